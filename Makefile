@@ -1,0 +1,59 @@
+# Two verbs are all that a fresh machine needs: make book, make test.
+# Both make .venv from requirements.lock (hashes checked) the first time, and nothing the next.
+
+PYTHON ?= python3
+DATA   ?= synthetic
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }
+	@echo "Making $(VENV) from requirements.lock (once; about a minute) ..."
+	@$(PYTHON) -m venv --clear $(VENV) || \
+	  { echo "$(PYTHON) has no venv module; on Debian: apt install python3-venv"; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+.PHONY: setup
+setup: $(READY) ## make the environment, without using it
+
+.PHONY: book
+book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition
+	@$(BIN)/sense7 build "$(DATA)"
+
+.PHONY: test
+test: $(READY) ## every check: style, unit tests, doctests, notebooks, the built book
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/sense7 build synthetic --quiet
+	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+
+.PHONY: format
+format: $(READY) ## put code into the project's style
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
+
+.PHONY: derived
+derived: $(READY) ## regenerate every derived file that is committed
+	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json
+	@$(BIN)/sense7 notebooks
+
+.PHONY: lock
+lock: $(READY) ## solve requirements.lock anew from pyproject.toml (UPGRADE=1: newest versions)
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --quiet $(if $(UPGRADE),--upgrade) -o requirements.lock
+
+.PHONY: clean
+clean: ## remove everything that was built, and keep .venv
+	rm -rf _build

@@ -1,0 +1,53 @@
+"""Reproducible companion to SENSE-7: a workbook of rated conversations in, a book of findings out.
+
+``import sense7 as s7`` gives what a notebook needs; the modules behind it are imported when
+they are first used.
+
+Examples
+--------
+>>> import sense7 as s7
+>>> len(s7.DIMENSION_NAMES)
+7
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "DIMENSIONS": "taxonomy",
+    "DIMENSION_NAMES": "taxonomy",
+    "LEVELS": "taxonomy",
+    "ParticipantBootstrap": "statistics.bootstrap",
+    "Recorder": "record",
+    "Study": "study",
+    "UserError": "errors",
+    "cronbach_alpha": "statistics.reliability",
+    "estimate_table": "statistics.estimates",
+    "ground_truth": "judge.ground_truth",
+    "load": "load",
+    "read_workbook": "workbook",
+}
+_MODULES = {
+    "dataset": "statistics.dataset",
+    "figures": "figures",
+    "ratings": "statistics.ratings",
+    "reliability": "statistics.reliability",
+    "report": "workbook.report",
+    "tables": "tables",
+    "taxonomy": "taxonomy",
+    "workbook": "workbook",
+}
+__all__ = [*_WHERE, *_MODULES]
+
+
+def __getattr__(name: str):
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"sense7.{_MODULES[name]}")
+    raise AttributeError(f"module 'sense7' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

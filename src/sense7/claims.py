@@ -1,0 +1,239 @@
+"""The ledger: what was published beside what an edition computed, with one verdict each.
+
+A verdict says no more than the data allow:
+
+- ``reproduced`` or ``differs``: the official workbook, fetched from the authors' repository,
+  and nothing else;
+- ``recovered`` or ``missed``: synthetic data, whether the planted truth lies inside the
+  interval. Where the truth was set near the published figure ("tuned"), being near the
+  published figure is no evidence for it;
+- ``not comparable``: any other data;
+- ``cannot be computed here``: with the reason.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import yaml
+
+from sense7.errors import UserError
+from sense7.record import format_number
+
+__all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarise"]
+
+REPRODUCED = "reproduced"
+DIFFERS = "differs"
+RECOVERED = "recovered"
+MISSED = "missed"
+NOT_COMPARABLE = "not comparable"
+NOT_COMPUTED = "cannot be computed here"
+VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED)
+PRIMARY = ("A", "B")
+
+_REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
+_OPTIONAL = ("of", "also", "truth", "compare", "why_not", "contradiction")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper; see the head of ``data/claims.yml`` for the fields."""
+
+    id: str
+    title: str
+    kind: str
+    value: float | None
+    unit: str
+    grade: str
+    source: str
+    needs: str
+    notebook: str | None
+    key: str | None
+    of: str = "SENSE-7"
+    also: str | None = None
+    truth: str | None = None
+    compare: dict | None = None
+    why_not: str | None = None
+    contradiction: str | None = None
+
+    @property
+    def published(self) -> str:
+        """The published figure in the words of its unit; "in words" if it has none."""
+        return "in words" if self.value is None else format_number(self.value, self.unit)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim beside what an edition computed.
+
+    Attributes
+    ----------
+    claim : Claim
+        What was published.
+    computed : dict or None
+        The recorded value.
+    verdict : str
+        One of ``VERDICTS``.
+    why : str
+        What the verdict rests on.
+    tuned : bool
+        Whether the synthetic truth was set near the published figure.
+    truth : float or None
+        The planted value.
+    """
+
+    claim: Claim
+    computed: dict | None
+    verdict: str
+    why: str
+    tuned: bool = False
+    truth: float | None = None
+
+    @property
+    def link(self) -> str | None:
+        """Address of the cell that computed it, relative to the top of the book."""
+        if self.computed is None:
+            return None
+        cell = self.computed.get("cell")
+        return f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
+
+    @property
+    def primary(self) -> bool:
+        """Whether the figure comes from a primary source."""
+        return self.claim.grade in PRIMARY
+
+    def to_dict(self) -> dict:
+        """As plain values for ledger.json."""
+        claim = asdict(self.claim)
+        return {
+            "id": claim.pop("id"),
+            "published": claim,
+            "computed": self.computed,
+            "link": self.link,
+            "verdict": self.verdict,
+            "why": self.why,
+            "tuned": self.tuned,
+            "truth": self.truth,
+        }
+
+
+def load_claims(path: Path) -> list[Claim]:
+    """Load and check the claims.
+
+    Raises
+    ------
+    UserError
+        Naming the file, the claim and the field that is missing, unknown or doubled.
+    """
+    try:
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"{path}: can't be read ({' '.join(str(error).split())}).") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
+    for number, entry in enumerate(entries, 1):
+        name = entry.get("id", f"claim {number}")
+        if missing := [field for field in _REQUIRED if field not in entry]:
+            raise UserError(f"{path}: {name}: missing {', '.join(missing)}. Add it, or null.")
+        if unknown := [field for field in entry if field not in _REQUIRED + _OPTIONAL]:
+            raise UserError(f"{path}: {name}: unknown field {', '.join(map(str, unknown))}. Remove it.")
+        if entry["grade"] not in {"A", "B", "C", "D"}:
+            raise UserError(f"{path}: {name}: grade {entry['grade']!r}. It is one of A, B, C, D.")
+        if entry["key"] is None and not entry.get("why_not"):
+            raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
+        if entry["key"] and entry["value"] is not None and not (entry.get("compare") or {}).get("reason"):
+            raise UserError(f"{path}: {name}: no tolerance with its reason. Add compare.")
+    doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
+    if doubled:
+        raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
+    return [Claim(**entry) for entry in entries]
+
+
+def make_ledger(
+    claims: Sequence[Claim], values: Mapping[str, Mapping], provenance, truth: Mapping | None
+) -> list[Row]:
+    """Hold every claim against what an edition recorded.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        What was published.
+    values : mapping
+        Key -> recorded value.
+    provenance : Provenance
+        Where the edition's workbook comes from.
+    truth : mapping or None
+        Truth of a synthetic workbook, as it is stored beside it.
+
+    Returns
+    -------
+    list of Row
+        One for each claim, in their order.
+    """
+    planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
+    return [_row(claim, values.get(claim.key), provenance, planted) for claim in claims]
+
+
+def _row(claim: Claim, value: Mapping | None, provenance, planted: Mapping) -> Row:
+    if claim.key is None:
+        return Row(claim, None, NOT_COMPUTED, claim.why_not)
+    if value is None:
+        return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
+    if value["estimate"] is None:
+        return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+    if provenance.kind == "synthetic":
+        return _recovery(claim, value, planted.get(claim.truth or claim.key))
+    if provenance.kind != "official":
+        return Row(claim, dict(value), NOT_COMPARABLE, "the data are not the SENSE-7 release")
+    if not provenance.verified:
+        return Row(claim, dict(value), NOT_COMPARABLE, "an unverified copy of the official workbook")
+    return _reproduction(claim, value)
+
+
+def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
+    if planted is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data whose truth is not known here")
+    truth, tuned = planted["value"], bool(planted.get("tuned"))
+    shown = format_number(truth, claim.unit)
+    if value["low"] is None:
+        inside = value["estimate"] == truth
+        why = f"planted {shown}, {'equal' if inside else 'not equal'} to what was counted"
+    else:
+        inside = value["low"] <= truth <= value["high"]
+        why = f"planted truth {shown} lies {'inside' if inside else 'outside'} the interval"
+    if tuned:
+        why += "; it was tuned to the published figure, so nearness to that is no evidence"
+    return Row(claim, dict(value), RECOVERED if inside else MISSED, why, tuned, truth)
+
+
+def _reproduction(claim: Claim, value: Mapping) -> Row:
+    estimate = value["estimate"]
+    reason = claim.compare["reason"]
+    if "at_most" in claim.compare:
+        agrees = 0 < estimate <= claim.compare["at_most"]
+        rule = f"at most {format_number(claim.compare['at_most'], claim.unit)}"
+    else:
+        # Guards against 0.966 - 0.961 being a hair above 0.005.
+        agrees = abs(estimate - claim.value) <= claim.compare["within"] + 1e-12
+        rule = f"within {claim.compare['within']:g}" if claim.compare["within"] else "exactly"
+    verdict = REPRODUCED if agrees else DIFFERS
+    return Row(claim, dict(value), verdict, f"{'agrees' if agrees else 'does not agree'} {rule} ({reason})")
+
+
+def summarise(rows: Sequence[Row]) -> str:
+    """One line: how many of each verdict, and how many of them tuned.
+
+    Examples
+    --------
+    >>> summarise([])
+    'Ledger: no claims'
+    """
+    counts = Counter(row.verdict for row in rows)
+    tuned = sum(row.tuned for row in rows if row.verdict == RECOVERED)
+    parts = []
+    for verdict in VERDICTS:
+        if counts[verdict]:
+            note = f" ({tuned} of them tuned: no evidence)" if verdict == RECOVERED and tuned else ""
+            parts.append(f"{counts[verdict]} {verdict}{note}")
+    return "Ledger: " + (", ".join(parts) or "no claims")

@@ -1,0 +1,272 @@
+"""The command line: verbs only. What they do lies in the modules they call.
+
+Exit codes: 0 done; 1 a book that could not be built, or a strict ledger that differs;
+2 something that the user can mend. Messages go to standard error, results to standard output.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sense7 import __version__
+from sense7.errors import UserError
+
+__all__ = ["main"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
+)
+
+
+def main() -> None:
+    """Run a verb; what a user can mend is one message and exit code 2, never a traceback."""
+    try:
+        app()
+    except UserError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("interrupted; what was finished is kept", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"sense7: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before the verb."""
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
+    strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
+    prompted: Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Say what is in a workbook, and what is wrong with it."""
+    from sense7.load import load
+    from sense7.workbook.report import describe, print_description
+
+    description = describe(load(file, prompted_condition=prompted, strict=strict))
+    if as_json:
+        print(json.dumps(description, indent=1, ensure_ascii=False))
+    else:
+        print_description(description)
+
+
+@app.command()
+def simulate(
+    out: Annotated[Path, typer.Option(help="Workbook to write.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 20250919,
+    truth: Annotated[
+        Path | None, typer.Option(help="Where to write the truth; OUT's stem and _truth.json if not given.")
+    ] = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
+) -> None:
+    """Write a synthetic workbook in the official format, and its truth."""
+    from sense7 import simulate as simulation
+    from sense7.sources import Provenance, write_record
+
+    if parameters:
+        print(simulation.describe_parameters())
+        return
+    if truth is None:
+        truth = out.with_name(f"{out.stem}_truth.json")
+    chosen = simulation.Parameters.from_mapping(_assignments(parameter or []))
+    simulation.simulate(chosen, seed=seed).write(out, truth)
+    write_record(out, Provenance.of(out, kind="synthetic"))
+    print(f"{out}\n{truth}")
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
+    mirror: Annotated[
+        str | None, typer.Option(help="Another address or a file; labelled unverified.")
+    ] = None,
+    again: Annotated[bool, typer.Option(help="Download anew even if it is here.")] = False,
+) -> None:
+    """Bring a published data set here, and record where it came from."""
+    from sense7 import sources
+
+    path = sources.fetch(name, mirror=mirror, again=again)
+    _, provenance = sources.resolve(name)
+    print(f"{provenance.label}\nsha256 {provenance.sha256}\n{path}")
+
+
+@app.command()
+def build(
+    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")] = "synthetic",
+    name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A notebook parameter; may be repeated."),
+    ] = None,
+    prompted: Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Notebooks that run at once.")] = None,
+    strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Print the result only.")] = False,
+) -> None:
+    """Build the book of a workbook; the last line is the path of its front page."""
+    from sense7.pipeline.build import BuildError, build_edition
+
+    given = _assignments(parameter or [])
+    if prompted:
+        given["prompted_condition"] = prompted
+    try:
+        with _progress(quiet) as (say, progress):
+            built = build_edition(
+                data, name=name, parameters=given, workers=jobs, strict=strict, say=say, progress=progress
+            )
+    except BuildError as error:
+        _fail(str(error), 1)
+    if not built.changed and not quiet:
+        print("nothing changed since this edition was built", file=sys.stderr)
+    print(built.verdicts)
+    print(built.index)
+
+
+@app.command()
+def ledger(
+    edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
+    strict: Annotated[
+        bool, typer.Option(help="Exit with 1 if the official workbook differs from a primary figure.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Print every published claim beside what an edition computed."""
+    from sense7.claims import DIFFERS, PRIMARY
+    from sense7.pipeline.build import find_checkout, read_ledger
+
+    rows = read_ledger(find_checkout(), edition)
+    if as_json:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+    else:
+        _print_ledger(edition, rows)
+    differing = [
+        row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY
+    ]
+    if strict and differing:
+        _fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+
+
+@app.command()
+def notebooks(
+    check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
+) -> None:
+    """Derive the .ipynb files that Binder opens from the text notebooks."""
+    from sense7.pipeline.build import find_checkout
+    from sense7.pipeline.notebooks import find_notebooks, to_ipynb
+
+    stale = []
+    for notebook in find_notebooks(find_checkout()):
+        place, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook)
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            stale.append(place.name)
+            if not check_only:
+                place.write_text(text, encoding="utf-8")
+    if stale and check_only:
+        _fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
+    print(f"{len(stale)} written" if stale else "up to date")
+
+
+def _assignments(items: list[str]) -> dict:
+    """NAME=VALUE with the value as YAML reads it: 5 is a number, "5" a text, [1, 2] a list."""
+    import yaml
+
+    given = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        if not equals or not name.strip():
+            raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
+        try:
+            given[name.strip()] = yaml.safe_load(text) if text.strip() else ""
+        except yaml.YAMLError:
+            given[name.strip()] = text
+    return given
+
+
+class _progress:
+    """Lines and, on a terminal, a bar on standard error; nothing if quiet."""
+
+    def __init__(self, quiet: bool):
+        self.quiet = quiet
+
+    def __enter__(self):
+        if self.quiet:
+            return (lambda line: None), (lambda done, total, name: None)
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = Console(stderr=True, highlight=False)
+        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.bar.start()
+        task = self.bar.add_task("notebooks", total=None)
+
+        def say(line: str) -> None:
+            console.print(f"  {line}", markup=False)
+
+        def progress(done: int, total: int, name: str) -> None:
+            self.bar.update(task, completed=done, total=total)
+
+        return say, progress
+
+    def __exit__(self, *exception) -> None:
+        if not self.quiet:
+            self.bar.stop()
+
+
+def _print_ledger(edition: str, rows: list[dict]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from sense7.record import format_number, format_value
+
+    table = Table(title=f"Ledger of the edition {edition}", title_justify="left", show_lines=True)
+    for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
+        table.add_column(head)
+    for row in rows:
+        claim, computed = row["published"], row["computed"]
+        figure = "in words" if claim["value"] is None else format_number(claim["value"], claim["unit"])
+        note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
+        table.add_row(
+            *map(
+                Text,
+                (
+                    f"{claim['title']}{note}",
+                    claim["grade"],
+                    figure,
+                    format_value(computed) if computed else "-",
+                    row["verdict"] + (" (tuned)" if row["tuned"] else ""),
+                    row["why"],
+                ),
+            )
+        )
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)

@@ -1,0 +1,1 @@
+"""The classifier's side: what is to be predicted, and how."""

@@ -1,0 +1,51 @@
+"""From the name of a data set to a study: the one door that notebooks use."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from sense7.sources import resolve
+from sense7.study import Study
+from sense7.taxonomy import SYNTHETIC_SHEET
+from sense7.workbook import read_workbook
+
+__all__ = ["load", "synthetic_marks"]
+
+
+def load(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False) -> Study:
+    """Find a data set, read it, and note where it came from.
+
+    Parameters
+    ----------
+    data : str or path
+        ``synthetic``, ``official`` (once fetched), or the path of a workbook.
+    prompted_condition : str, optional
+        The condition with the empathy prompt; guessed from the names if not given.
+    strict : bool
+        Whether any warning of the reader is an error.
+
+    Returns
+    -------
+    Study
+        With its provenance. A workbook that says of itself that it is synthetic is synthetic,
+        whatever it is called.
+
+    Raises
+    ------
+    UserError
+        If there is no such data set, or it can't be read or analysed.
+    """
+    path, provenance = resolve(data)
+    study = read_workbook(
+        path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name
+    )
+    if synthetic_marks(study) is not None:
+        provenance = replace(provenance, kind="synthetic")
+    return replace(study, provenance=provenance)
+
+
+def synthetic_marks(study: Study) -> dict | None:
+    """What a synthetic workbook says of its making: key -> value; None for any other workbook."""
+    sheet = study.sheets.get(SYNTHETIC_SHEET)
+    if sheet is None or sheet.header[:2] != ["key", "value"]:
+        return None
+    return {row[0]: row[1] for row in sheet.rows}

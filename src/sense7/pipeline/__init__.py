@@ -1,0 +1,1 @@
+"""From a workbook to a book: notebooks executed by papermill, pages by Jupyter Book."""

@@ -1,0 +1,422 @@
+"""An edition: the book of one workbook, complete in one folder.
+
+``_build/editions/NAME`` holds html/, notebooks/ (executed), results/ (recorded values),
+ledger.json, edition.json, and data/ with the copy of the workbook that all of it rests
+on. A new edition is made beside its place and takes it in one step; if anything fails,
+the last good book stays where it was.
+"""
+
+import contextlib
+import ctypes
+import hashlib
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from sense7 import claims, sources
+from sense7.errors import UserError
+from sense7.load import load, synthetic_marks
+from sense7.pipeline import execute
+from sense7.pipeline.execute import BuildError
+from sense7.pipeline.notebooks import find_notebooks
+from sense7.record import read_values, write_json
+from sense7.study import Study
+
+__all__ = ["Built", "build_edition", "edition_folder", "find_checkout", "read_ledger"]
+
+RESERVED = ("synthetic", *sources.SOURCES)
+KEPT_IN_CACHE = 60
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished edition.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it lies.
+    verdicts : str
+        The ledger in one line.
+    executed : int
+        Number of notebooks that had to be executed.
+    changed : bool
+        False if everything was up to date already.
+    """
+
+    folder: Path
+    verdicts: str
+    executed: int
+    changed: bool
+
+    @property
+    def index(self) -> Path:
+        """Front page."""
+        return self.folder / "html" / "index.html"
+
+
+def find_checkout() -> Path:
+    """The checkout to build from.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    root = sources.find_root()
+    if root is None:
+        raise UserError("no checkout found: run this inside one, or set SENSE7_ROOT to it.")
+    return root
+
+
+def edition_folder(root: Path, name: str) -> Path:
+    """Where the edition of a name lies."""
+    return root / "_build" / "editions" / name
+
+
+def read_ledger(root: Path, name: str) -> list[dict]:
+    """Ledger of a finished edition, as plain values.
+
+    Raises
+    ------
+    UserError
+        If there is no such edition.
+    """
+    folder = edition_folder(root, name)
+    try:
+        return json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    except OSError:
+        present = sorted(path.parent.name for path in (root / "_build/editions").glob("*/ledger.json"))
+        raise UserError(
+            f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). "
+            f"Build it: make book DATA={name}"
+        ) from None
+
+
+def build_edition(
+    data: str,
+    *,
+    name: str | None = None,
+    parameters: Mapping | None = None,
+    workers: int | None = None,
+    strict: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+) -> Built:
+    """Build the book of a workbook.
+
+    Parameters
+    ----------
+    data : str
+        A name (``synthetic``, ``official``) or the path of a workbook.
+    name : str, optional
+        Name of the edition; the data set's name or the file's stem if not given.
+    parameters : mapping, optional
+        Values for the notebooks' parameters, other than data and results.
+    workers : int, optional
+        Notebooks that run at once; as many as there are processors if not given.
+    strict : bool
+        Whether the reader's warnings are errors.
+    say : callable
+        Takes a line about what was done.
+    progress : callable
+        Takes how many of how many notebooks are ready, and the name of the last.
+
+    Returns
+    -------
+    Built
+        The finished edition.
+
+    Raises
+    ------
+    UserError
+        If the data or the parameters are unfit.
+    BuildError
+        If a notebook or a page fails; names it.
+    """
+    root = find_checkout()
+    given = dict(parameters or {})
+    if reserved := sorted({"data", "results"} & given.keys()):
+        raise UserError(
+            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument."
+        )
+    study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
+    name = _edition_name(name, data, study)
+    notebooks = find_notebooks(root)
+    path, provenance = sources.resolve(data)
+    provenance = replace(study.provenance, name=name)
+    named = data in RESERVED
+    given |= {"data": data if named else f"../data/{provenance.file}", "results": "../results"}
+    jobs = execute.plan(notebooks, given, provenance.sha256, root / "requirements.lock")
+    truth = _truth(path, study)
+    repository = _repository(root)
+    key = _book_key(root, jobs, provenance, truth, repository)
+    place = edition_folder(root, name)
+    if (finished := _up_to_date(place, key)) is not None:
+        return finished
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _restore(place)
+    with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=place.parent) as scratch:
+        edition = Path(scratch) / "edition"
+        sources.copy_for_edition(path, provenance, edition / "data")
+        if truth is not None:
+            write_json(edition / "data" / "truth.json", truth)
+        ready: list[str] = []
+
+        def report(notebook: str, fresh: bool) -> None:
+            ready.append(notebook)
+            say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
+            progress(len(ready), len(jobs), notebook)
+
+        progress(0, len(jobs), "")
+        executed = execute.run(
+            jobs,
+            edition,
+            root / "_build" / "cache",
+            workers=workers or min(os.cpu_count() or 1, len(jobs)),
+            report=report,
+        )
+        rows = _write_ledger(root, edition, provenance, truth)
+        verdicts = claims.summarise(rows)
+        facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
+        write_json(edition / "edition.json", facts)
+        say("pages: Jupyter Book")
+        _render(root, edition, facts, repository, Path(scratch))
+        _replace(edition, place)
+    _prune(root / "_build" / "cache")
+    return Built(place, verdicts, executed, changed=True)
+
+
+# --- names, keys, facts ----------------------------------------------------------------
+
+
+def _edition_name(name: str | None, data: str, study: Study) -> str:
+    if name is None:
+        name = data if data in RESERVED else Path(data).stem
+        if name in RESERVED and data not in RESERVED:
+            raise UserError(
+                f"{data}: an edition can't be called {name!r}, which is the name of another data set. "
+                f"Give another name: --name my-{name}"
+            )
+    elif name in RESERVED and name != data:
+        raise UserError(f"--name {name}: kept for the data set {name}. Give another name.")
+    if not re.fullmatch(r"[^\W_][\w .+()-]*", name) or name != name.strip() or name.endswith("."):
+        raise UserError(
+            f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
+            "letter or digit. Give one: --name NAME"
+        )
+    return name
+
+
+def _truth(path: Path, study: Study) -> dict | None:
+    """Truth of a synthetic workbook, if it lies beside it and belongs to it."""
+    if study.provenance.kind != "synthetic":
+        return None
+    try:
+        truth = json.loads(path.with_name(f"{path.stem}_truth.json").read_text(encoding="utf-8"))
+        marks = synthetic_marks(study) or {}
+        belongs = str(truth["seed"]) == str(marks.get("seed")) and truth["parameters"] == json.loads(
+            marks.get("parameters", "null")
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return truth if belongs else None
+
+
+def _book_key(root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict) -> str:
+    """SHA-256 of everything that a finished edition depends on."""
+    pages = [path for path in (root / "book").rglob("*") if path.is_file()]
+    pages += [root / "_config.yml", root / "_toc.yml", root / "data" / "claims.yml"]
+    parts = {
+        "jobs": {name: job.digest for name, job in jobs.items()},
+        "pages": execute.digest_files(pages, root),
+        "library": execute.library_digest(skip=()),
+        "provenance": provenance.to_dict(),
+        "truth": hashlib.sha256(json.dumps(truth, sort_keys=True).encode()).hexdigest(),
+        "repository": repository,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _up_to_date(place: Path, key: str) -> Built | None:
+    try:
+        facts = json.loads((place / "edition.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if facts.get("key") != key or not (place / "html" / "index.html").exists():
+        return None
+    return Built(place, facts["verdicts"], 0, changed=False)
+
+
+def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) -> dict:
+    """What pages may say about their edition."""
+    parameters = sorted(
+        (key, value)
+        for key, value in next(iter(jobs.values())).notebook.defaults.items()
+        if key in {"seed", "draws", "confidence"}
+    )
+    shown = {key: next(iter(jobs.values())).parameters.get(key, value) for key, value in parameters}
+    return {
+        "name": name,
+        "kind": provenance.kind,
+        "label": provenance.label,
+        "file": provenance.file,
+        "sha256": provenance.sha256,
+        "address": provenance.address or "not fetched: a file given by its path or shipped with the project",
+        "fetched": provenance.fetched or "not fetched",
+        "verified": provenance.verified,
+        "prompted_condition": study.prompted_condition or "not known",
+        "prompted_reason": study.prompted_reason,
+        "parameters": ", ".join(f"{key} = {value}" for key, value in shown.items()),
+        "verdicts": verdicts,
+    }
+
+
+# --- ledger ----------------------------------------------------------------------------
+
+
+def _write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> list[claims.Row]:
+    try:
+        values = read_values(edition / "results")
+    except ValueError as error:
+        raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
+    rows = claims.make_ledger(claims.load_claims(root / "data" / "claims.yml"), values, provenance, truth)
+    write_json(edition / "ledger.json", [row.to_dict() for row in rows])
+    return rows
+
+
+# --- pages -----------------------------------------------------------------------------
+
+
+def _repository(root: Path) -> dict:
+    """Address and branch for source and launch links: of this checkout, if it is known."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    address = os.environ.get("SENSE7_REPOSITORY", "")
+    if not address and os.environ.get("GITHUB_REPOSITORY"):
+        address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+    return {"url": address or config["url"], "branch": config["branch"]}
+
+
+def banner(facts: Mapping) -> str:
+    """What every page says of its data, as HTML; all that comes from outside is escaped."""
+    short = html.escape(facts["sha256"][:12])
+    file = html.escape(facts["file"])
+    if facts["kind"] == "synthetic":
+        return (
+            "<strong>Synthetic data.</strong> Every number on this page comes from simulated conversations with "
+            f"planted effects. It is not a finding. (Workbook {file}, sha256 {short}…)"
+        )
+    if facts["kind"] == "official" and facts["verified"]:
+        day = html.escape(facts["fetched"][:10])
+        return (
+            "<strong>Official SENSE-7 workbook</strong>, fetched from the authors' repository on "
+            f"{day}. (sha256 {short}…)"
+        )
+    if facts["kind"] == "official":
+        return (
+            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
+            f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
+        )
+    return (
+        f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
+        f"nothing about SENSE-7. (sha256 {short}…)"
+    )
+
+
+def _render(root: Path, edition: Path, facts: Mapping, repository: Mapping, scratch: Path) -> None:
+    """Make the pages with Jupyter Book: execution off, warnings are errors."""
+    stage = scratch / "stage"
+    shutil.copytree(root / "book", stage / "book")
+    shutil.copyfile(root / "_toc.yml", stage / "_toc.yml")
+    (stage / "notebooks").mkdir()
+    for path in (edition / "notebooks").glob("*.ipynb"):
+        (stage / "notebooks" / path.name).write_text(_folded(path), encoding="utf-8")
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    config["repository"] |= repository
+    options = config["sphinx"]["config"]["html_theme_options"]
+    options["announcement"] = banner(facts)
+    options["repository_url"], options["repository_branch"] = repository["url"], repository["branch"]
+    config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    (stage / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    command = [
+        *(sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(stage)),
+        *("--path-output", str(scratch / "pages"), "-W", "-n", "--keep-going", "--all", "--quiet"),
+    ]
+    environment = os.environ | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)  # noqa: S603
+    log = done.stdout + done.stderr
+    pages = scratch / "pages" / "_build" / "html"
+    problems = [
+        line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)
+    ]
+    # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
+    if done.returncode or problems or not (pages / "index.html").exists():
+        lines = problems or log.strip().splitlines()[-15:]
+        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
+    shutil.move(pages, edition / "html")
+    shutil.rmtree(edition / "html" / ".doctrees", ignore_errors=True)
+
+
+def _folded(path: Path) -> str:
+    """The executed notebook as a page shows it: code folded, one click away."""
+    node = json.loads(path.read_text(encoding="utf-8"))
+    for cell in node["cells"]:
+        tags = cell["metadata"].setdefault("tags", [])
+        if cell["cell_type"] == "code" and not {"hide-input", "remove-cell", "show-input"} & set(tags):
+            tags.append("hide-cell" if not cell["outputs"] else "hide-input")
+    return json.dumps(node, indent=1, ensure_ascii=False)
+
+
+# --- one step --------------------------------------------------------------------------
+
+
+def _replace(new: Path, place: Path) -> None:
+    """Put a finished folder in its place; what stood there goes with the scratch folder."""
+    if not place.exists():
+        new.replace(place)
+        return
+    if _exchange(new, place):
+        return
+    # Without an exchange in one step: two renames; _restore mends what falls between them.
+    aside = place.with_name(f".{place.name}.last")
+    shutil.rmtree(aside, ignore_errors=True)
+    place.replace(aside)
+    new.replace(place)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two folders in one step, where the system can (Linux)."""
+    with contextlib.suppress(OSError, AttributeError):
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+        here, exchange = -100, 2
+        return rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0
+    return False
+
+
+def _restore(place: Path) -> None:
+    """Bring back the last good book if a build was killed between two renames."""
+    aside = place.with_name(f".{place.name}.last")
+    if aside.exists() and not place.exists():
+        aside.replace(place)
+
+
+def _prune(cache: Path) -> None:
+    """Keep the notebooks that were used last."""
+    entries = sorted(
+        (path for path in cache.iterdir() if not path.name.startswith(".")),
+        key=lambda path: path.stat().st_mtime,
+        reverse=True,
+    )
+    for path in entries[KEPT_IN_CACHE:]:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,152 @@
+"""What pages of the book can say about the edition they stand in.
+
+A Sphinx extension, so that no number is typed into prose:
+
+- ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```,
+  ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
+- ``{published}`alpha_turn```: the published figure of a claim;
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
+- the directive ``ledger``: every claim beside what this edition computed.
+
+A key that does not exist is a warning, and warnings end the build. All texts enter the page
+as text: whatever a workbook holds, none of it is markup.
+"""
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from sense7.record import format_number, format_value, read_values
+
+__all__ = ["setup"]
+
+_LOGGER = logging.getLogger(__name__)
+_PARTS = ("estimate", "interval", "n", "unit", "method")
+
+
+class _Edition:
+    """What the extension reads from the folder of the edition."""
+
+    def __init__(self, folder: Path):
+        self.values = read_values(folder / "results")
+        self.ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+        self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
+
+
+def _edition(app_or_env) -> _Edition:
+    app = getattr(app_or_env, "app", app_or_env)
+    if not hasattr(app, "_sense7_edition"):
+        app._sense7_edition = _Edition(Path(app.config.sense7_edition))
+    return app._sense7_edition
+
+
+class _TextRole(SphinxRole):
+    """A role that becomes plain text."""
+
+    def lookup(self, edition: _Edition) -> str:
+        raise NotImplementedError
+
+    def run(self):
+        try:
+            text = self.lookup(_edition(self.env))
+        except KeyError:
+            _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
+            text = ""
+        return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"])], []
+
+
+class ValueRole(_TextRole):
+    """A recorded value, or a part of it."""
+
+    def lookup(self, edition: _Edition) -> str:
+        key, _, part = self.text.partition(".")
+        if part and part not in _PARTS:
+            raise KeyError(part)
+        return format_value(edition.values[key], [part] if part else ("estimate", "interval"))
+
+
+class PublishedRole(_TextRole):
+    """The published figure of a claim."""
+
+    def lookup(self, edition: _Edition) -> str:
+        claim = next((row["published"] for row in edition.ledger if row["id"] == self.text), None)
+        if claim is None or claim["value"] is None:
+            raise KeyError(self.text)
+        return format_number(claim["value"], claim["unit"])
+
+
+class EditionRole(_TextRole):
+    """A fact about the edition."""
+
+    def lookup(self, edition: _Edition) -> str:
+        return str(edition.facts[self.text])
+
+
+class LedgerDirective(SphinxDirective):
+    """The table of claims."""
+
+    def run(self):
+        head = ("Claim", "Published", "This edition", "Verdict")
+        body = [[*map(self._cell, self._texts(row))] for row in _edition(self.env).ledger]
+        table = nodes.table(classes=["sense7-ledger"])
+        group = nodes.tgroup(cols=len(head))
+        group += [nodes.colspec(colwidth=width) for width in (30, 20, 25, 25)]
+        group += nodes.thead("", self._row([nodes.entry("", nodes.paragraph(text=text)) for text in head]))
+        group += nodes.tbody("", *map(self._row, body))
+        table += group
+        return [nodes.container("", table, classes=["sense7-scroll"])]
+
+    @staticmethod
+    def _row(entries):
+        return nodes.row("", *entries)
+
+    @staticmethod
+    def _cell(paragraphs):
+        return nodes.entry("", *(nodes.paragraph("", "", *inline) for inline in paragraphs if inline))
+
+    def _texts(self, row):
+        claim, computed = row["published"], row["computed"]
+        title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
+        source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
+        source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
+        figure = "in words" if claim["value"] is None else format_number(claim["value"], claim["unit"])
+        yield [
+            [title],
+            [nodes.Text(f"Needs: {claim['needs']}")],
+            [nodes.strong(text="Contradiction: "), nodes.Text(claim["contradiction"])]
+            if claim["contradiction"]
+            else None,
+        ]
+        yield [[nodes.Text(figure)], [nodes.Text(source)]]
+        if computed is None:
+            yield [[nodes.Text("-")]]
+        else:
+            link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
+            n = f"n = {computed['n']:,} " if computed["n"] else ""
+            yield [[link], [nodes.Text(f"{n}{computed['method']}")]]
+        verdict = [nodes.strong(text=row["verdict"])]
+        if row["tuned"]:
+            verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
+        yield [verdict, [nodes.Text(row["why"])]]
+
+
+def _anchor_cells(app, tree) -> None:
+    """Give every code cell an anchor by its execution count, for links from the ledger."""
+    for node in tree.findall(nodes.container):
+        count = node.get("exec_count")
+        if node.get("nb_element") == "cell_code" and count:
+            node["ids"].append(f"cell-{count}")
+
+
+def setup(app):
+    """Register roles, directive and anchors with Sphinx."""
+    app.add_config_value("sense7_edition", "", "env", types=[str])
+    app.add_role("value", ValueRole())
+    app.add_role("published", PublishedRole())
+    app.add_role("edition", EditionRole())
+    app.add_directive("ledger", LedgerDirective)
+    app.connect("doctree-read", _anchor_cells)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

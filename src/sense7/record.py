@@ -1,0 +1,213 @@
+"""Recorded values: one call a value, one JSON file a notebook, the same words everywhere."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+__all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
+
+FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
+
+
+def write_json(path: str | Path, content: object) -> None:
+    """Write JSON so that the file is whole or not there: beside its place, then moved."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_text(
+        json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
+    temporary.replace(path)
+
+
+class Recorder:
+    """Collects the values of one notebook and keeps its file up to date.
+
+    Parameters
+    ----------
+    notebook : str
+        Name of the notebook, e.g. ``03-reliability``; the file is ``<notebook>.json``.
+    folder : path
+        Where the file is to be; an old file of the notebook is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> record = Recorder("example", folder)
+    >>> record.value("alpha", 0.9, low=0.8, high=0.95, n=100, unit="alpha", method="pairwise")
+    >>> read_values(folder)["alpha"]["high"]
+    0.95
+    """
+
+    def __init__(self, notebook: str, folder: str | Path):
+        self.notebook = notebook
+        self.path = Path(folder) / f"{notebook}.json"
+        self._values: dict[str, dict] = {}
+        write_json(self.path, [])
+
+    def value(
+        self,
+        key: str,
+        estimate: float | str | None = None,
+        *,
+        n: int | None,
+        unit: str,
+        method: str,
+        low: float | None = None,
+        high: float | None = None,
+        reason: str = "",
+    ) -> None:
+        """Record one value.
+
+        Parameters
+        ----------
+        key : str
+            Its name, unique in the book.
+        estimate : float, str or None
+            The value; a text for what is named rather than measured. None or NaN if it
+            can't be computed: then ``reason`` has to say why.
+        n : int or None
+            Number of observations that it rests on; may be missing only where there is
+            no estimate.
+        unit : str
+            What is counted or measured. A unit that begins with ``share`` is shown in percent.
+        method : str
+            Estimator, and kind of interval.
+        low, high : float, optional
+            Interval; None or NaN if there is none.
+        reason : str
+            Why there is no estimate, or no interval.
+
+        Raises
+        ------
+        ValueError
+            If the key is recorded already, a value has no n or method, a missing value has
+            no reason, or only one limit is given.
+        """
+        estimate, low, high = (_plain(number) for number in (estimate, low, high))
+        if key in self._values:
+            raise ValueError(f"{key!r} is recorded already")
+        if estimate is None and not reason:
+            raise ValueError(f"{key!r} has no estimate: give the reason")
+        if estimate is not None and (n is None or not method or not unit):
+            raise ValueError(f"{key!r} needs its n, unit and method")
+        if (low is None) != (high is None):
+            raise ValueError(f"{key!r} has one limit of an interval without the other")
+        self._values[key] = {
+            "key": key,
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            "n": None if n is None else int(n),
+            "unit": unit,
+            "method": method,
+            "reason": reason or None,
+            "notebook": self.notebook,
+            "cell": _running_cell(),
+        }
+        write_json(self.path, list(self._values.values()))
+
+    def table(self, table: pd.DataFrame, keys: str | Mapping[str, str] = "{}") -> None:
+        """Record every row of a table of estimates.
+
+        Parameters
+        ----------
+        table : DataFrame
+            As statistics return it: estimate, low, high, n, unit, method, reason.
+        keys : str or mapping
+            Pattern for the keys, ``{}`` standing for the row's name, or row's name -> key;
+            with a mapping, rows that it lacks are not recorded.
+        """
+        for name, row in table.iterrows():
+            key = keys.format(name) if isinstance(keys, str) else keys.get(name)
+            if key is not None:
+                self.value(key, **row.to_dict())
+
+
+def _plain(number):
+    """A number of any kind as a float, int or None; text as it is."""
+    if number is None or isinstance(number, str):
+        return number
+    number = number.item() if hasattr(number, "item") else number
+    return number if math.isfinite(number) else None
+
+
+def _running_cell() -> int | None:
+    """Execution count of the notebook cell that is running, if any: its anchor in the book."""
+    try:
+        shell = get_ipython()  # type: ignore[name-defined]
+    except NameError:
+        return None
+    return shell.execution_count if hasattr(shell, "kernel") else None
+
+
+def read_values(folder: str | Path) -> dict[str, dict]:
+    """Read all recorded values of a folder: key -> value.
+
+    Raises
+    ------
+    ValueError
+        If two notebooks recorded the same key.
+    """
+    values: dict[str, dict] = {}
+    for path in sorted(Path(folder).glob("*.json")):
+        for value in json.loads(path.read_text(encoding="utf-8")):
+            if value["key"] in values:
+                raise ValueError(
+                    f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}"
+                )
+            values[value["key"]] = value
+    return values
+
+
+def format_number(number: float | str, unit: str) -> str:
+    """One number in the words of its unit: percent for shares, separators for counts.
+
+    Examples
+    --------
+    >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
+    ('38.1 %', '6,812', '0.961')
+    """
+    if isinstance(number, str):
+        return number
+    if unit.startswith("share"):
+        return f"{100 * number:.1f} %"
+    if isinstance(number, int) or float(number).is_integer():
+        return f"{int(number):,}"
+    return f"{number:.2f}" if unit.startswith("level") else f"{number:.3f}"
+
+
+def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:
+    """A recorded value for prose, with its interval; the reason if there is none.
+
+    Parameters
+    ----------
+    value : mapping
+        As recorded.
+    parts : iterable of {"estimate", "interval", "n", "method", "unit"}
+        What to show.
+
+    Examples
+    --------
+    >>> format_value({"estimate": 0.9613, "low": 0.9546, "high": 0.9674, "unit": "alpha"})
+    '0.961 [0.955, 0.967]'
+    """
+    if value["estimate"] is None:
+        return f"not available here ({value['reason']})"
+    unit = value["unit"]
+    texts = {
+        "estimate": lambda: format_number(value["estimate"], unit),
+        "interval": lambda: (
+            ""
+            if value["low"] is None
+            else f"[{format_number(value['low'], unit)}, {format_number(value['high'], unit)}]"
+        ),
+        "n": lambda: f"{value['n']:,}",
+        "method": lambda: value["method"],
+        "unit": lambda: unit,
+    }
+    return " ".join(filter(None, (texts[part]() for part in parts)))

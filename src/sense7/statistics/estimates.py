@@ -1,0 +1,52 @@
+"""The common form of what statistics return: a table of estimates."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["COLUMNS", "estimate_row", "estimate_table"]
+
+COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
+
+
+def estimate_row(
+    estimate: float = np.nan,
+    low: float = np.nan,
+    high: float = np.nan,
+    *,
+    n: int,
+    unit: str,
+    method: str,
+    reason: str = "",
+) -> dict:
+    """Return one row of a table of estimates.
+
+    Parameters
+    ----------
+    estimate, low, high : float
+        The estimate and its interval; NaN where there is none.
+    n : int
+        Number of observations that the estimate rests on.
+    unit : str
+        What is counted or measured, e.g. ``share of turns``.
+    method : str
+        Estimator and kind of interval.
+    reason : str
+        Why there is no estimate, or no interval; "" if there is one.
+    """
+    return {
+        "estimate": float(estimate),
+        "low": float(low),
+        "high": float(high),
+        "n": int(n),
+        "unit": unit,
+        "method": method,
+        "reason": reason,
+    }
+
+
+def estimate_table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
+    """Return rows by key as a table of estimates with the index called ``name``."""
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
+    return frame.rename_axis(name)

@@ -1,0 +1,106 @@
+"""The validated frames that everything above takes, whatever file they came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+
+__all__ = ["ABSENT", "NOT_RATED", "RATED", "Study"]
+
+RATED = "rated"
+NOT_RATED = "not rated"
+ABSENT = "absent"
+STATES = (RATED, NOT_RATED, ABSENT)
+"""States of a rating cell: a level; a refusal to rate (unknown, or no known word); blank."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One data set: who talked with what, what was said, how it was rated.
+
+    Frames carry a ``row`` column with the row of the sheet, so that every value can be
+    traced to its cell.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    conversations : DataFrame
+        A row a conversation, in the order of sheet Tasks: conversation, participant,
+        condition, topic (text; None if blank), importance (1..5), desired_empathy (1..3),
+        successful, engaged, positive_interaction, use_again (1..5),
+        post_Affective .. post_Relational (1..5; NaN if not rated or absent), row.
+    messages : DataFrame
+        A row a message of a known conversation, in file order: conversation, position
+        (1, 2, .. within the conversation, by MessageId where that orders it), message_id,
+        seconds, role (exactly as written), content (text; None if blank), retry, comment, row.
+    turns : DataFrame
+        A row an assistant turn: conversation, participant, condition, turn (1, 2, ..),
+        seconds, row; ``overall`` and the seven dimensions (1..5, NaN if there is no level);
+        ``<rating>_state`` for each (rated, not rated, absent).
+    participants : DataFrame or None
+        Sheet with one row a participant: participant, then its columns as they are named.
+    columns : DataFrame
+        What became of each column of the official format: sheet, column, name, header (as
+        found; None if missing), filled and read (numbers of cells).
+    sheets : mapping
+        Every sheet as read, the official ones included.
+    findings : list
+        Findings of the reader.
+    prompted_condition : str or None
+        The condition with the empathy prompt.
+    prompted_reason : str
+        How that is known.
+    provenance : object or None
+        Where the file came from, where that is known (see :mod:`sense7.sources`).
+    """
+
+    name: str
+    conversations: pd.DataFrame
+    messages: pd.DataFrame
+    turns: pd.DataFrame
+    participants: pd.DataFrame | None
+    columns: pd.DataFrame
+    participants_sheet: str | None = None
+    sheets: Mapping = field(default_factory=dict, repr=False)
+    findings: list = field(default_factory=list, repr=False)
+    prompted_condition: str | None = None
+    prompted_reason: str = ""
+    provenance: object | None = None
+
+    @property
+    def conditions(self) -> list[str]:
+        """Names of the conditions, in alphabetical order."""
+        return sorted(self.conversations["condition"].dropna().unique())
+
+    @property
+    def asked(self) -> list[str]:
+        """Ratings of a turn (overall, dimensions) that stand in at least one cell."""
+        return [name for name in RATING_NAMES if (self.turns[f"{name}_state"] != ABSENT).any()]
+
+    @property
+    def rated_dimensions(self) -> list[str]:
+        """Dimensions with at least one level in a turn."""
+        return [name for name in DIMENSION_NAMES if self.turns[name].notna().any()]
+
+    @property
+    def post_dimensions(self) -> list[str]:
+        """Dimensions with at least one level after a conversation."""
+        return [name for name in DIMENSION_NAMES if self.conversations[f"post_{name}"].notna().any()]
+
+    @property
+    def turns_put_to_rating(self) -> pd.DataFrame:
+        """Turns in which at least one of the eight ratings was answered, be it by unknown.
+
+        The denominator of applicability: a turn that was never shown for rating says
+        nothing about whether a dimension applies.
+        """
+        states = self.turns[[f"{name}_state" for name in RATING_NAMES]]
+        return self.turns[(states != ABSENT).any(axis=1)]
+
+    @property
+    def never_asked(self) -> pd.DataFrame:
+        """Columns of the official format without a single filled cell."""
+        return self.columns[self.columns["filled"] == 0]

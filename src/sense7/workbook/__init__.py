@@ -1,0 +1,16 @@
+"""The official workbook format: read, check, write."""
+
+from sense7.workbook.findings import Finding, Findings, WorkbookError
+from sense7.workbook.reader import parse_sheets, read_workbook
+from sense7.workbook.sheets import Sheet, read_sheets, write_sheets
+
+__all__ = [
+    "Finding",
+    "Findings",
+    "Sheet",
+    "WorkbookError",
+    "parse_sheets",
+    "read_sheets",
+    "read_workbook",
+    "write_sheets",
+]

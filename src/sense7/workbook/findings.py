@@ -1,0 +1,154 @@
+"""What a reader found wrong or strange in a workbook, located, counted and with the mend."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+
+from sense7.errors import UserError
+from sense7.workbook.sheets import cell_name
+
+__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError"]
+
+ERROR = "error"
+WARNING = "warning"
+_ROWS_SHOWN = 5
+_VALUE_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found, with every place where it stands.
+
+    Attributes
+    ----------
+    severity : str
+        ``error`` (the analysis is impossible) or ``warning`` (it goes on, as ``problem`` says).
+    kind : str
+        Short name of the kind of finding, e.g. ``unknown-word``.
+    sheet : str
+        Sheet, or "" for the file as a whole.
+    column : str
+        Header of the column, or "".
+    position : int or None
+        Position of the column in the sheet, counted from 0.
+    rows : tuple of int
+        Rows of the sheet, counted from 1 as spreadsheet programs do; may be empty.
+    value : str
+        The value found, or "".
+    problem : str
+        What is wrong and what was done about it.
+    mend : str
+        What to do.
+    """
+
+    severity: str
+    kind: str
+    sheet: str
+    column: str
+    position: int | None
+    rows: tuple[int, ...]
+    value: str
+    problem: str
+    mend: str
+
+    @property
+    def count(self) -> int:
+        """Number of places; 1 for what has no row."""
+        return max(1, len(self.rows))
+
+    @property
+    def place(self) -> str:
+        """Sheet, column, and rows or cells, for people.
+
+        Examples
+        --------
+        >>> Finding("warning", "k", "Messages", "Affective", 7, (12, 40), "x", "p", "m").place
+        'sheet Messages, column Affective, cells H12, H40'
+        """
+        parts = [f"sheet {self.sheet}"] if self.sheet else []
+        if self.column:
+            parts.append(f"column {self.column}")
+        if self.rows:
+            shown = self.rows[:_ROWS_SHOWN]
+            in_column = self.position is not None
+            names = [cell_name(self.position, row) if in_column else str(row) for row in shown]
+            noun = "cell" if in_column else "row"
+            more = f" and {len(self.rows) - len(shown):,} more" if len(self.rows) > len(shown) else ""
+            parts.append(f"{noun}{'s' if len(self.rows) > 1 else ''} {', '.join(names)}{more}")
+        return ", ".join(parts)
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        value = f"{_shorten(self.value)!r}: " if self.value else ""
+        return f"{place}{value}{self.problem} Mend: {self.mend}"
+
+    def to_dict(self) -> dict:
+        """As plain values for JSON, the count included."""
+        return asdict(self) | {"rows": list(self.rows), "count": self.count}
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _VALUE_SHOWN else f"{text[:_VALUE_SHOWN]}…"
+
+
+@dataclass
+class Findings:
+    """Findings of one file, collected while it is read; equal ones are one, with all their rows."""
+
+    _places: dict[Finding, list[int]] = field(default_factory=dict)
+
+    def add(
+        self,
+        severity: str,
+        kind: str,
+        problem: str,
+        mend: str,
+        *,
+        sheet: str = "",
+        column: str = "",
+        position: int | None = None,
+        rows: Iterable[int] = (),
+        value: object = "",
+    ) -> None:
+        """Add a finding, or further rows of one that is there already."""
+        finding = Finding(severity, kind, sheet, column, position, (), str(value), problem, mend)
+        self._places.setdefault(finding, []).extend(rows)
+
+    def __iter__(self) -> Iterator[Finding]:
+        """Errors first; otherwise in the order in which they were found."""
+        found = [replace(finding, rows=tuple(rows)) for finding, rows in self._places.items()]
+        yield from sorted(found, key=lambda finding: finding.severity != ERROR)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that make the analysis impossible."""
+        return [finding for finding in self if finding.severity == ERROR]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """The findings that the analysis lives with."""
+        return [finding for finding in self if finding.severity == WARNING]
+
+
+class WorkbookError(UserError):
+    """A workbook that can't be analysed: every finding of the file at once.
+
+    Attributes
+    ----------
+    findings : Findings
+        All that was found, warnings included.
+    """
+
+    def __init__(self, path: object, findings: Findings, strict: bool = False):
+        self.findings = findings
+        fatal = list(findings) if strict else findings.errors
+        reason = "found by --strict" if strict and not findings.errors else "that make the analysis impossible"
+        noun = "thing" if len(fatal) == 1 else "things"
+        lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]
+        lines += [f"  {finding.severity}: {finding}" for finding in fatal]
+        if not strict and findings.warnings:
+            lines.append(f"  and {len(findings.warnings)} kinds of warnings:")
+            lines += [f"  {finding.severity}: {finding}" for finding in findings.warnings]
+        super().__init__("\n".join(lines))

@@ -1,0 +1,115 @@
+"""What is in a workbook, for ``sense7 check`` and for the dataset page."""
+
+import pandas as pd
+
+from sense7.study import Study
+from sense7.taxonomy import RATING_NAMES
+
+__all__ = ["describe", "findings_table", "print_description"]
+
+
+def describe(study: Study) -> dict:
+    """Counts, conditions, what was never asked, what could not be matched, all findings.
+
+    Returns
+    -------
+    dict
+        Plain values, ready for JSON.
+    """
+    conversations, messages, turns = study.conversations, study.messages, study.turns
+    prompted = study.prompted_condition
+    return {
+        "name": study.name,
+        "provenance": getattr(study.provenance, "label", "not known"),
+        "sha256": getattr(study.provenance, "sha256", None),
+        "counts": {
+            "participants": int(conversations["participant"].nunique()),
+            "conversations": len(conversations),
+            "messages": len(messages),
+            "assistant turns": len(turns),
+            "turns put to rating": len(study.turns_put_to_rating),
+            "turns with a rating": int(turns[list(RATING_NAMES)].notna().any(axis=1).sum()),
+            "error rows": int((messages["role"] == "error").sum()),
+        },
+        "roles": {str(role): int(count) for role, count in messages["role"].value_counts().items()},
+        "conditions": {
+            name: int(count) for name, count in conversations["condition"].value_counts().sort_index().items()
+        },
+        "prompted_condition": {"name": prompted, "how": study.prompted_reason},
+        "topics": {
+            name: int(count) for name, count in conversations["topic"].value_counts().sort_index().items()
+        },
+        "ratings": {
+            name: {
+                state: int(count)
+                for state, count in turns[f"{name}_state"].value_counts().sort_index().items()
+            }
+            for name in RATING_NAMES
+        },
+        "participants_sheet": study.participants_sheet,
+        "characteristics": []
+        if study.participants is None
+        else [name for name in study.participants.columns if name not in {"participant", "row"}],
+        "sheets": list(study.sheets),
+        "never_asked": [f"{row.sheet}.{row.column}" for row in study.never_asked.itertuples()],
+        "not_matched": [
+            f"{finding.sheet}.{finding.column}"
+            for finding in study.findings
+            if finding.kind in {"unmatched-column", "unknown-column", "nameless-column"}
+        ],
+        "findings": [finding.to_dict() | {"text": str(finding)} for finding in study.findings],
+    }
+
+
+def findings_table(study: Study) -> pd.DataFrame:
+    """Findings as a table: where, how many, value, what was done, mend."""
+    return pd.DataFrame(
+        [
+            (finding.place or "the file", finding.count, finding.value, finding.problem, finding.mend)
+            for finding in study.findings
+        ],
+        columns=["where", "count", "value", "finding", "mend"],
+    )
+
+
+def print_description(description: dict) -> None:
+    """Print what :func:`describe` returned, for people."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def show(line: str = "") -> None:
+        console.print(line, markup=False)
+
+    def block(title: str, entries: dict) -> None:
+        show(f"\n{title}")
+        width = max(map(len, entries), default=0)
+        for name, value in entries.items():
+            show(f"  {name:<{width}}  {value:,}" if isinstance(value, int) else f"  {name:<{width}}  {value}")
+
+    show(f"{description['name']}: {description['provenance']}")
+    block("Counts", description["counts"])
+    block("Conditions (conversations)", description["conditions"] or {"none": "no condition is given"})
+    prompted = description["prompted_condition"]
+    show(
+        f"  with the empathy prompt: {prompted['name'] or 'not known'} ({prompted['how']}; give it with --prompted)"
+    )
+    block("Topics (conversations)", description["topics"] or {"none": "no topic is given"})
+    block(
+        "Ratings of turns",
+        {
+            name: ", ".join(f"{count:,} {state}" for state, count in states.items())
+            for name, states in description["ratings"].items()
+        },
+    )
+    sheet = description["participants_sheet"]
+    show(f"\nParticipants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")
+    if description["characteristics"]:
+        show(f"  {', '.join(description['characteristics'])}")
+    show(f"\nNever asked: {', '.join(description['never_asked']) or 'nothing; every column holds values'}")
+    show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
+    findings = description["findings"]
+    total = sum(finding["count"] for finding in findings)
+    show(f"\n{len(findings)} kinds of warnings, {total:,} places" if findings else "\nNo warnings.")
+    for finding in findings:
+        show(f"  {finding['severity']}: {finding['text']}")

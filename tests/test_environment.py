@@ -1,0 +1,290 @@
+"""The files that make an environment, and those that automate, agree with each other."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+ENTRY = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;\\]+)(?: ; (?P<marker>[^\\]+?))?"
+    r"(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})*)\n"
+)
+USES = re.compile(r"^\s*(?:- )?uses:\s*(.+?)\s*$", re.MULTILINE)
+PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+def read_yaml(path):
+    # yaml 1.1 takes the key "on" for true
+    return {
+        {True: "on"}.get(key, key): value for key, value in yaml.safe_load(path.read_text("utf-8")).items()
+    }
+
+
+def entries():
+    """Name -> the lock's entries, of which there may be one for each Python."""
+    found = {}
+    for match in ENTRY.finditer(LOCK):
+        found.setdefault(canonicalize_name(match["name"]), []).append(match)
+    return found
+
+
+def requirements():
+    groups = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    return [
+        pytest.param(Requirement(text), id=f"{extra}:{text}") for extra in groups for text in groups[extra]
+    ]
+
+
+def pythons():
+    """Pythons that the tests run on, and the one of Binder."""
+    matrix = read_yaml(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["test"]["strategy"]["matrix"][
+        "python"
+    ]
+    return {*matrix, conda_python()}
+
+
+def conda_python():
+    (pin,) = (
+        entry for entry in conda()["dependencies"] if isinstance(entry, str) and entry.startswith("python=")
+    )
+    return pin.removeprefix("python=")
+
+
+def conda():
+    return read_yaml(ROOT / "environment.yml")
+
+
+# pyproject.toml and requirements.lock
+
+
+@pytest.mark.parametrize("requirement", requirements())
+def test_the_lock_holds_every_dependency_on_every_python(requirement):
+    locked = entries().get(canonicalize_name(requirement.name), [])
+    for python in pythons():
+        there = {"python_version": python, "python_full_version": f"{python}.0"}
+        chosen = [entry for entry in locked if not entry["marker"] or Marker(entry["marker"]).evaluate(there)]
+        assert len(chosen) == 1, (
+            f"{requirement.name} on Python {python}: {len(chosen)} entries. Run: make lock"
+        )
+        assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), "Run: make lock"
+
+
+def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it():
+    assert len(entries()) > 100
+    assert [match["name"] for match in ENTRY.finditer(LOCK) if not match["hashes"]] == []
+    rest = [
+        line
+        for line in ENTRY.sub("", LOCK).splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    assert rest == []
+
+
+def test_the_lock_names_no_place_to_download_from():
+    # A comment may; the line that says how the lock was made is one.
+    lines = [line.strip() for line in LOCK.splitlines() if not line.lstrip().startswith("#")]
+    assert [
+        line for line in lines if line.startswith(("--", "-i", "-f")) and not line.startswith("--hash=")
+    ] == []
+    assert [line for line in lines if "://" in line or " @ " in line] == []
+    assert "://" not in LOCK
+
+
+def test_the_lock_was_made_by_the_documented_verb():
+    assert "make lock" in "\n".join(LOCK.splitlines()[:3])
+
+
+def test_the_build_needs_nothing_beyond_the_lock():
+    # make and postBuild install the package without build isolation.
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        needed = [Requirement(text) for text in tomllib.load(stream)["build-system"]["requires"]]
+    for requirement in needed:
+        (entry,) = entries()[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(entry["version"])
+
+
+# environment.yml and postBuild
+
+
+def test_every_python_in_use_satisfies_requires_python():
+    required = SpecifierSet(PROJECT["requires-python"])
+    for python in pythons():
+        assert re.fullmatch(r"3\.\d+", python)
+        assert required.contains(Version(f"{python}.0"))
+    lowest = min(pythons(), key=Version)
+    assert required == SpecifierSet(f">={lowest}"), "the lowest Python promised is one that is tested"
+    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), (
+        "and the lock is solved for it"
+    )
+
+
+def test_conda_takes_the_same_lock_and_nothing_besides():
+    environment = conda()
+    assert environment["channels"] == ["conda-forge"]
+    assert environment["dependencies"] == [
+        f"python={conda_python()}",
+        "pip",
+        {"pip": ["-r requirements.lock"]},
+    ]
+
+
+def test_binder_reads_the_environment_at_the_root():
+    assert not (ROOT / "binder").exists()
+    assert not (ROOT / ".binder").exists()
+
+
+def test_post_build_can_run_and_downloads_nothing():
+    script = ROOT / "postBuild"
+    text = script.read_text("utf-8")
+    assert os.access(script, os.X_OK)
+    assert text.startswith("#!/usr/bin/env bash\n")
+    assert "set -euo pipefail" in text
+    for line in re.findall(r"^.*pip install.*$", text, re.MULTILINE):
+        assert "--no-deps" in line
+        assert "--no-build-isolation" in line
+    subprocess.run([shutil.which("bash"), "-n", script], check=True)
+
+
+# jupyter-book below 2, and the update bot
+
+
+def test_jupyter_book_stays_below_2_everywhere():
+    (wanted,) = (
+        Requirement(text)
+        for text in PROJECT["optional-dependencies"]["book"]
+        if text.startswith("jupyter-book")
+    )
+    assert not wanted.specifier.contains("2.0.0")
+    assert not wanted.specifier.contains("2.0.0b1", prereleases=True)
+    (locked,) = entries()["jupyter-book"]
+    assert Version(locked["version"]) < Version("2.0.0a0")
+    (pip,) = (
+        update
+        for update in read_yaml(ROOT / ".github" / "dependabot.yml")["updates"]
+        if update["package-ecosystem"] == "pip"
+    )
+    (rule,) = (rule for rule in pip["ignore"] if rule["dependency-name"] == "jupyter-book")
+    assert rule["versions"] == [">=2"]
+
+
+def test_the_bot_looks_after_packages_and_actions():
+    updates = read_yaml(ROOT / ".github" / "dependabot.yml")["updates"]
+    assert {update["package-ecosystem"] for update in updates} == {"pip", "github-actions"}
+    assert all(update["schedule"]["interval"] == "weekly" for update in updates)
+
+
+# Workflows
+
+
+def test_the_workflows_are_there():
+    assert {path.stem for path in WORKFLOWS} >= {"tests", "book", "weekly"}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit_with_their_version(path):
+    loose = [use for use in USES.findall(path.read_text("utf-8")) if not PINNED.fullmatch(use)]
+    assert loose == []
+
+
+def test_one_action_has_one_commit():
+    uses = {use for path in WORKFLOWS for use in USES.findall(path.read_text("utf-8"))}
+    actions = [use.partition("@")[0] for use in uses]
+    assert len(actions) == len(set(actions))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_hold_the_least_rights(path):
+    workflow = read_yaml(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in workflow["on"]
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 60
+        checks_out = False
+        for step in job["steps"]:
+            # What others may have written reaches a script as a variable, never as its text.
+            assert "${{" not in step.get("run", "")
+            if step.get("uses", "").startswith("actions/checkout@"):
+                checks_out = True
+                assert step["with"]["persist-credentials"] is False
+        writes = [right for right, level in job.get("permissions", {}).items() if level == "write"]
+        assert not (writes and checks_out), "a job that may write runs nothing of the repository's"
+
+
+def run_site(tmp_path, *, fetched, built, ledger):
+    """Run the step of book.yml that puts the site together."""
+    for edition in ["synthetic", "official"] if built == "success" else ["synthetic"]:
+        html = tmp_path / "_build" / "editions" / edition / "html"
+        html.mkdir(parents=True)
+        (html / "index.html").write_text(edition, encoding="utf-8")
+        (html.parent / "ledger.json").write_text("[]", encoding="utf-8")
+    steps = read_yaml(ROOT / ".github" / "workflows" / "book.yml")["jobs"]["build"]["steps"]
+    (step,) = (step for step in steps if step.get("id") == "site")
+    assert set(step["env"]) == {"FETCH", "OFFICIAL", "LEDGER"}
+    output = tmp_path / "output"
+    environment = {
+        "PATH": os.environ["PATH"],
+        "GITHUB_OUTPUT": str(output),
+        "FETCH": fetched,
+        "OFFICIAL": built,
+        "LEDGER": ledger,
+    }
+    command = [shutil.which("bash"), "-e", "-c", step["run"]]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    page = (tmp_path / "_site" / "index.html").read_text("utf-8")
+    return page, output.read_text("utf-8").strip().removeprefix("complaint=")
+
+
+@pytest.mark.parametrize(
+    ("fetched", "built", "ledger", "says", "complains"),
+    [
+        ("success", "success", "success", "the reproduction", ""),
+        ("success", "success", "failure", "the reproduction", "differs from a primary figure"),
+        ("success", "failure", "skipped", "its build failed", "could not be built"),
+        ("failure", "skipped", "skipped", "could not be fetched", ""),
+    ],
+)
+def test_the_site_lists_the_editions_that_were_built(tmp_path, fetched, built, ledger, says, complains):
+    page, complaint = run_site(tmp_path, fetched=fetched, built=built, ledger=ledger)
+    assert says in page
+    assert complains in complaint
+    assert bool(complains) == bool(complaint)
+    links = re.findall(r'href="([^"]+)"', page)
+    editions = ["official", "synthetic"] if built == "success" else ["synthetic"]
+    assert links == [f"{edition}/index.html" for edition in editions]
+    for edition in editions:
+        assert (tmp_path / "_site" / edition / "index.html").read_text("utf-8") == edition
+        assert (tmp_path / "_site" / edition / "ledger.json").exists()
+    assert "://" not in page, "the page asks no other host for anything"
+
+
+# The Makefile
+
+
+def test_help_lists_every_verb():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    verbs = re.findall(r"^\.PHONY:\s*(.+)$", makefile, re.MULTILINE)
+    verbs = {verb for line in verbs for verb in line.split()}
+    # Under `make test` this is make within make; the outer one's flags are not for this one.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = [shutil.which("make"), "--no-print-directory", "help"]
+    shown = subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+    listed = dict(re.findall(r"^\s*make (\S+)\s+(\S.*)$", shown, re.MULTILINE))
+    assert listed.keys() == verbs
+    assert {"book", "test", "lock", "help", "clean"} <= verbs

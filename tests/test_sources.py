@@ -1,0 +1,672 @@
+"""Fetching from a real server on loopback, and what is then known of a file's origin."""
+
+import json
+import os
+import shutil
+import socket
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from sense7 import sources
+from sense7.errors import UserError
+from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, record_path, resolve, write_record
+
+AUTHORS = SOURCES["official"].address
+
+
+def workbook(path, text="hello", sheets=("Tasks", "messages")):
+    """A small workbook; other text, other bytes."""
+    with xlsxwriter.Workbook(path) as book:
+        for name in sheets:
+            book.add_worksheet(name).write_row(0, 0, ["TaskId", text])
+    return path.read_bytes()
+
+
+class Server:
+    """Answers by path from ``answers``: bytes, or a function of the request's handler."""
+
+    def __init__(self):
+        self.answers = {}
+        self.asked = []
+        self.stop = threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked.append(self.path)
+                answer = outer.answers.get(self.path.partition("?")[0])
+                if answer is None:
+                    self.send_error(404)
+                elif callable(answer):
+                    answer(self)
+                else:
+                    send(self, answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.http.server_address[1]
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01})
+        self.thread.start()
+
+    def address(self, path="/official.xlsx"):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def close(self):
+        self.stop.set()
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+def send(handler, body, status=200, length=None, **headers):
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(body)) if length is None else str(length))
+    for name, value in headers.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def redirect(target):
+    return lambda handler: send(handler, b"", 302, Location=target)
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path, monkeypatch):
+    """A checkout, a cache and a working directory of the test's own; no proxy in between."""
+    root = tmp_path / "checkout"
+    for folder in ("notebooks", "data"):
+        (root / folder).mkdir(parents=True)
+    (root / "_config.yml").touch()
+    workbook(root / "data" / "synthetic.xlsx", "planted")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("SENSE7_ROOT", str(root))
+    monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    return tmp_path
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """Plays the authors' repository."""
+    running = Server()
+    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=running.address()))
+    running.answers["/official.xlsx"] = workbook(tmp_path / "upstream.xlsx")
+    yield running
+    running.close()
+
+
+def left_behind(cache):
+    return sorted(path.name for path in cache.rglob("*") if ".part" in path.name)
+
+
+# Fetching
+
+
+def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places):
+    path = fetch("official", progress=False)
+    assert path.read_bytes() == server.answers["/official.xlsx"]
+    assert path.name == "official.xlsx"
+    found, provenance = resolve("official")
+    assert found == path
+    assert provenance.verified
+    assert provenance.label == "official workbook, fetched from the authors' repository"
+    assert provenance.address == server.address()
+    assert provenance.size == path.stat().st_size
+    assert provenance.fetched.endswith("Z")
+    stored = json.loads((places / "cache" / "official.provenance.json").read_text("utf-8"))
+    assert stored == provenance.to_dict()
+    assert left_behind(places / "cache") == []
+
+
+def test_a_second_fetch_downloads_nothing(server):
+    assert fetch("official", progress=False) == fetch("official", progress=False)
+    assert len(server.asked) == 1
+
+
+def test_a_file_that_is_gone_is_fetched_again(server):
+    path = fetch("official", progress=False)
+    path.unlink()
+    with pytest.raises(UserError, match=r"gone now\. Run: sense7 fetch official"):
+        resolve("official")
+    assert fetch("official", progress=False).exists()
+
+
+def test_a_file_changed_on_disk_is_refused_and_mended_by_again(server):
+    path = fetch("official", progress=False)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    for use in (lambda: fetch("official", progress=False), lambda: resolve("official")):
+        with pytest.raises(UserError, match=r"changed since it was fetched.*sense7 fetch official --again"):
+            use()
+    assert len(server.asked) == 1
+    fetch("official", again=True, progress=False)
+    assert resolve("official")[1].verified
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"kind": "official"}', "[" * 100_000])
+def test_a_broken_record_is_refused_and_mended_by_again(server, places, text):
+    fetch("official", progress=False)
+    (places / "cache" / "official.provenance.json").write_text(text, encoding="utf-8")
+    for use in (lambda: fetch("official", progress=False), lambda: resolve("official")):
+        with pytest.raises(UserError, match=r"not a record of provenance.*sense7 fetch official --again"):
+            use()
+    fetch("official", again=True, progress=False)
+    assert resolve("official")[1].verified
+
+
+def test_again_keeps_both_hashes_when_upstream_changed(server, places, capsys):
+    fetch("official", progress=False)
+    before = resolve("official")[1]
+    fetch("official", again=True, progress=False)
+    assert capsys.readouterr().err == ""
+    assert resolve("official")[1].previous is None
+
+    server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
+    fetch("official", again=True, progress=False)
+    path, after = resolve("official")
+    assert path.read_bytes() == server.answers["/official.xlsx"]
+    assert after.previous == before.sha256 != after.sha256
+    assert after.verified
+    said = capsys.readouterr().err
+    assert before.sha256 in said
+    assert after.sha256 in said
+    assert len(list((places / "cache" / "official").iterdir())) == 1  # the older one was removed
+
+    fetch("official", again=True, progress=False)
+    assert resolve("official")[1].previous == before.sha256
+
+
+def test_the_bar_is_shown_on_a_terminal_only(server, monkeypatch, capsys):
+    fetch("official")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    fetch("official", again=True)
+    assert "100%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("synthetic", "nothing to fetch"), ("oficial", "Known: official")],
+)
+def test_only_known_names_are_fetched(name, message):
+    with pytest.raises(UserError, match=message):
+        fetch(name)
+
+
+def test_a_pinned_source_refuses_another_file(server, monkeypatch):
+    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], sha256="0" * 64))
+    with pytest.raises(UserError, match="isn't the file that this project knows"):
+        fetch("official", progress=False)
+    with pytest.raises(UserError, match="not fetched yet"):
+        resolve("official")
+
+
+# Mirrors
+
+
+def test_a_mirrors_copy_stays_unverified(server, places):
+    server.answers["/copy"] = server.answers["/official.xlsx"]
+    fetch("official", mirror=server.address("/copy?key=secret"), progress=False)
+    assert server.asked == ["/copy?key=secret"]
+    path, provenance = resolve("official")
+    assert provenance.mirror
+    assert not provenance.verified
+    assert provenance.kind == "official"
+    assert provenance.label == "official workbook, UNVERIFIED copy from a mirror"
+    assert provenance.address == server.address("/copy")
+    assert "secret" not in (places / "cache" / "official.provenance.json").read_text("utf-8")
+    again, told = resolve(copy_for_edition(path, provenance, places / "edition" / "data"))
+    assert again.name == "official.xlsx"
+    assert told == provenance
+    assert not told.verified
+
+
+def test_a_mirrors_copy_does_not_stand_in_for_the_authors_file(server, places):
+    mirror = places / "copy.xlsx"
+    workbook(mirror, "a copy that was altered")
+    fetch("official", mirror=mirror, progress=False)
+    assert server.asked == []
+    assert resolve("official")[1].address is None
+    fetch("official", mirror=mirror, progress=False)
+    assert server.asked == []
+    fetch("official", progress=False)
+    assert resolve("official")[1].verified
+    # and not the other way round, unless it is asked for
+    fetch("official", mirror=mirror, progress=False)
+    assert resolve("official")[1].verified
+    fetch("official", mirror=mirror, again=True, progress=False)
+    assert not resolve("official")[1].verified
+
+
+def test_the_authors_own_address_given_as_a_mirror_is_a_mirror(server):
+    fetch("official", mirror=server.address(), progress=False)
+    assert not resolve("official")[1].verified
+
+
+@pytest.mark.parametrize(
+    ("mirror", "message"),
+    [
+        ("http://example.org/a.xlsx", "http can be altered on its way"),
+        ("ftp://example.org/a.xlsx", "ftp can be altered on its way"),
+        ("file:///etc/hostname", "not an address that can be fetched"),
+        ("https://me:secret@example.org/a.xlsx", "not an address that can be fetched"),
+        ("https://example.org\\@elsewhere.org/a.xlsx", "not an address that can be fetched"),
+        ("https://exa mple.org/a.xlsx", "not an address that can be fetched"),
+        ("https://[::1/a.xlsx", "not an address that can be fetched"),
+        ("https://example.org:99999/a.xlsx", "not an address that can be fetched"),
+        ("nowhere.xlsx", "there is no such file"),
+        (".", "this is a folder"),
+        ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
+    ],
+)
+def test_places_that_are_refused(mirror, message):
+    with pytest.raises(UserError, match=message):
+        fetch("official", mirror=mirror, progress=False)
+
+
+# Faults: each leaves what was here before
+
+
+def cut_short(handler):
+    send(handler, b"PK\x03\x04 and then", length=10_000)
+
+
+def silent(server):
+    return lambda handler: server.stop.wait(5)
+
+
+def stalled(server):
+    def answer(handler):
+        send(handler, b"PK\x03\x04", length=10_000)
+        handler.wfile.flush()
+        server.stop.wait(5)
+
+    return answer
+
+
+def endless(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    with_room = b"PK\x03\x04" + bytes(2**16)
+    try:
+        while True:
+            handler.wfile.write(with_room)
+    except OSError:
+        handler.close_connection = True
+
+
+HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+FAULTS = {
+    "no such file": (None, r"no such file \(HTTP 404\)"),
+    "refused by status": (lambda handler: handler.send_error(403), r"refuses \(HTTP 403\)"),
+    "too many requests": (lambda handler: handler.send_error(429), r"too many requests"),
+    "server error": (lambda handler: handler.send_error(503), r"error \(HTTP 503\)"),
+    "web page": (HTML, "a web page, not the workbook"),
+    "git lfs": (LFS, "a Git LFS pointer"),
+    "empty": (b"", "what came is empty"),
+    "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
+    "cut short": (cut_short, "the transfer broke off"),
+    "length that is none": (lambda handler: send(handler, b"x", length="1x"), "makes no sense"),
+    "length too large": (lambda handler: send(handler, b"x", length=10**15), "larger than"),
+    "endless": (endless, "larger than"),
+    "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),
+    "other port": (redirect("http://127.0.0.1:1/a.xlsx"), "refused to follow it to another host"),
+    "other host over https": (redirect("https://example.org/a.xlsx"), "another host, example.org"),
+    "no scheme": (redirect("//example.org/a.xlsx"), "http can be altered on its way"),
+    "file address": (redirect("file:///etc/hostname"), "not an address that can be fetched"),
+    "hidden host": (redirect("http://127.0.0.1\\@example.org/"), "not an address that can be fetched"),
+    "loop": (redirect("/official.xlsx"), "redirects without end"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault):
+    answer, message = FAULTS[fault]
+    monkeypatch.setattr(sources, "LARGEST", 2**20)
+    path = fetch("official", progress=False)
+    before = path.read_bytes()
+    server.answers["/official.xlsx"] = answer
+    with pytest.raises(UserError, match=message) as caught:
+        fetch("official", again=True, progress=False)
+    assert caught.value.__cause__ is None
+    assert "\n" not in str(caught.value)
+    assert " object at 0x" not in str(caught.value)
+    assert str(places / "cache") not in str(caught.value)  # the temporary file is nobody's concern
+    assert resolve("official")[0].read_bytes() == before
+    assert left_behind(places / "cache") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"), [(silent, "doesn't answer in time"), (stalled, "stopped sending")]
+)
+def test_time_outs(server, monkeypatch, kind, message):
+    monkeypatch.setattr(sources, "TIMEOUT", (0.2, 0.2))
+    server.answers["/official.xlsx"] = kind(server)
+    with pytest.raises(UserError, match=f"{message}.*--mirror"):
+        fetch("official", progress=False)
+
+
+def test_no_connection(monkeypatch):
+    with socket.socket() as idle:
+        idle.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{idle.getsockname()[1]}/a.xlsx"
+    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=address))
+    with pytest.raises(
+        UserError, match=r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror"
+    ):
+        fetch("official", progress=False)
+
+
+def test_a_host_without_an_address(monkeypatch):
+    def unknown(*_args, **_options):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(
+        UserError, match=r"the host raw\.githubusercontent\.com isn't found.*network connection"
+    ):
+        fetch("official", progress=False)
+
+
+def test_an_address_that_is_no_tls(server):
+    with pytest.raises(UserError, match=r"no safe connection to 127\.0\.0\.1"):
+        fetch("official", mirror=server.address().replace("http:", "https:"), progress=False)
+
+
+def test_a_proxy_that_is_not_there(monkeypatch):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with pytest.raises(UserError, match="the proxy refuses or can't be reached"):
+        fetch("official", progress=False)
+
+
+def test_a_redirect_on_the_same_host_is_followed(server):
+    server.answers["/moved.xlsx"] = server.answers["/official.xlsx"]
+    server.answers["/official.xlsx"] = redirect("/moved.xlsx")
+    fetch("official", progress=False)
+    assert server.asked == ["/official.xlsx", "/moved.xlsx"]
+    assert resolve("official")[1].address == server.address()
+
+
+@pytest.mark.parametrize(
+    ("origin", "target", "allowed"),
+    [
+        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", True),
+        ("https://github.com/a/b/raw/c/d.xlsx", "http://raw.githubusercontent.com/a/b/c/d.xlsx", False),
+        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com:444/d.xlsx", False),
+        ("https://raw.githubusercontent.com/a", "https://raw.githubusercontent.com.example.org/a", False),
+        ("https://example.org/a", "https://raw.githubusercontent.com/a", False),
+        ("https://example.org/a", "https://EXAMPLE.org:443/b", True),
+        ("https://example.org/a", "http://127.0.0.1/b", False),
+    ],
+)
+def test_where_a_redirect_may_lead(origin, target, allowed):
+    if allowed:
+        sources._require_allowed(target, origin=origin)
+    else:
+        with pytest.raises(UserError):
+            sources._require_allowed(target, origin=origin)
+
+
+def test_a_workbook_that_is_another_is_refused(server, places):
+    server.answers["/official.xlsx"] = workbook(places / "other.xlsx", sheets=("Tasks", "Extra"))
+    with pytest.raises(UserError, match="not SENSE-7: without the sheet Messages"):
+        fetch("official", progress=False)
+
+
+def test_a_full_disk_is_told_from_a_network_error(server, monkeypatch):
+    def full(self, chunk):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sources._Capped, "write", full)
+    with pytest.raises(UserError, match=r"No space left on device.*SENSE7_CACHE"):
+        fetch("official", progress=False)
+
+
+def test_a_cache_that_is_no_folder(server, places, monkeypatch):
+    (places / "file").touch()
+    monkeypatch.setenv("SENSE7_CACHE", str(places / "file"))
+    with pytest.raises(UserError, match="SENSE7_CACHE"):
+        fetch("official", progress=False)
+
+
+@pytest.mark.parametrize("step", ["_examined", "_write"])
+def test_killed_between_any_two_steps_the_old_pair_stays(server, places, monkeypatch, step):
+    fetch("official", progress=False)
+    before = resolve("official")
+    server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
+    with monkeypatch.context() as patch:
+        patch.setattr(sources, step, lambda *_args, **_options: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            fetch("official", again=True, progress=False)
+    assert resolve("official") == before
+    fetch("official", again=True, progress=False)
+    assert resolve("official")[0].read_bytes() == server.answers["/official.xlsx"]
+
+
+def test_what_a_killed_fetch_left_is_removed_once_it_is_old(server, places):
+    fresh, stale = (places / "cache" / "official" / name for name in (".part-fresh", ".part-stale"))
+    for folder in (fresh, stale):
+        folder.mkdir(parents=True)
+    os.utime(stale, (0, 0))
+    fetch("official", progress=False)
+    assert left_behind(places / "cache") == [".part-fresh"]
+
+
+# What is known of a file
+
+
+def test_names_and_paths(places):
+    path, provenance = resolve("synthetic")
+    assert (provenance.kind, provenance.name, provenance.file) == ("synthetic", "synthetic", "synthetic.xlsx")
+    assert "no findings" in provenance.label
+    workbook(places / "mine.xlsx")
+    assert resolve(places / "mine.xlsx") == resolve(str(places / "mine.xlsx"))
+    path, provenance = resolve(places / "mine.xlsx")
+    assert path == places / "mine.xlsx"
+    assert (provenance.kind, provenance.name, provenance.address) == ("own", "mine", None)
+    assert provenance.label == "own workbook mine.xlsx"
+    assert not provenance.verified
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("official", "not fetched yet. Run: sense7 fetch official"),
+        (
+            "Oficial",
+            r"neither the name .*\(synthetic, official\) nor a file: .*/Oficial\. Did you mean official\?",
+        ),
+        ("../none.xlsx", r"nor a file: there is no .*none\.xlsx\. Check the path"),
+        (".", "this is a folder"),
+        ("x" * 5000, "nor a file"),
+        ("nul\0.xlsx", "nor a file|can't be read"),
+        ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
+    ],
+)
+def test_what_can_not_be_resolved(data, message):
+    with pytest.raises(UserError, match=message):
+        resolve(data)
+
+
+def test_a_path_to_the_official_bytes_is_the_users_own(server, places):
+    copy = shutil.copy(fetch("official", progress=False), places / "copy.xlsx")
+    provenance = resolve(copy)[1]
+    assert provenance.sha256 == resolve("official")[1].sha256
+    assert provenance.kind == "own"
+    assert not provenance.verified
+
+
+@pytest.mark.parametrize("claim", [None, "own", "official"])
+def test_the_synthetic_workbook_is_synthetic_under_any_name(places, claim):
+    copy = Path(shutil.copy(resolve("synthetic")[0], places / "findings.xlsx"))
+    if claim:
+        write_record(copy, replace(Provenance.of(copy, kind=claim), address=AUTHORS))
+    provenance = resolve(copy)[1]
+    assert provenance.kind == "synthetic"
+    assert not provenance.verified
+
+
+def test_an_editions_copy_knows_what_it_is(server, places):
+    fetch("official", progress=False)
+    path, provenance = resolve("official")
+    copy = copy_for_edition(path, provenance, places / "edition" / "data")
+    assert sorted(found.name for found in copy.parent.iterdir()) == [
+        "official.xlsx",
+        "official.xlsx.provenance.json",
+    ]
+    assert resolve(copy) == (copy, provenance)
+    assert resolve(copy)[1].verified
+    copy.write_bytes(copy.read_bytes() + b"\0")
+    with pytest.raises(
+        UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"
+    ):
+        resolve(copy)
+    record_path(copy).unlink()
+    assert resolve(copy)[1].kind == "own"
+
+
+def test_a_file_that_changes_under_the_copy_is_noticed(places):
+    workbook(places / "mine.xlsx")
+    path, provenance = resolve(places / "mine.xlsx")
+    workbook(path, "edited meanwhile")
+    with pytest.raises(UserError, match="changed while it was read"):
+        copy_for_edition(path, provenance, places / "edition")
+    assert not (places / "edition" / "mine.xlsx").exists()
+
+
+def test_a_record_alone_verifies_nothing(server, places):
+    fetch("official", progress=False)
+    path, provenance = resolve("official")
+    told = Provenance.from_dict(json.loads(json.dumps(provenance.to_dict())))
+    assert told == provenance
+    assert not told.verified
+    assert "UNVERIFIED" in told.label
+    assert told.against(path).verified
+    other = places / "other.xlsx"
+    workbook(other, "other")
+    assert not told.against(other).verified
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "own"},
+        {"kind": "synthetic"},
+        {"mirror": True},
+        {"address": None},
+        {"address": "https://raw.githubusercontent.com/somebody/sense-7/main/sense-7_dataset.xlsx"},
+        {"sha256": "0" * 64},
+    ],
+)
+def test_every_condition_of_verified_counts(server, change):
+    fetch("official", progress=False)
+    provenance = resolve("official")[1]
+    assert provenance.verified
+    assert not replace(provenance, **change).verified
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "authentic"},
+        {"name": ""},
+        {"file": "../official.xlsx"},
+        {"file": ".."},
+        {"address": "javascript:alert(1)"},
+        {"address": 'https://example.org/"onclick="'},
+        {"fetched": "yesterday"},
+        {"fetched": "2025-11-01T12:00:00"},
+        {"sha256": "00"},
+        {"sha256": None},
+        {"size": -1},
+        {"size": True},
+        {"mirror": "no"},
+        {"previous": "x"},
+        {"found": "0" * 64},
+        {"more": 1},
+    ],
+)
+def test_a_record_that_can_not_be_one_is_refused(places, change):
+    workbook(places / "mine.xlsx")
+    record = Provenance.of(places / "mine.xlsx").to_dict() | change
+    with pytest.raises(ValueError, match=next(iter(change))):
+        Provenance.from_dict(record)
+    record_path(places / "mine.xlsx").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(UserError, match=r"mine\.xlsx\.provenance\.json: not a record.*Delete it"):
+        resolve(places / "mine.xlsx")
+
+
+def test_an_older_record_without_previous_is_read(places):
+    workbook(places / "mine.xlsx")
+    record = Provenance.of(places / "mine.xlsx").to_dict()
+    del record["previous"]
+    assert Provenance.from_dict(record).previous is None
+
+
+# Places
+
+
+@contextmanager
+def as_wheel(monkeypatch, folder):
+    """Pretend that the package lies elsewhere, outside any checkout."""
+    monkeypatch.delenv("SENSE7_ROOT")
+    (folder / "_data").mkdir(parents=True)
+    monkeypatch.setattr(sources, "__file__", str(folder / "sources.py"))
+    monkeypatch.setattr(sources.importlib.resources, "files", lambda _: folder)
+    yield folder
+
+
+def test_the_root_is_named_or_found(places, monkeypatch):
+    root = places / "checkout"
+    assert sources.find_root() == root
+    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
+        assert sources.find_root() is None
+        monkeypatch.chdir(root / "notebooks")
+        assert sources.find_root() == root
+    monkeypatch.setenv("SENSE7_ROOT", str(places / "work"))
+    with pytest.raises(UserError, match=r"SENSE7_ROOT=.*not a checkout"):
+        sources.find_root()
+
+
+def test_the_root_is_above_the_package(places, monkeypatch):
+    package = places / "checkout" / "src" / "sense7"
+    monkeypatch.delenv("SENSE7_ROOT")
+    monkeypatch.setattr(sources, "__file__", str(package / "sources.py"))
+    assert sources.find_root() == places / "checkout"
+
+
+def test_data_comes_from_the_checkout_or_else_the_wheel(places, monkeypatch):
+    assert sources.data_file("synthetic.xlsx") == places / "checkout" / "data" / "synthetic.xlsx"
+    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
+        with pytest.raises(UserError, match="isn't complete"):
+            sources.data_file("synthetic.xlsx")
+        (package / "_data" / "synthetic.xlsx").touch()
+        assert sources.data_file("synthetic.xlsx") == package / "_data" / "synthetic.xlsx"
+    with pytest.raises(ValueError, match="inside data/"):
+        sources.data_file("../pyproject.toml")
+
+
+def test_the_cache_is_named_or_the_systems(places, monkeypatch):
+    assert sources.cache_folder() == places / "cache"
+    monkeypatch.delenv("SENSE7_CACHE")
+    assert sources.cache_folder().name == "sense7"
+
+
+def test_the_registry_says_whom_to_credit_and_points_at_the_authors():
+    official = SOURCES["official"]
+    assert official.address == "https://raw.githubusercontent.com/microsoft/sense-7/main/sense-7_dataset.xlsx"
+    assert official.licence == "CDLA-Permissive-2.0"
+    assert all(source.credit and source.title and name == source.name for name, source in SOURCES.items())
