@@ -30,9 +30,7 @@ PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 def read_yaml(path):
     # yaml 1.1 takes the key "on" for true
-    return {
-        {True: "on"}.get(key, key): value for key, value in yaml.safe_load(path.read_text("utf-8")).items()
-    }
+    return {{True: "on"}.get(key, key): value for key, value in yaml.safe_load(path.read_text("utf-8")).items()}
 
 
 def entries():
@@ -45,23 +43,17 @@ def entries():
 
 def requirements():
     groups = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
-    return [
-        pytest.param(Requirement(text), id=f"{extra}:{text}") for extra in groups for text in groups[extra]
-    ]
+    return [pytest.param(Requirement(text), id=f"{extra}:{text}") for extra in groups for text in groups[extra]]
 
 
 def pythons():
     """Pythons that the tests run on, and the one of Binder."""
-    matrix = read_yaml(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["test"]["strategy"]["matrix"][
-        "python"
-    ]
+    matrix = read_yaml(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
     return {*matrix, conda_python()}
 
 
 def conda_python():
-    (pin,) = (
-        entry for entry in conda()["dependencies"] if isinstance(entry, str) and entry.startswith("python=")
-    )
+    (pin,) = (entry for entry in conda()["dependencies"] if isinstance(entry, str) and entry.startswith("python="))
     return pin.removeprefix("python=")
 
 
@@ -78,29 +70,21 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement):
     for python in pythons():
         there = {"python_version": python, "python_full_version": f"{python}.0"}
         chosen = [entry for entry in locked if not entry["marker"] or Marker(entry["marker"]).evaluate(there)]
-        assert len(chosen) == 1, (
-            f"{requirement.name} on Python {python}: {len(chosen)} entries. Run: make lock"
-        )
+        assert len(chosen) == 1, f"{requirement.name} on Python {python}: {len(chosen)} entries. Run: make lock"
         assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), "Run: make lock"
 
 
 def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it():
     assert len(entries()) > 100
     assert [match["name"] for match in ENTRY.finditer(LOCK) if not match["hashes"]] == []
-    rest = [
-        line
-        for line in ENTRY.sub("", LOCK).splitlines()
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    rest = [line for line in ENTRY.sub("", LOCK).splitlines() if line.strip() and not line.lstrip().startswith("#")]
     assert rest == []
 
 
 def test_the_lock_names_no_place_to_download_from():
     # A comment may; the line that says how the lock was made is one.
     lines = [line.strip() for line in LOCK.splitlines() if not line.lstrip().startswith("#")]
-    assert [
-        line for line in lines if line.startswith(("--", "-i", "-f")) and not line.startswith("--hash=")
-    ] == []
+    assert [line for line in lines if line.startswith(("--", "-i", "-f")) and not line.startswith("--hash=")] == []
     assert [line for line in lines if "://" in line or " @ " in line] == []
     assert "://" not in LOCK
 
@@ -128,9 +112,7 @@ def test_every_python_in_use_satisfies_requires_python():
         assert required.contains(Version(f"{python}.0"))
     lowest = min(pythons(), key=Version)
     assert required == SpecifierSet(f">={lowest}"), "the lowest Python promised is one that is tested"
-    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), (
-        "and the lock is solved for it"
-    )
+    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), "and the lock is solved for it"
 
 
 def test_conda_takes_the_same_lock_and_nothing_besides():
@@ -165,9 +147,7 @@ def test_post_build_can_run_and_downloads_nothing():
 
 def test_jupyter_book_stays_below_2_everywhere():
     (wanted,) = (
-        Requirement(text)
-        for text in PROJECT["optional-dependencies"]["book"]
-        if text.startswith("jupyter-book")
+        Requirement(text) for text in PROJECT["optional-dependencies"]["book"] if text.startswith("jupyter-book")
     )
     assert not wanted.specifier.contains("2.0.0")
     assert not wanted.specifier.contains("2.0.0b1", prereleases=True)
@@ -282,9 +262,7 @@ def test_help_lists_every_verb():
     # Under `make test` this is make within make; the outer one's flags are not for this one.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     command = [shutil.which("make"), "--no-print-directory", "help"]
-    shown = subprocess.run(
-        command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
-    ).stdout
+    shown = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
     listed = dict(re.findall(r"^\s*make (\S+)\s+(\S.*)$", shown, re.MULTILINE))
     assert listed.keys() == verbs
     assert {"book", "test", "lock", "help", "clean"} <= verbs

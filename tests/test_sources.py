@@ -346,9 +346,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
     assert left_behind(places / "cache") == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"), [(silent, "doesn't answer in time"), (stalled, "stopped sending")]
-)
+@pytest.mark.parametrize(("kind", "message"), [(silent, "doesn't answer in time"), (stalled, "stopped sending")])
 def test_time_outs(server, monkeypatch, kind, message):
     monkeypatch.setattr(sources, "TIMEOUT", (0.2, 0.2))
     server.answers["/official.xlsx"] = kind(server)
@@ -361,9 +359,7 @@ def test_no_connection(monkeypatch):
         idle.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{idle.getsockname()[1]}/a.xlsx"
     monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=address))
-    with pytest.raises(
-        UserError, match=r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror"
-    ):
+    with pytest.raises(UserError, match=r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror"):
         fetch("official", progress=False)
 
 
@@ -372,9 +368,7 @@ def test_a_host_without_an_address(monkeypatch):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(
-        UserError, match=r"the host raw\.githubusercontent\.com isn't found.*network connection"
-    ):
+    with pytest.raises(UserError, match=r"the host raw\.githubusercontent\.com isn't found.*network connection"):
         fetch("official", progress=False)
 
 
@@ -530,9 +524,7 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert resolve(copy) == (copy, provenance)
     assert resolve(copy)[1].verified
     copy.write_bytes(copy.read_bytes() + b"\0")
-    with pytest.raises(
-        UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"
-    ):
+    with pytest.raises(UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"):
         resolve(copy)
     record_path(copy).unlink()
     assert resolve(copy)[1].kind == "own"

@@ -38,7 +38,7 @@ _MODULES = {
     "taxonomy": "taxonomy",
     "workbook": "workbook",
 }
-__all__ = [*_WHERE, *_MODULES]
+__all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):

@@ -59,8 +59,10 @@ class Claim:
 
     @property
     def published(self) -> str:
-        """The published figure in the words of its unit; "in words" if it has none."""
-        return "in words" if self.value is None else format_number(self.value, self.unit)
+        """The published figure with the digits it was published with; "in words" if it has none."""
+        if self.value is None:
+            return "in words"
+        return f"{round(100 * self.value, 9):g} %" if self.unit.startswith("share") else f"{self.value:,g}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Row:
 
     def to_dict(self) -> dict:
         """As plain values for ledger.json."""
-        claim = asdict(self.claim)
+        claim = asdict(self.claim) | {"shown": self.claim.published}
         return {
             "id": claim.pop("id"),
             "published": claim,
@@ -150,9 +152,7 @@ def load_claims(path: Path) -> list[Claim]:
     return [Claim(**entry) for entry in entries]
 
 
-def make_ledger(
-    claims: Sequence[Claim], values: Mapping[str, Mapping], provenance, truth: Mapping | None
-) -> list[Row]:
+def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenance, truth: Mapping | None) -> list[Row]:
     """Hold every claim against what an edition recorded.
 
     Parameters

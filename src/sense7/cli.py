@@ -105,9 +105,7 @@ def simulate(
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
-    mirror: Annotated[
-        str | None, typer.Option(help="Another address or a file; labelled unverified.")
-    ] = None,
+    mirror: Annotated[str | None, typer.Option(help="Another address or a file; labelled unverified.")] = None,
     again: Annotated[bool, typer.Option(help="Download anew even if it is here.")] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""
@@ -167,9 +165,7 @@ def ledger(
         print(json.dumps(rows, indent=1, ensure_ascii=False))
     else:
         _print_ledger(edition, rows)
-    differing = [
-        row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY
-    ]
+    differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
         _fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
 
@@ -246,14 +242,13 @@ def _print_ledger(edition: str, rows: list[dict]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from sense7.record import format_number, format_value
+    from sense7.record import format_value
 
     table = Table(title=f"Ledger of the edition {edition}", title_justify="left", show_lines=True)
     for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
         table.add_column(head)
     for row in rows:
         claim, computed = row["published"], row["computed"]
-        figure = "in words" if claim["value"] is None else format_number(claim["value"], claim["unit"])
         note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
         table.add_row(
             *map(
@@ -261,7 +256,7 @@ def _print_ledger(edition: str, rows: list[dict]) -> None:
                 (
                     f"{claim['title']}{note}",
                     claim["grade"],
-                    figure,
+                    claim["shown"],
                     format_value(computed) if computed else "-",
                     row["verdict"] + (" (tuned)" if row["tuned"] else ""),
                     row["why"],

@@ -82,9 +82,7 @@ class Figure:
         """The drawing as an SVG element that takes the page's colour."""
         stream = io.StringIO()
         with mpl.rc_context(STYLE):
-            self.drawing.savefig(
-                stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
-            )
+            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         source = stream.getvalue()
         source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
@@ -129,9 +127,7 @@ def _ranges(table: pd.DataFrame) -> str:
             continue
         text = f"{name}: {format_number(row['estimate'], row['unit'])}"
         if np.isfinite(row["low"]):
-            text += (
-                f" ({format_number(row['low'], row['unit'])} to {format_number(row['high'], row['unit'])})"
-            )
+            text += f" ({format_number(row['low'], row['unit'])} to {format_number(row['high'], row['unit'])})"
         parts.append(text)
     return "; ".join(parts)
 
@@ -153,11 +149,11 @@ def intervals(
     name : str
         Name of the figure's data file.
     label : str
-        Label of the axis, with its unit.
+        Label of the axis, with its unit; shares are drawn in percent.
     caption : str
         n and the kind of interval.
     limits : tuple, optional
-        Ends of the axis.
+        Ends of the axis, in the units drawn.
 
     Returns
     -------
@@ -166,20 +162,18 @@ def intervals(
     """
     tables = {"": tables} if isinstance(tables, pd.DataFrame) else dict(tables)
     rows = list(next(iter(tables.values())).index)
+    scale = 100 if next(iter(tables.values()))["unit"].str.startswith("share").all() else 1
     with mpl.rc_context(STYLE):
         drawing, axes = _axes(7, 0.8 + 0.36 * len(rows) * max(1, 0.6 * len(tables)))
         offsets = np.linspace(-0.18, 0.18, len(tables)) if len(tables) > 1 else [0]
         for index, (label_of_table, table) in enumerate(tables.items()):
             places = np.arange(len(rows)) + offsets[index]
-            table = table.reindex(rows)
-            known = np.isfinite(table["estimate"].to_numpy(dtype=float))
-            spread = np.nan_to_num(
-                np.abs(table[["low", "high"]].sub(table["estimate"], axis=0)).to_numpy(dtype=float)
-            ).T
+            numbers = scale * table.loc[rows, ["estimate", "low", "high"]].to_numpy(dtype=float)
+            numbers, places = numbers[known := np.isfinite(numbers[:, 0])], places[known]
             axes.errorbar(
-                table["estimate"][known],
-                places[known],
-                xerr=spread[:, known],
+                numbers[:, 0],
+                places,
+                xerr=np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T,
                 fmt="os^D"[index % 4],
                 color=COLOURS[index % len(COLOURS)],
                 capsize=3,
@@ -237,9 +231,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
     described = [
         f"{row}: "
-        + ", ".join(
-            f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True)
-        )
+        + ", ".join(f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True))
         for row in counts.index
     ]
     alt = "Shares of the five levels for each rating. " + "; ".join(described) + "."

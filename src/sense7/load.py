@@ -35,9 +35,7 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    study = read_workbook(
-        path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name
-    )
+    study = read_workbook(path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name)
     if synthetic_marks(study) is not None:
         provenance = replace(provenance, kind="synthetic")
     return replace(study, provenance=provenance)

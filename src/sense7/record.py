@@ -17,9 +17,7 @@ def write_json(path: str | Path, content: object) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(
-        json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-    )
+    temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     temporary.replace(path)
 
 
@@ -157,9 +155,7 @@ def read_values(folder: str | Path) -> dict[str, dict]:
     for path in sorted(Path(folder).glob("*.json")):
         for value in json.loads(path.read_text(encoding="utf-8")):
             if value["key"] in values:
-                raise ValueError(
-                    f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}"
-                )
+                raise ValueError(f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}")
             values[value["key"]] = value
     return values
 

@@ -269,23 +269,17 @@ def _problem(record) -> str | None:
         "kind": record["kind"] in _KINDS,
         "name": text("name") and record["name"] != "",
         # A name, never a path: it is joined to folders later.
-        "file": text("file")
-        and record["file"] not in ("", ".", "..")
-        and not set(record["file"]) & set("/\\\0"),
+        "file": text("file") and record["file"] not in ("", ".", "..") and not set(record["file"]) & set("/\\\0"),
         # Shown as a link later, so nothing but a web address will do.
         "address": record["address"] is None
         or (text("address") and re.fullmatch(r"https?://[^\s<>\"'\\]+", record["address"]) is not None),
         "fetched": record["fetched"] is None or (text("fetched") and _is_time(record["fetched"])),
         "sha256": digest(record["sha256"]),
-        "size": isinstance(record["size"], int)
-        and not isinstance(record["size"], bool)
-        and record["size"] >= 0,
+        "size": isinstance(record["size"], int) and not isinstance(record["size"], bool) and record["size"] >= 0,
         "mirror": isinstance(record["mirror"], bool),
         "previous": previous is None or digest(previous),
     }
-    return next(
-        (f"{key} can't be {record.get(key)!r:.80}" for key, holds in rules.items() if not holds), None
-    )
+    return next((f"{key} can't be {record.get(key)!r:.80}" for key, holds in rules.items() if not holds), None)
 
 
 def _is_time(text: str) -> bool:
@@ -524,8 +518,7 @@ def _unknown(data: str, path: Path) -> str:
     close = difflib.get_close_matches(data.casefold(), names, n=1)
     hint = f" Did you mean {close[0]}?" if close else " Check the path."
     return (
-        f"{data}: neither the name of a data set ({', '.join(names)}) "
-        f"nor a file: there is no {path.absolute()}.{hint}"
+        f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}.{hint}"
     )
 
 
@@ -761,9 +754,7 @@ def _check_workbook(part: Path) -> None:
         reason = str(error).removeprefix(f"{part}: ")
         raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
     if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
-        raise UserError(
-            f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {kept}"
-        )
+        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {kept}")
 
 
 # The network --------------------------------------------------------------------------------
@@ -836,14 +827,11 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
     except ValueError:
         place = None
     if place is None:
-        raise UserError(
-            f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file."
-        )
+        raise UserError(f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file.")
     scheme, host, _ = place
     if scheme != "https" and not (scheme == "http" and _is_loopback(host)):
         raise UserError(
-            f"{address!r:.200}: refused, as {scheme} can be altered on its way. "
-            "Give an https address, or a file."
+            f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
         )
     if origin is None:
         return

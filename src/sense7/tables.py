@@ -44,6 +44,7 @@ class Table:
             body = self.frame.to_html(escape=True, border=0, na_rep="", classes="table", index_names=False)
         corner = html.escape(str(self.frame.index.name or ""))
         body = body.replace("<th></th>", f"<th>{corner}</th>", 1).replace("<th>", '<th scope="col">')
+        body = body.replace(' style="text-align: right;"', "")
         head, _, rest = body.partition("<tbody>")
         rest = rest.replace('<th scope="col">', '<th scope="row">')
         opening = head.index(">") + 1
@@ -78,7 +79,8 @@ def estimates(table: pd.DataFrame, caption: str) -> Table:
             }
         )
     frame = pd.DataFrame(rows, index=table.index)
-    return Table(frame.loc[:, [name for name in frame if name == "estimate" or (frame[name] != "").any()]], caption)
+    empty = [name for name in ("interval", "note") if not (frame[name] != "").any()]
+    return Table(frame.drop(columns=empty), caption)
 
 
 def plain(frame: pd.DataFrame, caption: str, empty: str = "There is nothing to show.") -> Table | Sentence:

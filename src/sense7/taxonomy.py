@@ -105,7 +105,7 @@ def normalise_word(text: str) -> str:
 
     Examples
     --------
-    >>> normalise_word("  Very\\u00a0Good ")
+    >>> normalise_word("  Very   Good ")
     'very good'
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -340,10 +340,7 @@ TASK_COLUMNS = (
     Column("PostTaskExperience_Engaged", "engaged", AGREEMENT),
     Column("PostTaskExperience_PositiveInteraction", "positive_interaction", AGREEMENT),
     Column("PostTaskExperience_UseAgain", "use_again", AGREEMENT),
-    *(
-        Column(f"PostTaskEmpathy_{dimension}", f"post_{dimension}", POST_EMPATHY)
-        for dimension in DIMENSION_NAMES
-    ),
+    *(Column(f"PostTaskEmpathy_{dimension}", f"post_{dimension}", POST_EMPATHY) for dimension in DIMENSION_NAMES),
 )
 """Columns of sheet Tasks. The suffixes of PostTaskEmpathy_* are not published; these are ours."""
 

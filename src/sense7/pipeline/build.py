@@ -356,15 +356,24 @@ def _render(root: Path, edition: Path, facts: Mapping, repository: Mapping, scra
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)  # noqa: S603
     log = done.stdout + done.stderr
     pages = scratch / "pages" / "_build" / "html"
-    problems = [
-        line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)
-    ]
+    problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
     if done.returncode or problems or not (pages / "index.html").exists():
         lines = problems or log.strip().splitlines()[-15:]
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
+    (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
     shutil.move(pages, edition / "html")
-    shutil.rmtree(edition / "html" / ".doctrees", ignore_errors=True)
+
+
+def _landing(facts: Mapping, title: str) -> str:
+    """The page at the top of the book: leads to the front page, and says what data it shows."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
+        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts)}</p>\n"
+        '<p><a href="book/index.html">Open the book</a></p>\n</body>\n</html>\n'
+    )
 
 
 def _folded(path: Path) -> str:

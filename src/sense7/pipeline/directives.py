@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.record import format_number, format_value, read_values
+from sense7.record import format_value, read_values
 
 __all__ = ["setup"]
 
@@ -75,7 +75,7 @@ class PublishedRole(_TextRole):
         claim = next((row["published"] for row in edition.ledger if row["id"] == self.text), None)
         if claim is None or claim["value"] is None:
             raise KeyError(self.text)
-        return format_number(claim["value"], claim["unit"])
+        return claim["shown"]
 
 
 class EditionRole(_TextRole):
@@ -93,11 +93,11 @@ class LedgerDirective(SphinxDirective):
         body = [[*map(self._cell, self._texts(row))] for row in _edition(self.env).ledger]
         table = nodes.table(classes=["sense7-ledger"])
         group = nodes.tgroup(cols=len(head))
-        group += [nodes.colspec(colwidth=width) for width in (30, 20, 25, 25)]
+        group += [nodes.colspec(colwidth=width) for width in (28, 22, 25, 25)]
         group += nodes.thead("", self._row([nodes.entry("", nodes.paragraph(text=text)) for text in head]))
         group += nodes.tbody("", *map(self._row, body))
         table += group
-        return [nodes.container("", table, classes=["sense7-scroll"])]
+        return [nodes.container("", table, classes=["sense7-scroll", "full-width"])]
 
     @staticmethod
     def _row(entries):
@@ -112,7 +112,6 @@ class LedgerDirective(SphinxDirective):
         title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
         source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
         source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
-        figure = "in words" if claim["value"] is None else format_number(claim["value"], claim["unit"])
         yield [
             [title],
             [nodes.Text(f"Needs: {claim['needs']}")],
@@ -120,12 +119,12 @@ class LedgerDirective(SphinxDirective):
             if claim["contradiction"]
             else None,
         ]
-        yield [[nodes.Text(figure)], [nodes.Text(source)]]
+        yield [[nodes.Text(claim["shown"])], [nodes.Text(source)]]
         if computed is None:
             yield [[nodes.Text("-")]]
         else:
             link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
-            n = f"n = {computed['n']:,} " if computed["n"] else ""
+            n = f"n = {computed['n']:,}; " if computed["n"] else ""
             yield [[link], [nodes.Text(f"{n}{computed['method']}")]]
         verdict = [nodes.strong(text=row["verdict"])]
         if row["tuned"]:

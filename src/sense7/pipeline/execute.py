@@ -67,9 +67,7 @@ def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
     return digest_files(paths, base)
 
 
-def plan(
-    notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest: str, lock: Path
-) -> dict[str, Job]:
+def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest: str, lock: Path) -> dict[str, Job]:
     """Check the parameters and work out the digest of every notebook.
 
     Parameters
@@ -193,9 +191,7 @@ def _execute(job: Job, edition: Path, place: Path) -> None:
 
     name = job.notebook.name
     with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=place.parent) as scratch:
-        given, done, finished = (
-            Path(scratch) / part for part in ("given.ipynb", "done.ipynb", "finished")
-        )
+        given, done, finished = (Path(scratch) / part for part in ("given.ipynb", "done.ipynb", "finished"))
         given.write_text(to_ipynb(job.notebook), encoding="utf-8")
         try:
             papermill.execute_notebook(

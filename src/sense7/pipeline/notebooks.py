@@ -109,9 +109,7 @@ def load_notebook(path: Path) -> TextNotebook:
             if isinstance(statement, ast.Assign)
         }
     except (SyntaxError, ValueError, AttributeError):
-        raise UserError(
-            f"{path}: the parameters cell may hold only lines such as seed = 1. Mend it."
-        ) from None
+        raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Mend it.") from None
     unknown = sorted(set(defaults) - set(schemas))
     if unknown:
         raise UserError(
@@ -144,9 +142,7 @@ def check_parameters(notebook: TextNotebook, parameters: Mapping) -> None:
     for error in sorted(jsonschema.Draft202012Validator(schema).iter_errors(dict(parameters)), key=str):
         if error.validator == "additionalProperties":
             unknown = sorted(set(parameters) - set(notebook.schemas))
-            problems.append(
-                f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(notebook.schemas))})"
-            )
+            problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(notebook.schemas))})")
         else:
             name = error.path[0]
             problems.append(

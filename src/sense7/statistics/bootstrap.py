@@ -135,7 +135,12 @@ class ParticipantBootstrap:
         draws = self.distribution(statistic, values, participants)
         defined = np.isfinite(draws)
         if defined.mean() < 1 - MOST_UNDEFINED:
-            return estimate, np.nan, np.nan, f"no interval: undefined in {1 - defined.mean():.0%} of the draws"
+            return (
+                estimate,
+                np.nan,
+                np.nan,
+                f"no interval: undefined in {1 - defined.mean():.0%} of the draws",
+            )
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(draws[defined], [tail, 1 - tail])
         return estimate, float(low), float(high), ""

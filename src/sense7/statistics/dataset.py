@@ -55,9 +55,7 @@ def counts(study: Study) -> pd.DataFrame:
         absent = number == 0 and key in {"llm_conditions", "tasks"}
         reason = f"{unit} were not given in this data set" if absent else ""
         estimate = np.nan if absent else number
-        rows[key] = estimate_row(
-            estimate, n=len(conversations), unit=unit, method=f"count: {method}", reason=reason
-        )
+        rows[key] = estimate_row(estimate, n=len(conversations), unit=unit, method=method, reason=reason)
     return estimate_table(rows, "count")
 
 
@@ -80,9 +78,7 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         lambda sums: sums[..., 0] / sums[..., 1], values, conversations.loc[known, "participant"]
     )
     method = "mean ground truth over conversations" + (f"; {bootstrap.description}" if not reason else "")
-    return estimate_row(
-        estimate, low, high, n=known.sum(), unit="level, 1 to 5", method=method, reason=reason
-    )
+    return estimate_row(estimate, low, high, n=known.sum(), unit="level, 1 to 5", method=method, reason=reason)
 
 
 def by_condition(study: Study) -> pd.DataFrame:

@@ -23,9 +23,7 @@ def _ratio_row(numerator, denominator, participants, bootstrap, unit, method) ->
     values = np.column_stack([numerator, denominator]).astype(float)
     estimate, low, high, reason = bootstrap.estimate(_ratio, values, participants)
     method = f"{method}; {bootstrap.description}" if np.isfinite(low) else method
-    return estimate_row(
-        estimate, low, high, n=values[:, 1].sum(), unit=unit, method=method, reason=reason
-    )
+    return estimate_row(estimate, low, high, n=values[:, 1].sum(), unit=unit, method=method, reason=reason)
 
 
 def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
@@ -68,9 +66,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     return estimate_table(rows, "rating")
 
 
-def level_shares(
-    study: Study, bootstrap: ParticipantBootstrap, level: int, *, of: str = "rated"
-) -> pd.DataFrame:
+def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, of: str = "rated") -> pd.DataFrame:
     """Share of one level, such as very poor, for each rating.
 
     Parameters
@@ -98,9 +94,7 @@ def level_shares(
         rows[name] = _missing(name, study, unit, method)
         if rows[name] is None:
             chosen = turns[name].notna() if of == "rated" else np.ones(len(turns), dtype=bool)
-            rows[name] = _ratio_row(
-                turns[name] == level, chosen, turns["participant"], bootstrap, unit, method
-            )
+            rows[name] = _ratio_row(turns[name] == level, chosen, turns["participant"], bootstrap, unit, method)
     return estimate_table(rows, "rating")
 
 
@@ -138,6 +132,6 @@ def level_counts(study: Study) -> pd.DataFrame:
         levels = turns[name].value_counts().reindex(range(1, 6), fill_value=0)
         states = turns[f"{name}_state"]
         counts[name] = [*levels, (states == "not rated").sum(), (states == ABSENT).sum()]
-    return pd.DataFrame.from_dict(
-        counts, orient="index", columns=[1, 2, 3, 4, 5, "not rated", "absent"]
-    ).rename_axis("rating")
+    return pd.DataFrame.from_dict(counts, orient="index", columns=[1, 2, 3, 4, 5, "not rated", "absent"]).rename_axis(
+        "rating"
+    )

@@ -10,6 +10,8 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = [
+    "ALPHAS",
+    "ALPHA_KEYS",
     "alpha_from_covariances",
     "alpha_if_dropped",
     "alpha_row",
@@ -19,6 +21,17 @@ __all__ = [
     "post_task_ratings",
     "turn_ratings",
 ]
+
+ALPHAS = {
+    "per turn, pairwise": ("alpha_turn", "turn", "pairwise", []),
+    "per turn, listwise": ("alpha_turn_listwise", "turn", "listwise", []),
+    "per turn, without Relational": ("alpha_turn_without_relational", "turn", "pairwise", ["Relational"]),
+    "after the task, pairwise": ("alpha_post", "post", "pairwise", []),
+    "after the task, listwise": ("alpha_post_listwise", "post", "listwise", []),
+}
+"""The alphas of the book: name -> key, ratings, rule for missing ones, dimensions left out."""
+
+ALPHA_KEYS = {name: key for name, (key, *_) in ALPHAS.items()}
 
 
 def turn_ratings(study: Study) -> pd.DataFrame:
@@ -207,9 +220,7 @@ def alpha_row(
         which = "none" if items == 0 else "only one"
         reason = f"{which} of these items was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
-    estimate, low, high, reason = bootstrap.estimate(
-        _alpha_from_sums, _moments(_prepared(used, missing)), used.index
-    )
+    estimate, low, high, reason = bootstrap.estimate(_alpha_from_sums, _moments(_prepared(used, missing)), used.index)
     if not np.isfinite(estimate):
         reason = (
             f"only {units} units rate all {items} items"
@@ -243,19 +254,15 @@ def alpha_table(
     Returns
     -------
     DataFrame
-        Rows alpha_turn, alpha_turn_listwise, alpha_turn_without_relational, alpha_post,
-        alpha_post_listwise.
+        A row each: the keys of ``ALPHAS``.
     """
-    six = turns.drop(columns="Relational")
+    frames = {"turn": turns, "post": post_task}
     return estimate_table(
         {
-            "alpha_turn": alpha_row(turns, bootstrap, interval=interval),
-            "alpha_turn_listwise": alpha_row(turns, bootstrap, missing="listwise", interval=interval),
-            "alpha_turn_without_relational": alpha_row(six, bootstrap, interval=interval),
-            "alpha_post": alpha_row(post_task, bootstrap, interval=interval),
-            "alpha_post_listwise": alpha_row(post_task, bootstrap, missing="listwise", interval=interval),
+            name: alpha_row(frames[which].drop(columns=left_out), bootstrap, missing=missing, interval=interval)
+            for name, (_, which, missing, left_out) in ALPHAS.items()
         },
-        "alpha",
+        "ratings",
     )
 
 

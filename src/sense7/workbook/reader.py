@@ -74,9 +74,7 @@ def parse_sheets(
     """Give meaning to sheets that are read already; see :func:`read_workbook`."""
     findings = Findings()
     located = {official: _locate_sheet(sheets, official, findings) for official in KEY_COLUMNS}
-    tables = {
-        official: _Table(official, sheet, findings) if sheet else None for official, sheet in located.items()
-    }
+    tables = {official: _Table(official, sheet, findings) if sheet else None for official, sheet in located.items()}
     tasks, messages = tables["Tasks"], tables["Messages"]
     conversations = _conversations(tasks, findings) if tasks and tasks.has_keys else None
     message_frame = turns = None
@@ -110,9 +108,7 @@ def _locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -
     if official in sheets:
         sheet = sheets[official]
     else:
-        alike = [
-            sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)
-        ]
+        alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
         if not alike:
             present = ", ".join(sheets) or "none"
             findings.add(
@@ -141,7 +137,11 @@ def _locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -
         )
     if not sheet.visible:
         findings.add(
-            WARNING, "hidden-sheet", "the sheet is hidden; it was read all the same.", "show it.", sheet=sheet.name
+            WARNING,
+            "hidden-sheet",
+            "the sheet is hidden; it was read all the same.",
+            "show it.",
+            sheet=sheet.name,
         )
     return sheet
 
@@ -191,9 +191,7 @@ class _Table:
         records = []
         for column in self.columns:
             position = self.positions.get(column.official)
-            filled = self.filled.get(
-                column.official, sum(cell is not None for cell in self.cells(column.official))
-            )
+            filled = self.filled.get(column.official, sum(cell is not None for cell in self.cells(column.official)))
             records.append(
                 {
                     "sheet": self.official,
@@ -253,15 +251,10 @@ def _by_dimension(column: Column, header: str) -> bool:
         prefix = normalise_name("PostTaskEmpathy")
         if not name.startswith(prefix):
             return False
-        named = [
-            dimension.name
-            for dimension in DIMENSIONS
-            if normalise_name(dimension.name) in name[len(prefix) :]
-        ]
+        named = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in name[len(prefix) :]]
         return named == [column.name.removeprefix("post_")]
     return any(
-        dimension.name == column.official and name == normalise_name(dimension.title)
-        for dimension in DIMENSIONS
+        dimension.name == column.official and name == normalise_name(dimension.title) for dimension in DIMENSIONS
     )
 
 
@@ -392,7 +385,7 @@ def _numbers(table: _Table, official: str, lowest: float, findings: Findings, co
 class _Levels:
     """A column of a scale as numbers: levels (NaN if none) and states."""
 
-    values: np.ndarray
+    numbers: np.ndarray
     states: np.ndarray
 
 
@@ -482,7 +475,11 @@ def _level(cell, scale: Scale, vocabulary: dict[str, int]) -> tuple[int | None, 
         if word in scale.not_rated:
             return None, "not-rated", ""
     elif isinstance(cell, bool) or not isinstance(cell, int | float):
-        return None, "unknown-word", f"not an answer on this scale ({type(cell).__name__}); counted as not rated."
+        return (
+            None,
+            "unknown-word",
+            f"not an answer on this scale ({type(cell).__name__}); counted as not rated.",
+        )
     else:
         number, word = float(cell), ""
     known = vocabulary.get(word) or vocabulary.get(word.rstrip(".!"))
@@ -523,7 +520,7 @@ def _conversations(tasks: _Table, findings: Findings) -> pd.DataFrame:
     for name, official, convert in (("condition", "Model", _label), ("topic", "PreTaskChoice", _label)):
         frame[name] = pd.Series([convert(cell) for cell in tasks.cells(official)], dtype=object)
     for name, levels in _read_scales(tasks, findings).items():
-        frame[name] = levels.values
+        frame[name] = levels.numbers
     frame["row"] = rows
     nameless = np.array([identifier is None for identifier in identifiers], dtype=bool)
     if (nameless & filled_rows).any():
@@ -537,12 +534,8 @@ def _conversations(tasks: _Table, findings: Findings) -> pd.DataFrame:
         )
     frame = frame[~nameless].reset_index(drop=True)
     if frame.empty:
-        findings.add(
-            ERROR, "no-conversation", "the sheet holds no conversation.", "fill it.", sheet=tasks.sheet.name
-        )
-    for identifier, group in frame[frame.duplicated("conversation", keep=False)].groupby(
-        "conversation", sort=False
-    ):
+        findings.add(ERROR, "no-conversation", "the sheet holds no conversation.", "fill it.", sheet=tasks.sheet.name)
+    for identifier, group in frame[frame.duplicated("conversation", keep=False)].groupby("conversation", sort=False):
         findings.add(
             ERROR,
             "duplicate-id",
@@ -606,7 +599,17 @@ def _messages(
     _report_ratings_elsewhere(table, levels, known & ~is_turn, findings)
     messages = frame[known].copy()
     messages["position"] = _positions(table, messages, findings)
-    order = ["conversation", "position", "message_id", "seconds", "role", "content", "retry", "comment", "row"]
+    order = [
+        "conversation",
+        "position",
+        "message_id",
+        "seconds",
+        "role",
+        "content",
+        "retry",
+        "comment",
+        "row",
+    ]
     turns = _turns(messages, levels, conversations, is_turn)
     messages = messages[order].reset_index(drop=True)
     if not turns[list(RATING_NAMES)].notna().any(axis=None):
@@ -701,7 +704,7 @@ def _roles(table: _Table, findings: Findings) -> list[str | None]:
 def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, findings) -> None:
     for column in table.columns:
         if column.name in levels:
-            stray = elsewhere & np.isfinite(levels[column.name].values)
+            stray = elsewhere & np.isfinite(levels[column.name].numbers)
             if stray.any():
                 findings.add(
                     WARNING,
@@ -765,7 +768,7 @@ def _turns(
     for name in ("participant", "condition"):
         turns[name] = turns["conversation"].map(who[name])
     for name in RATING_NAMES:
-        turns[name] = levels[name].values[source]
+        turns[name] = levels[name].numbers[source]
     for name in RATING_NAMES:
         turns[f"{name}_state"] = pd.Categorical.from_codes(levels[name].states[source], STATES)
     first = ["conversation", "participant", "condition", "turn", "position", "seconds", "row"]
@@ -884,9 +887,7 @@ def _report_participants(frame, sheet, position, conversations, findings) -> Non
 # --- the empathy-prompted condition ----------------------------------------------------
 
 
-def _prompted_condition(
-    conversations: pd.DataFrame, given: str | None, path: str | Path
-) -> tuple[str | None, str]:
+def _prompted_condition(conversations: pd.DataFrame, given: str | None, path: str | Path) -> tuple[str | None, str]:
     conditions = sorted(conversations["condition"].dropna().unique())
     if given:
         if given not in conditions:
@@ -907,9 +908,9 @@ def _prompted_condition(
 
 def _prompt_score(condition: str) -> int:
     """2 if the name speaks of empathy, 1 if of a prompt, 0 otherwise; none negated ("no empathy")."""
-    tokens = re.findall(r"[a-z]+", condition.casefold())
-    if {"no", "non", "not", "without", "un"} & set(tokens):
+    words = re.findall(r"[a-z]+", condition.casefold())
+    if {"no", "non", "not", "without", "un"} & set(words):
         return 0
-    if any(token == "emp" or token.startswith("empath") for token in tokens):
+    if any(word in {"emp", "emph"} or "empath" in word for word in words):
         return 2
-    return int(any(token.startswith("prompt") or token == "sysprompt" for token in tokens))
+    return int(any("prompt" in word for word in words))

@@ -36,14 +36,9 @@ def describe(study: Study) -> dict:
             name: int(count) for name, count in conversations["condition"].value_counts().sort_index().items()
         },
         "prompted_condition": {"name": prompted, "how": study.prompted_reason},
-        "topics": {
-            name: int(count) for name, count in conversations["topic"].value_counts().sort_index().items()
-        },
+        "topics": {name: int(count) for name, count in conversations["topic"].value_counts().sort_index().items()},
         "ratings": {
-            name: {
-                state: int(count)
-                for state, count in turns[f"{name}_state"].value_counts().sort_index().items()
-            }
+            name: {state: int(count) for state, count in turns[f"{name}_state"].value_counts().sort_index().items()}
             for name in RATING_NAMES
         },
         "participants_sheet": study.participants_sheet,
@@ -91,9 +86,7 @@ def print_description(description: dict) -> None:
     block("Counts", description["counts"])
     block("Conditions (conversations)", description["conditions"] or {"none": "no condition is given"})
     prompted = description["prompted_condition"]
-    show(
-        f"  with the empathy prompt: {prompted['name'] or 'not known'} ({prompted['how']}; give it with --prompted)"
-    )
+    show(f"  with the empathy prompt: {prompted['name'] or 'not known'} ({prompted['how']}; give it with --prompted)")
     block("Topics (conversations)", description["topics"] or {"none": "no topic is given"})
     block(
         "Ratings of turns",

@@ -124,13 +124,9 @@ def _require_readable(path: Path) -> None:
     if not start:
         raise UserError(f"{path}: the file is empty. Fetch or save it again.")
     if start.startswith(b"version https://git-lfs"):
-        raise UserError(
-            f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for."
-        )
+        raise UserError(f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for.")
     if path.suffix.casefold() == ".xlsx" and not is_zipfile(path) and not start.startswith(b"\xd0\xcf"):
-        raise UserError(
-            f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again."
-        )
+        raise UserError(f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again.")
 
 
 def _one_line(error: Exception) -> str:
@@ -241,8 +237,7 @@ def _require_writable(sheet: Sheet, path: Path) -> None:
         for column, cell in enumerate(cells):
             if problem := _unwritable(cell):
                 raise UserError(
-                    f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}: {problem}. "
-                    "Nothing was written."
+                    f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}: {problem}. Nothing was written."
                 )
 
 
