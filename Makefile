@@ -5,6 +5,7 @@ PYTHON ?= python3
 DATA   ?= synthetic
 VENV   := .venv
 BIN    := $(VENV)/bin
+PACKAGES := $(VENV)/.packages
 READY  := $(VENV)/.ready
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -13,14 +14,19 @@ MAKEFLAGS += --no-print-directory
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): requirements.lock pyproject.toml
+# The packages: made anew, and whole, if the lock changed.
+$(PACKAGES): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }
 	@echo "Making $(VENV) from requirements.lock (once; about a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV) || \
-	  { echo "$(PYTHON) has no venv module; on Debian: apt install python3-venv"; exit 2; }
+	  { echo "$(PYTHON) can't make an environment; on Debian: apt install python3-venv"; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(PACKAGES)
+
+# This project itself, in place: nothing is downloaded.
+$(READY): $(PACKAGES) pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 .PHONY: setup
@@ -42,6 +48,10 @@ test: $(READY) ## every check: style, unit tests, doctests, notebooks, the built
 format: $(READY) ## put code into the project's style
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
+
+.PHONY: bench
+bench: $(READY) ## measure against what a user would use otherwise (GROWTH=1: by size too)
+	@$(BIN)/python benchmarks/run.py $(if $(GROWTH),--growth)
 
 .PHONY: derived
 derived: $(READY) ## regenerate every derived file that is committed

@@ -62,7 +62,7 @@ class Claim:
         """The published figure with the digits it was published with; "in words" if it has none."""
         if self.value is None:
             return "in words"
-        return f"{round(100 * self.value, 9):g} %" if self.unit.startswith("share") else f"{self.value:,g}"
+        return f"{round(100 * self.value, 9):g}%" if self.unit.startswith("share") else f"{self.value:,g}"
 
 
 @dataclass(frozen=True)

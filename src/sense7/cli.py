@@ -77,7 +77,7 @@ def check(
 
 @app.command()
 def simulate(
-    out: Annotated[Path, typer.Option(help="Workbook to write.")],
+    out: Annotated[Path | None, typer.Option(help="Workbook to write.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 20250919,
     truth: Annotated[
         Path | None, typer.Option(help="Where to write the truth; OUT's stem and _truth.json if not given.")
@@ -92,8 +92,11 @@ def simulate(
     from sense7.sources import Provenance, write_record
 
     if parameters:
-        print(simulation.describe_parameters())
+        for line in simulation.describe_parameters():
+            print(line)
         return
+    if out is None:
+        raise UserError("say where the workbook is to be written: --out FILE.xlsx")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
     chosen = simulation.Parameters.from_mapping(_assignments(parameter or []))

@@ -166,12 +166,12 @@ def format_number(number: float | str, unit: str) -> str:
     Examples
     --------
     >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
-    ('38.1 %', '6,812', '0.961')
+    ('38.1%', '6,812', '0.961')
     """
     if isinstance(number, str):
         return number
     if unit.startswith("share"):
-        return f"{100 * number:.1f} %"
+        return f"{100 * number:.1f}%"
     if isinstance(number, int) or float(number).is_integer():
         return f"{int(number):,}"
     return f"{number:.2f}" if unit.startswith("level") else f"{number:.3f}"

@@ -136,7 +136,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     --------
     >>> ratings = pd.DataFrame({"a": [1, 2, 3, 4], "b": [1, 3, 3, 5], "c": [2, 2, 4, 4]})
     >>> round(cronbach_alpha(ratings), 4)
-    0.9388
+    0.9333
     """
     values = _prepared(ratings, missing)
     return float(_alpha_from_sums(_moments(values).sum(axis=0)))
@@ -172,7 +172,7 @@ def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.9
     Examples
     --------
     >>> [round(limit, 4) for limit in feldt_interval(0.9, units=100, items=7)]
-    [0.8668, 0.9277]
+    [0.8669, 0.9273]
     """
     if not np.isfinite(alpha) or units < 2 or items < 2:
         return np.nan, np.nan

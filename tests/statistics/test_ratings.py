@@ -1,0 +1,122 @@
+"""Applicability and levels: against R, by hand, and where a dimension was never asked."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from sense7.statistics import dataset, ratings
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def bootstrap_of(study, draws=200):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.mark.parametrize("name", RATING_NAMES)
+def test_applicability_equals_the_share_rated_of_r(shared, name):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+    study = read_workbook(shared / "golden" / "golden.xlsx")
+    table = ratings.applicability(study, bootstrap_of(study))
+    assert table.loc[name, "estimate"] == pytest.approx(golden[f"share_rated_{name}"], abs=1e-9)
+    assert table.loc[name, "n"] == golden["n_turns"]
+
+
+def test_turns_nobody_was_asked_about_do_not_count(shared):
+    study = read_workbook(shared / "data" / "ieval.xlsx")
+    table = ratings.applicability(study, bootstrap_of(study))
+    assert table.loc["Affective", "n"] == 1920  # of 5,760 turns
+    assert table.loc["Affective", "estimate"] == 1
+
+
+def test_a_dimension_never_asked_says_so_in_every_table(shared):
+    study = read_workbook(shared / "data" / "ieval.xlsx")
+    bootstrap = bootstrap_of(study)
+    tables = [
+        ratings.applicability(study, bootstrap),
+        ratings.level_shares(study, bootstrap, 1, of="rated"),
+        ratings.level_shares(study, bootstrap, 1, of="all"),
+        ratings.mean_levels(study, bootstrap),
+    ]
+    for table in tables:
+        for name in ("overall", "Cognitive", "Relational"):
+            assert np.isnan(table.loc[name, "estimate"])
+            assert table.loc[name, "reason"] == "this dimension was never asked in this data set"
+
+
+def turn(**levels):
+    return [levels.get(name) for name in RATING_NAMES]
+
+
+@pytest.fixture
+def small_study(minimal_sheets):
+    """Four participants with a turn each; Relational asked, never rated; Interest not asked of one."""
+    sheets = minimal_sheets(participants=4, conversations=4, turns=1)
+    messages = sheets["Messages"]
+    columns = {name: messages.header.index(name) for name in ("EmpathyOverall", *DIMENSION_NAMES)}
+    answers = ["very poor", "poor", "unknown", "very good"]
+    number = 0
+    for row in messages.rows:
+        if row[messages.header.index("Role")] != "assistant":
+            continue
+        for position in columns.values():
+            row[position] = answers[number]
+        row[columns["Relational"]] = "unknown"
+        row[columns["Interest"]] = None if number == 3 else "good"
+        number += 1
+    assert number == 4
+    return parse_sheets(sheets)
+
+
+def test_shares_count_what_they_say_they_count(small_study):
+    bootstrap = bootstrap_of(small_study)
+    applicability = ratings.applicability(small_study, bootstrap)["estimate"]
+    assert applicability["Affective"] == 0.75
+    assert applicability["Interest"] == 0.75
+    assert applicability["Relational"] == 0
+    assert ratings.level_shares(small_study, bootstrap, 1, of="rated").loc["Affective", "estimate"] == pytest.approx(
+        1 / 3
+    )
+    assert ratings.level_shares(small_study, bootstrap, 1, of="all").loc["Affective", "estimate"] == 0.25
+    assert ratings.mean_levels(small_study, bootstrap).loc["Affective", "estimate"] == pytest.approx(8 / 3)
+
+
+def test_asked_and_never_rated_is_not_never_asked(small_study):
+    bootstrap = bootstrap_of(small_study)
+    assert ratings.applicability(small_study, bootstrap).loc["Relational", "reason"] == ""
+    row = ratings.mean_levels(small_study, bootstrap).loc["Relational"]
+    assert row["reason"] == "this dimension was asked and never rated in this data set"
+
+
+def test_level_counts_add_up_to_the_turns_put_to_rating(small_study):
+    counts = ratings.level_counts(small_study)
+    assert (counts.sum(axis=1) == len(small_study.turns_put_to_rating)).all()
+    assert counts.loc["Interest"].to_dict() == {1: 0, 2: 0, 3: 0, 4: 3, 5: 0, "not rated": 0, "absent": 1}
+
+
+def test_counts_of_the_real_data_are_those_of_their_readme(shared):
+    counts = dataset.counts(read_workbook(shared / "data" / "ieval.xlsx"))["estimate"]
+    assert counts["participants"] == 240
+    assert counts["conversations_released"] == 1920
+    assert counts["llm_conditions"] == 4
+    assert counts["dimensions"] == 5
+
+
+@pytest.mark.parametrize(("name", "mean", "sd"), [("ieval", 3.133, 1.106), ("lend_an_ear", 2.799, 1.082)])
+def test_ground_truth_of_the_real_data_is_that_of_their_readme(shared, name, mean, sd):
+    study = read_workbook(shared / "data" / f"{name}.xlsx")
+    row = dataset.ground_truth_mean(study, bootstrap_of(study))
+    assert round(row["estimate"], 3) == mean
+    from sense7.judge.ground_truth import ground_truth
+
+    assert round(ground_truth(study.turns, study.conversations["conversation"]).std(), 3) == sd
+
+
+def test_what_a_data_set_lacks_is_a_reason_and_not_a_zero(shared):
+    study = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    topics = dataset.counts(study).loc["tasks"]
+    assert np.isnan(topics["estimate"])
+    assert topics["reason"] == "topics were not given in this data set"

@@ -1,0 +1,242 @@
+"""The ledger: no verdict says more than the data allow."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sense7 import claims
+from sense7.errors import UserError
+from sense7.sources import SOURCES, Provenance
+
+CLAIMS = Path(__file__).resolve().parents[1] / "data" / "claims.yml"
+ALPHA = claims.Claim(
+    id="alpha_turn",
+    title="Alpha",
+    kind="figure",
+    value=0.961,
+    unit="alpha",
+    grade="D",
+    source="notes",
+    needs="the official workbook",
+    notebook="03-reliability",
+    key="alpha_turn",
+    compare={"within": 0.005, "reason": "the full set"},
+)
+COUNT = replace(
+    ALPHA,
+    id="participants",
+    value=109,
+    unit="participants",
+    grade="A",
+    key="participants",
+    compare={"at_most": 109, "reason": "the release may hold fewer"},
+)
+
+
+def provenance(kind="official", mirror=False, address=SOURCES["official"].address, changed=False):
+    digest = "a" * 64
+    return Provenance(
+        kind=kind,
+        name=kind,
+        file=f"{kind}.xlsx",
+        address=address if kind == "official" else None,
+        fetched="2026-01-01T00:00:00+00:00",
+        sha256=digest,
+        size=1,
+        mirror=mirror,
+        found="b" * 64 if changed else digest,
+    )
+
+
+def recorded(estimate, low=None, high=None, reason=None, key="alpha_turn"):
+    return {
+        key: {
+            "key": key,
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            "n": 100,
+            "unit": "alpha",
+            "method": "pairwise",
+            "reason": reason,
+            "notebook": "03-reliability",
+            "cell": 5,
+        }
+    }
+
+
+def truth(value, tuned=False, key="alpha_turn"):
+    return {"planted": [{"key": key, "value": value, "tuned": tuned}]}
+
+
+def verdict(values, where, known=None, claim=ALPHA):
+    (row,) = claims.make_ledger([claim], values, where, known)
+    return row
+
+
+# What each kind of data can say ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimate", "said"), [(0.961, "reproduced"), (0.966, "reproduced"), (0.9661, "differs"), (0.95, "differs")]
+)
+def test_the_verified_official_workbook_reproduces_or_differs(estimate, said):
+    row = verdict(recorded(estimate, 0.9, 0.99), provenance())
+    assert row.verdict == said
+    assert "within 0.005 (the full set)" in row.why
+
+
+@pytest.mark.parametrize(
+    ("estimate", "said"), [(109, "reproduced"), (103, "reproduced"), (110, "differs"), (0, "differs")]
+)
+def test_a_count_that_may_be_smaller(estimate, said):
+    assert verdict(recorded(estimate, key="participants"), provenance(), claim=COUNT).verdict == said
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        provenance(mirror=True),
+        provenance(address="https://example.org/sense-7_dataset.xlsx"),
+        provenance(changed=True),
+        replace(provenance(), found=None),
+        provenance(kind="own"),
+    ],
+)
+def test_nothing_else_reproduces_even_where_the_number_is_equal(where):
+    row = verdict(recorded(0.961, 0.9, 0.99), where)
+    assert row.verdict == "not comparable"
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"), [(0.95, "recovered"), (0.94, "recovered"), (0.96, "recovered"), (0.93, "missed")]
+)
+def test_synthetic_data_recover_or_miss_what_was_planted(planted, said):
+    row = verdict(recorded(0.95, 0.94, 0.96), provenance("synthetic"), truth(planted))
+    assert row.verdict == said
+    assert not row.tuned
+
+
+def test_a_tuned_value_is_marked_and_called_no_evidence():
+    row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
+    assert row.tuned
+    assert row.why.endswith("it was tuned to the published figure, so nearness to that is no evidence")
+    assert "1 recovered (1 of them tuned: no evidence)" in claims.summarise([row])
+
+
+def test_a_missed_value_is_marked_as_tuned_too():
+    assert verdict(recorded(0.9, 0.89, 0.91), provenance("synthetic"), truth(0.961, tuned=True)).tuned
+
+
+def test_synthetic_data_without_their_truth_say_nothing():
+    assert verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), None).verdict == "not comparable"
+
+
+def test_a_count_without_interval_is_recovered_only_if_equal():
+    known = truth(109, key="participants")
+    for estimate, said in ((109, "recovered"), (108, "missed")):
+        row = verdict(recorded(estimate, key="participants"), provenance("synthetic"), known, COUNT)
+        assert row.verdict == said
+
+
+@pytest.mark.parametrize("kind", ["official", "synthetic", "own"])
+def test_what_has_no_value_gives_the_reason(kind):
+    row = verdict(recorded(None, reason="never asked"), provenance(kind), truth(0.9))
+    assert (row.verdict, row.why) == ("cannot be computed here", "never asked")
+
+
+def test_a_claim_without_a_computation_is_listed_as_such():
+    claim = replace(ALPHA, key=None, notebook=None, why_not="no notebook computes it yet")
+    row = verdict({}, provenance(), claim=claim)
+    assert (row.verdict, row.why, row.link) == ("cannot be computed here", "no notebook computes it yet", None)
+
+
+def test_a_key_that_nobody_recorded_is_no_error_and_no_value():
+    row = verdict({}, provenance())
+    assert row.verdict == "cannot be computed here"
+    assert "alpha_turn" in row.why
+
+
+def test_the_link_leads_to_the_cell():
+    assert verdict(recorded(0.95), provenance("own")).link == "notebooks/03-reliability.html#cell-5"
+
+
+# The claims file ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def all_claims():
+    return {claim.id: claim for claim in claims.load_claims(CLAIMS)}
+
+
+# Facts of the paper, typed here a second time on purpose: id -> value, grade.
+PUBLISHED = {
+    "conversations_total": (695, "A"), "participants": (109, "A"), "conversations_released": (672, "A"),
+    "dimensions": (7, "A"), "levels": (5, "A"), "llm_conditions": (4, "C"), "judge_spearman": (0.369, "A"),
+    "judge_accuracy": (0.487, "A"), "alpha_turn": (0.961, "D"), "alpha_post": (0.94, "D"), "poor_turn_d": (1.142, "D"),
+    "importance_cognitive": (0.281, "D"), "importance_affective": (0.198, "D"), "importance_response": (0.193, "D"),
+    "relational_applicability": (0.381, "D"), "relational_very_poor": (0.022, "D"), "kappa_affective": (0.703, "D"),
+    "kappa_relational": (0.541, "D"), "best_condition": (None, "D"), "tasks": (8, "A"),
+    "expected_experienced_gap": (None, "A"), "empathy_satisfaction": (None, "C"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "grade"), [(name, *fact) for name, fact in PUBLISHED.items()])
+def test_every_published_figure_is_there_with_its_grade(all_claims, name, value, grade):
+    assert (all_claims[name].value, all_claims[name].grade) == (value, grade)
+
+
+def test_the_findings_in_words_are_there(all_claims):
+    assert sum(claim.kind == "finding" for claim in all_claims.values()) == 7
+
+
+def test_claims_of_the_follow_up_paper_do_not_pass_for_those_of_sense_7(all_claims):
+    for name in ("tasks", "expected_experienced_gap", "empathy_satisfaction"):
+        assert "follow-up" in all_claims[name].of
+
+
+def test_the_contradiction_is_stated(all_claims):
+    assert "Response the second and Affective the third" in all_claims["importance_response"].contradiction
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("alpha_post", "0.94"),
+        ("relational_very_poor", "2.2%"),
+        ("importance_cognitive", "28.1%"),
+        ("participants", "109"),
+        ("best_condition", "in words"),
+    ],
+)
+def test_published_figures_keep_their_digits(all_claims, name, shown):
+    assert all_claims[name].published == shown
+
+
+def broken(change):
+    entries = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
+    change(entries)
+    return yaml.safe_dump(entries)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (broken(lambda e: e[0].pop("grade")), "conversations_total: missing grade"),
+        (broken(lambda e: e[0].update(grade="E")), "grade 'E'"),
+        (broken(lambda e: e[0].update(colour="red")), "unknown field colour"),
+        (broken(lambda e: e.append(e[0])), "conversations_total stands more than once"),
+        (broken(lambda e: e[1].pop("compare")), "participants: no tolerance"),
+        (broken(lambda e: e[0].pop("why_not")), "computed by no notebook"),
+        ("just text", "expected a list of claims"),
+        ("a: [", "can't be read"),
+    ],
+)
+def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):
+    path = tmp_path / "claims.yml"
+    path.write_text(content)
+    with pytest.raises(UserError, match=r"claims\.yml") as error:
+        claims.load_claims(path)
+    assert message in str(error.value)

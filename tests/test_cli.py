@@ -1,0 +1,161 @@
+"""The command line as users meet it: messages, exit codes, no traceback."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sense7.workbook import read_sheets
+
+SENSE7 = Path(sys.executable).with_name("sense7")
+
+
+def run(*arguments, **environment):
+    import os
+
+    return subprocess.run(
+        [SENSE7, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {key: str(value) for key, value in environment.items()},
+    )
+
+
+def refused(done, *parts):
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_help_lists_the_verbs():
+    done = run("--help")
+    assert done.returncode == 0
+    for verb in ("check", "simulate", "fetch", "build", "ledger", "notebooks"):
+        assert verb in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["check"], ["build", "--jobs", "0"], ["simulate", "--out", "x", "--seed", "-1"]]
+)
+def test_a_wrong_call_ends_with_2_and_no_traceback(arguments):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_data_set_is_refused_with_the_names_that_exist():
+    refused(run("check", "ofical"), "synthetic, official", "Did you mean official?")
+    refused(run("build", "ofical"), "synthetic, official")
+
+
+def test_the_official_workbook_has_to_be_fetched_first(tmp_path):
+    refused(run("build", "official", SENSE7_CACHE=tmp_path), "not fetched yet", "sense7 fetch official")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said"),
+    [
+        ("draws=ten", "draws = 'ten'"),
+        ("draws=5", "draws = 5"),
+        ("seed=1.5", "seed = 1.5"),
+        ("colour=red", "no notebook knows the parameters colour"),
+        ("data=x.xlsx", "set by the build itself"),
+        ("draws", "expected NAME=VALUE"),
+        ("prompted_condition=nobody", "there is no condition 'nobody'"),
+    ],
+)
+def test_unfit_parameters_are_refused_before_anything_runs(parameter, said):
+    done = run("build", "synthetic", "-p", parameter)
+    refused(done, said)
+    assert "executed" not in done.stderr
+
+
+def test_check_says_what_is_in_the_default_workbook():
+    done = run("check", "synthetic")
+    assert done.returncode == 0
+    for part in ("participants         109", "conversations        672", "Never asked: nothing", "No warnings."):
+        assert part in done.stdout
+    description = json.loads(run("check", "synthetic", "--json").stdout)
+    assert description["prompted_condition"]["how"] == "guessed from its name"
+    assert description["findings"] == []
+
+
+def test_the_default_workbook_passes_the_strict_reader():
+    assert run("check", "synthetic", "--strict").returncode == 0
+
+
+def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path):
+    out = tmp_path / "mine.xlsx"
+    done = run("simulate", "--out", out, "--seed", 3, "--set", "participants=12", "--set", "conversations=40")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(out), str(tmp_path / "mine_truth.json")]
+    copy = tmp_path / "copy.xlsx"
+    copy.write_bytes(out.read_bytes())
+    for path in (out, copy):
+        assert "synthetic workbook, whose numbers are no findings" in run("check", path).stdout
+    assert len(read_sheets(out)["Tasks"].rows) == 40
+
+
+@pytest.mark.parametrize("setting", ["participants=0", "participants=many", "colours=3"])
+def test_simulate_refuses_unfit_parameters_and_writes_nothing(tmp_path, setting):
+    refused(run("simulate", "--out", tmp_path / "x.xlsx", "--set", setting), setting.partition("=")[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_simulate_lists_its_parameters():
+    done = run("simulate", "--parameters")
+    assert done.returncode == 0
+    assert "participants" in done.stdout
+
+
+def test_fetch_of_an_unknown_name_is_refused():
+    refused(run("fetch", "nothing"), "not a data set that can be fetched")
+
+
+def test_fetch_from_a_file_is_labelled_unverified(tmp_path):
+    source = Path(__file__).resolve().parents[1] / "data" / "synthetic.xlsx"
+    done = run("fetch", "official", "--mirror", source, SENSE7_CACHE=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "UNVERIFIED" in done.stdout
+
+
+def test_ledger_of_an_edition_that_is_not_there_names_those_that_are():
+    refused(run("ledger", "nowhere"), "there is no edition 'nowhere' yet", "make book DATA=nowhere")
+
+
+def edition_with(root, verdict, grade):
+    """A checkout with one finished edition whose ledger holds one row."""
+    for folder in ("notebooks", "_build/editions/official"):
+        (root / folder).mkdir(parents=True)
+    (root / "_config.yml").touch()
+    row = {
+        "id": "participants",
+        "published": {"title": "Participants", "value": 109, "shown": "109", "grade": grade, "contradiction": None},
+        "computed": None,
+        "link": None,
+        "verdict": verdict,
+        "why": "because",
+        "tuned": False,
+        "truth": None,
+    }
+    (root / "_build/editions/official/ledger.json").write_text(json.dumps([row]))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("verdict", "grade", "code"),
+    [("differs", "A", 1), ("differs", "B", 1), ("differs", "D", 0), ("reproduced", "A", 0), ("missed", "A", 0)],
+)
+def test_a_strict_ledger_fails_where_the_official_workbook_differs_from_a_primary_figure(
+    tmp_path, verdict, grade, code
+):
+    root = edition_with(tmp_path, verdict, grade)
+    done = run("ledger", "official", "--strict", SENSE7_ROOT=root)
+    assert done.returncode == code
+    assert ("participants" in done.stderr) == bool(code)
+    assert run("ledger", "official", SENSE7_ROOT=root).returncode == 0

@@ -1,0 +1,108 @@
+"""Recorded values: complete or refused, and the same words everywhere."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.record import Recorder, format_number, format_value, read_values
+from sense7.statistics.estimates import estimate_row, estimate_table
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    return Recorder("01-example", tmp_path)
+
+
+def stored(tmp_path):
+    return json.loads((tmp_path / "01-example.json").read_text(encoding="utf-8"))
+
+
+def test_a_value_is_in_the_file_as_soon_as_it_is_recorded(recorder, tmp_path):
+    recorder.value("alpha", np.float64(0.9), low=np.float64(0.8), high=0.95, n=np.int64(12), unit="alpha", method="m")
+    assert stored(tmp_path) == [
+        {
+            "key": "alpha", "estimate": 0.9, "low": 0.8, "high": 0.95, "n": 12, "unit": "alpha", "method": "m",
+            "reason": None, "notebook": "01-example", "cell": None,
+        }
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
+    recorder.value("alpha", float("nan"), low=np.nan, high=np.nan, n=0, unit="alpha", method="m", reason="never asked")
+    (value,) = stored(tmp_path)
+    assert (value["estimate"], value["low"], value["high"], value["reason"]) == (None, None, None, "never asked")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimate": None}, "give the reason"),
+        ({"n": None}, "needs its n"),
+        ({"method": ""}, "needs its n, unit and method"),
+        ({"unit": ""}, "needs its n, unit and method"),
+        ({"low": 0.5}, "one limit"),
+        ({"high": 0.5}, "one limit"),
+    ],
+)
+def test_an_incomplete_value_is_refused(recorder, changes, message):
+    whole = {"estimate": 0.9, "n": 12, "unit": "alpha", "method": "m"}
+    with pytest.raises(ValueError, match=message):
+        recorder.value("alpha", **(whole | changes))
+
+
+def test_a_key_is_recorded_once(recorder, tmp_path):
+    recorder.value("alpha", 1, n=1, unit="u", method="m")
+    with pytest.raises(ValueError, match="recorded already"):
+        recorder.value("alpha", 1, n=1, unit="u", method="m")
+    Recorder("02-other", tmp_path).value("alpha", 1, n=1, unit="u", method="m")
+    with pytest.raises(ValueError, match="01-example and 02-other"):
+        read_values(tmp_path)
+
+
+def test_a_new_run_replaces_the_values_of_the_last(recorder, tmp_path):
+    recorder.value("alpha", 1, n=1, unit="u", method="m")
+    Recorder("01-example", tmp_path)
+    assert stored(tmp_path) == []
+
+
+def test_a_table_is_recorded_by_pattern_or_by_name(recorder, tmp_path):
+    rows = {name: estimate_row(0.5, n=3, unit="share", method="m") for name in ("a", "b")}
+    recorder.table(estimate_table(rows, "which"), "share_{}")
+    recorder.table(estimate_table(rows, "which"), {"b": "only_b"})
+    assert [value["key"] for value in stored(tmp_path)] == ["share_a", "share_b", "only_b"]
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "shown"),
+    [
+        (0.3806, "share of turns", "38.1%"),
+        (6812.0, "turns", "6,812"),
+        (0.9613, "alpha", "0.961"),
+        (3.5333, "level, 1 to 5", "3.53"),
+        ("gpt", "condition", "gpt"),
+        (0.0, "share of turns", "0.0%"),
+    ],
+)
+def test_numbers_in_the_words_of_their_unit(number, unit, shown):
+    assert format_number(number, unit) == shown
+
+
+def test_a_value_that_is_not_there_reads_as_its_reason():
+    value = {
+        "estimate": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+        "unit": "alpha",
+        "method": "m",
+        "reason": "never asked",
+    }
+    assert format_value(value) == "not available here (never asked)"
+
+
+def test_tables_of_estimates_fit_the_recorder():
+    assert set(pd.DataFrame(estimate_table({}, "x")).columns) == {
+        "estimate", "low", "high", "n", "unit", "method", "reason",
+    }  # fmt: skip

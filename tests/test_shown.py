@@ -1,0 +1,101 @@
+"""Figures and tables: text stays text, figures are described, equal data give equal output."""
+
+import base64
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from sense7 import figures, tables
+from sense7.statistics.estimates import estimate_row, estimate_table
+
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
+
+
+def table_of(names, unit="share of turns"):
+    rows = {name: estimate_row(0.5, 0.4, 0.6, n=10, unit=unit, method="m") for name in names}
+    return estimate_table(rows, "which")
+
+
+def drawn():
+    counts = pd.Series([3, 4, 1, 2, 5], index=HOSTILE)
+    levels = pd.DataFrame(
+        np.arange(14).reshape(2, 7), index=HOSTILE[:2], columns=[1, 2, 3, 4, 5, "not rated", "absent"]
+    )
+    common = {"name": "x", "caption": "n = 10; no interval <b>"}
+    return {
+        "counts": figures.counts_by_group(counts, label="conversations", **common),
+        "intervals": figures.intervals(table_of(HOSTILE), label="share (%)", **common),
+        "levels": figures.level_distribution(levels, **common),
+        "histogram": figures.histogram(pd.Series([1, 2, 2, 5]), label="turns", **common),
+    }
+
+
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+def test_a_figure_has_alt_text_caption_and_its_data(kind):
+    figure = drawn()[kind]
+    page = BeautifulSoup(figure.html(), "html.parser")
+    assert page.select_one("svg[role=img]")["aria-label"] == figure.alt
+    assert page.figcaption.get_text().startswith("n = 10; no interval <b>")
+    link = page.select_one("a[download]")
+    assert link["download"] == "x.csv"
+    content = base64.b64decode(link["href"].partition("base64,")[2])
+    assert len(pd.read_csv(io.BytesIO(content))) == len(figure.data)
+
+
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+def test_text_from_the_data_is_never_markup_in_a_figure(kind):
+    page = BeautifulSoup(drawn()[kind].html(), "html.parser")
+    assert not page.find_all("script")
+    assert not page.find_all("b")
+
+
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
+    first, second = drawn()[kind].html(), drawn()[kind].html()
+    assert first == second
+    assert "currentColor" in first
+    assert "#010203" not in first
+
+
+def test_alt_text_states_the_numbers_and_what_is_missing():
+    table = table_of(["a"])
+    table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")
+    figure = figures.intervals(table, name="x", label="share (%)", caption="c")
+    assert "a: 50.0% (40.0% to 60.0%)" in figure.alt
+    assert "b: not available (never asked)" in figure.alt
+
+
+def test_where_there_is_nothing_to_draw_a_sentence_says_so():
+    nothing = figures.counts_by_group(pd.Series(dtype=int), name="x", label="conversations by topic", caption="c")
+    assert str(nothing) == "No figure of conversations by topic: nothing was given in this data set."
+
+
+def test_text_from_the_data_is_never_markup_in_a_table():
+    frame = pd.DataFrame({"text": HOSTILE}, index=pd.Index(HOSTILE, name="<i>"))
+    page = BeautifulSoup(tables.plain(frame, "<b>caption</b>")._repr_html_(), "html.parser")
+    assert not page.find_all(["script", "b", "i"])
+    assert page.caption.get_text() == "<b>caption</b>"
+    assert [cell.get_text() for cell in page.select("tbody td")] == HOSTILE
+
+
+def test_a_table_names_its_rows_and_columns_for_screen_readers():
+    page = BeautifulSoup(tables.estimates(table_of(["a", "b"]), "caption")._repr_html_(), "html.parser")
+    assert {head["scope"] for head in page.select("thead th")} == {"col"}
+    assert {head["scope"] for head in page.select("tbody th")} == {"row"}
+
+
+def test_an_estimate_that_is_missing_is_said_to_be():
+    table = table_of(["a"])
+    table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")
+    text = BeautifulSoup(tables.estimates(table, "c")._repr_html_(), "html.parser").get_text(" ")
+    assert "not available" in text
+    assert "never asked" in text
+    assert "nan" not in text.casefold()
+
+
+def test_long_texts_are_shown_whole():
+    frame = pd.DataFrame({"text": ["x" * 500]})
+    assert "x" * 500 in tables.plain(frame, "c")._repr_html_()
