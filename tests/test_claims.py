@@ -123,7 +123,7 @@ def test_a_tuned_value_is_marked_and_called_no_evidence():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
     assert row.tuned
     assert row.why.endswith("it was tuned to the published figure, so nearness to that is no evidence")
-    assert "1 recovered (1 of them tuned: no evidence)" in claims.summarise([row])
+    assert "1 recovered (1 of them with tuned values)" in claims.summarise([row])
 
 
 def test_a_missed_value_is_marked_as_tuned_too():

@@ -63,7 +63,7 @@ def test_the_official_workbook_has_to_be_fetched_first(tmp_path):
         ("draws=ten", "draws = 'ten'"),
         ("draws=5", "draws = 5"),
         ("seed=1.5", "seed = 1.5"),
-        ("colour=red", "no notebook knows the parameters colour"),
+        ("colour=red", "colour"),
         ("data=x.xlsx", "set by the build itself"),
         ("draws", "expected NAME=VALUE"),
         ("prompted_condition=nobody", "there is no condition 'nobody'"),

@@ -234,6 +234,6 @@ def summarise(rows: Sequence[Row]) -> str:
     parts = []
     for verdict in VERDICTS:
         if counts[verdict]:
-            note = f" ({tuned} of them tuned: no evidence)" if verdict == RECOVERED and tuned else ""
+            note = f" ({tuned} of them with tuned values)" if verdict == RECOVERED and tuned else ""
             parts.append(f"{counts[verdict]} {verdict}{note}")
     return "Ledger: " + (", ".join(parts) or "no claims")

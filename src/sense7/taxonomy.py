@@ -7,7 +7,7 @@ and the grouping is the companion's reading wherever ``group_is_published`` is F
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -136,7 +136,7 @@ class Scale:
     Several vocabularies can name the same levels (agreement words, quality words).
     The same word may stand for different levels in different vocabularies ("very
     important" is 4 of 5 below "extremely important" and 5 of 5 above "important"), so
-    the vocabulary is chosen per column: the first that knows the most of its words.
+    the vocabulary is chosen by the words that occur: the first that knows the most answers.
 
     Attributes
     ----------
@@ -144,16 +144,20 @@ class Scale:
         What the scale measures, for messages.
     size : int
         Number of levels; level 1 is the lowest.
-    vocabularies : tuple of tuple of frozenset of str
-        Each has ``size`` sets of synonyms, lowest level first.
+    vocabularies : tuple of tuple of tuple of str
+        Each has ``size`` tuples of synonyms, lowest level first; the usual word leads each.
     not_rated : frozenset of str
         Words by which a person declined to rate.
+    enough : float
+        Share of the answers in words from which on the first vocabulary is taken even if
+        another knows more of them.
     """
 
     name: str
     size: int
-    vocabularies: tuple[tuple[frozenset[str], ...], ...]
+    vocabularies: tuple[tuple[tuple[str, ...], ...], ...]
     not_rated: frozenset[str] = frozenset({"unknown"})
+    enough: float = 1.0
 
     @cached_property
     def tables(self) -> tuple[dict[str, int], ...]:
@@ -163,27 +167,35 @@ class Scale:
             for vocabulary in self.vocabularies
         )
 
-    def choose_vocabulary(self, words: Iterable[str]) -> dict[str, int]:
-        """Return word -> level of the vocabulary that knows the most of ``words``.
+    def choose_vocabulary(self, answers: Mapping[str, int]) -> dict[str, int]:
+        """Return word -> level of the vocabulary that knows the most answers.
 
         Parameters
         ----------
-        words : iterable of str
-            Distinct normalised words of the columns that share the scale.
+        answers : mapping
+            Normalised word -> how often it occurs, in one column or in all that share the scale.
 
         Returns
         -------
         dict
-            Word -> level in 1..size. Ties go to the vocabulary listed first.
+            Word -> level in 1..size. Ties go to the vocabulary listed first; so does everything,
+            if that one knows the share ``enough`` of the answers.
 
         Examples
         --------
-        >>> chosen = IMPORTANCE.choose_vocabulary(["important", "very important"])
+        >>> chosen = IMPORTANCE.choose_vocabulary({"important": 3, "very important": 1})
         >>> chosen["very important"]
         5
+        >>> TURN_RATING.choose_vocabulary({"good": 9, "fair": 1}).get("fair") is None
+        True
         """
-        present = set(words)
-        return max(self.tables, key=lambda table: len(present & table.keys()))
+
+        def known(table: dict[str, int]) -> int:
+            return sum(count for word, count in answers.items() if word in table)
+
+        if known(self.tables[0]) >= self.enough * sum(answers.values()):
+            return self.tables[0]
+        return max(self.tables, key=known)
 
     def split_number(self, text: str) -> tuple[float | None, str]:
         """Split "4 - Good" or "Good (4)" into its number and its word.
@@ -208,9 +220,9 @@ class Scale:
         return None, word
 
 
-def _vocabulary(*levels: str) -> tuple[frozenset[str], ...]:
+def _vocabulary(*levels: str) -> tuple[tuple[str, ...], ...]:
     """Levels lowest first; synonyms of a level are separated by a bar."""
-    return tuple(frozenset(level.split("|")) for level in levels)
+    return tuple(tuple(level.split("|")) for level in levels)
 
 
 _OFFICIAL_QUALITY = _vocabulary(*LEVELS)
@@ -256,11 +268,14 @@ _EXTENT = (
     ),
 )
 
-TURN_RATING = Scale("turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY, *_EXTENT))
+TURN_RATING = Scale(
+    "turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY[1:], *_EXTENT), enough=0.75
+)
 """Rating of a turn: very poor 1 .. very good 5; unknown is not rated.
 
-The first vocabulary is the five words of the official release and nothing else: beside
-them, any further word is skipped, as the authors' script does.
+The first vocabulary is the five words of the official release and nothing else. Where they are
+three quarters of the answers in words, any further word ("fair") is skipped, as the authors'
+script does; another vocabulary is only for a workbook that plainly speaks another language.
 """
 
 AGREEMENT = Scale("post-task experience", 5, _AGREEMENT + _QUALITY + _EXTENT)

@@ -103,6 +103,7 @@ def test_counts_of_the_real_data_are_those_of_their_readme(shared):
     assert counts["conversations_released"] == 1920
     assert counts["llm_conditions"] == 4
     assert counts["dimensions"] == 5
+    assert counts["levels"] == 5
 
 
 @pytest.mark.parametrize(("name", "mean", "sd"), [("ieval", 3.133, 1.106), ("lend_an_ear", 2.799, 1.082)])

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from sense7.judge.ground_truth import ground_truth, labels
+from sense7.judge.ground_truth import ground_truth
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
+from sense7.taxonomy import RATING_NAMES
 
 __all__ = ["by_condition", "counts", "ground_truth_mean", "turns_per_conversation"]
 
@@ -20,7 +21,7 @@ def counts(study: Study) -> pd.DataFrame:
     -------
     DataFrame
         Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
-        least once), levels (that occur in the ground truth), messages, turns,
+        least once), levels (that occur among the ratings of turns), messages, turns,
         turns_put_to_rating, conversations_with_ground_truth, error_rows.
     """
     conversations, messages = study.conversations, study.messages
@@ -32,9 +33,9 @@ def counts(study: Study) -> pd.DataFrame:
         "tasks": (conversations["topic"].nunique(), "topics", "distinct topics in Tasks"),
         "dimensions": (len(study.rated_dimensions), "dimensions", "dimensions rated in at least one turn"),
         "levels": (
-            len(np.unique(labels(truth.dropna()))),
+            len(np.unique(study.turns[list(RATING_NAMES)].stack().dropna())),
             "levels",
-            "distinct rounded levels of the ground truth",
+            "distinct levels among the ratings of turns",
         ),
         "messages": (len(messages), "messages", "rows of Messages that belong to a conversation"),
         "turns": (len(study.turns), "turns", "messages whose Role is assistant"),

@@ -2,25 +2,37 @@
 
 Reading is by calamine, which keeps texts such as NA, None and nan as texts and decodes
 ``_x000D_``; writing is by XlsxWriter, typed cell by cell, so that no text becomes a
-number, a link or a formula. What is written is read back equal.
+number, a link or a formula. What is written is read back equal; what can't be is refused.
 """
 
 import datetime
 import math
+import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import is_zipfile
 
 from sense7.errors import UserError
+from sense7.workbook.package import examine
 
 __all__ = ["Sheet", "cell_name", "read_sheets", "write_sheets"]
 
 LONGEST_TEXT = 32_767
-"""Characters a cell may hold by the xlsx standard's limits."""
+"""Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
 
-_EPOCH = datetime.datetime(2025, 9, 19)
-_TEMPORAL = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+"""Rows and columns that a sheet of an .xlsx file may have."""
+
+_CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: equal content is to give equal bytes
+_FIRST_DAY = datetime.date(1900, 1, 1)
+_FORMATS = {
+    datetime.datetime: "yyyy-mm-dd hh:mm:ss.000",
+    datetime.date: "yyyy-mm-dd",
+    datetime.time: "hh:mm:ss.000",
+    datetime.timedelta: "[h]:mm:ss.000",
+}
 
 
 @dataclass(frozen=True)
@@ -32,21 +44,26 @@ class Sheet:
     name : str
         Name of the sheet.
     header : list of str
-        Row 1 as text, in order; "" where a header cell is blank.
+        Row 1 as text, in order; "" where a header cell is blank. Blank columns at the end are left out.
     rows : list of list
         The rows from row 2 on, each as long as the header. A cell is None (blank), str,
-        float, bool, or a date or time. Row ``i`` of the list is row ``i + 2`` of the sheet.
-    merged : int
-        Number of merged ranges; only the first cell of each holds its value.
+        float, bool, or a date, time, moment or duration. Row ``i`` of the list is row ``i + 2``
+        of the sheet. Blank rows at the end are left out.
     visible : bool
         False if the sheet is hidden.
+    merged : int
+        Number of merged ranges; only the first cell of each holds its value.
+    errors : list of tuple
+        Column (from 0) and row (from 1) of each cell that holds an error such as #N/A, which
+        is read as blank. Neither these nor merged ranges are written or compared.
     """
 
     name: str
     header: list[str]
     rows: list[list] = field(repr=False)
-    merged: int = 0
     visible: bool = True
+    merged: int = field(default=0, compare=False)
+    errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
@@ -91,6 +108,7 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
 
     path = Path(path)
     _require_readable(path)
+    errors = examine(path)
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         metadata = {entry.name: entry for entry in book.sheets_metadata}
@@ -98,12 +116,16 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         for name in book.sheet_names:
             if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet:
                 continue
-            sheets[name] = _sheet(name, book.get_sheet_by_name(name), metadata[name])
+            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], errors.get(name, []))
     except python_calamine.PasswordError:
         raise UserError(
             f"{path}: the workbook is protected by a password. Save a copy without one and use that."
         ) from None
-    except (python_calamine.CalamineError, OSError, ValueError) as error:
+    except BaseException as error:
+        # A panic of the Rust library derives from BaseException and has no importable name.
+        panicked = type(error).__name__ == "PanicException"
+        if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
+            raise
         raise UserError(
             f"{path}: not a workbook that can be read ({_one_line(error)}). "
             "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
@@ -116,6 +138,8 @@ def _require_readable(path: Path) -> None:
         raise UserError(f"{path}: there is no such file. Check the path.")
     if path.is_dir():
         raise UserError(f"{path}: this is a folder. Give the path of an .xlsx file.")
+    if not path.is_file():
+        raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Save it as an .xlsx file first.")
     try:
         with path.open("rb") as stream:
             start = stream.read(200)
@@ -133,21 +157,33 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _sheet(name, source, metadata) -> Sheet:
+def _sheet(source, metadata, errors: list[tuple[int, int]]) -> Sheet:
     import python_calamine
 
     table = source.to_python(skip_empty_area=False)
     header = [_header_text(cell) for cell in table[0]] if table else []
     rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
-    while rows and all(cell is None for cell in rows[-1]):
+    while rows and not _filled(rows[-1]):
         rows.pop()
+    width = max(_filled(header, ""), max(map(_filled, rows), default=0))
+    if width < len(header):
+        header, rows = header[:width], [row[:width] for row in rows]
     return Sheet(
-        name=name,
+        name=metadata.name,
         header=header,
         rows=rows,
-        merged=len(source.merged_cell_ranges or ()),
         visible=metadata.visible == python_calamine.SheetVisibleEnum.Visible,
+        merged=len(source.merged_cell_ranges or ()),
+        errors=errors,
     )
+
+
+def _filled(cells: list, blank: object = None) -> int:
+    """Number of cells up to the last that is not blank."""
+    length = len(cells)
+    while length and cells[length - 1] == blank:
+        length -= 1
+    return length
 
 
 def _header_text(cell) -> str:
@@ -160,8 +196,11 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
     """Write sheets to an .xlsx file, cell by cell with their types.
 
     Texts stay texts, whatever they begin with; control characters are escaped as the
-    format prescribes. The file's bytes depend on its content only. It appears whole or
-    not at all: it is written beside its place and then moved there.
+    format prescribes; numbers keep every digit. The file's bytes depend on its content only. It
+    appears whole or not at all: it is written beside its place and then moved there.
+
+    What was read by :func:`read_sheets` is written and read again equal. Two kinds of cells
+    come back as what the format makes of them: an int as a float, a moment at midnight as a date.
 
     Parameters
     ----------
@@ -174,9 +213,10 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
     Raises
     ------
     UserError
-        If a cell can't be held by the format without loss (a text of more than 32,767
-        characters, a character that XML has no place for, an infinite number, a type
-        that cells do not have), naming it; or if the file can't be written.
+        If the format can't hold something without loss, naming it: a text of more than 32,767
+        characters, a character that XML has no place for, an infinite number, an integer
+        beyond the precision of cells, a time finer than a millisecond, a date before 1900, a type
+        that cells do not have, a name that sheets can't have. Or if the file can't be written.
 
     Examples
     --------
@@ -186,70 +226,165 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
     >>> read_sheets(path)["Notes"].rows
     [['=1+1'], ['NA'], [None], [3.0]]
     """
-    import xlsxwriter
-
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.part")
     ordered = list(sheets.values() if isinstance(sheets, Mapping) else sheets)
+    _require_names(ordered, path)
     for sheet in ordered:
         _require_writable(sheet, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        book = xlsxwriter.Workbook(str(temporary), {"default_date_format": "yyyy-mm-dd hh:mm:ss"})
-        book.set_properties({"created": _EPOCH})
-        for sheet in ordered:
-            page = book.add_worksheet(sheet.name)
-            page.freeze_panes(1, 0)
-            if not sheet.visible:
-                page.hide()
-            for column, text in enumerate(sheet.header):
-                page.write_string(0, column, text)
-            for row, cells in enumerate(sheet.rows, 1):
-                for column, cell in enumerate(cells):
-                    _write_cell(page, row, column, cell)
-        book.close()
-        temporary.replace(path)
-    except (OSError, xlsxwriter.exceptions.XlsxWriterException) as error:
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as folder:
+            part = Path(folder) / "part.xlsx"
+            _write(ordered, part)
+            part.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: can't be written ({error.strerror or _one_line(error)}).") from None
+    except Exception as error:
+        if type(error).__name__ != "FileCreateError":  # XlsxWriter's name for an OSError
+            raise
         raise UserError(f"{path}: can't be written ({_one_line(error)}).") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+def _write(sheets: list[Sheet], part: Path) -> None:
+    import xlsxwriter
+
+    # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
+    book = xlsxwriter.Workbook(str(part), {"constant_memory": True, "tmpdir": str(part.parent)})
+    book.set_properties({"created": _CREATED})
+    formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
+    shown = False
+    for sheet in sheets:
+        page = book.add_worksheet(sheet.name, _exact_worksheet())
+        page.freeze_panes(1, 0)
+        if not sheet.visible:
+            page.hide()
+        elif not shown:
+            page.activate()  # a sheet that is not hidden has to be the active one
+            page.set_first_sheet()
+            shown = True
+        for row, cells in enumerate([sheet.header, *sheet.rows]):
+            for column, cell in enumerate(cells):
+                _write_cell(page, row, column, cell, formats)
+    book.close()
+
+
+class _Exact(float):
+    """A number that is written with every digit; XlsxWriter formats numbers by .16G, which loses one."""
+
+    def __format__(self, spec: str) -> str:
+        return float.__repr__(self)
+
+
+_CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_CONTROL = re.compile(r"[\x00-\x08\x0B-\x1F]")
+
+
+def _escape(text):
+    """Escape control characters as _xHHHH_, and what looks like such an escape."""
+    if not isinstance(text, str):  # XlsxWriter passes numbers of truth values and of its own too
+        return text
+    # The look-ahead leaves the closing underscore, which may open the next: _x0041_x0042_.
+    text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", _CODE.sub("_x005F_", text))
+    # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
+    return f"_x003C_{text[1:]}" if text.startswith("<r>") and text.endswith("</r>") else text
+
+
+def _exact_worksheet() -> type:
+    from xlsxwriter.worksheet import Worksheet
+
+    class ExactWorksheet(Worksheet):
+        """A worksheet that escapes texts so that each comes back as it was.
+
+        XlsxWriter's own escaping overlooks codes that share an underscore.
+        """
+
+        _escape_control_characters = staticmethod(_escape)
+
+    return ExactWorksheet
 
 
 def _is_blank(cell) -> bool:
     return cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _write_cell(page, row: int, column: int, cell) -> None:
+def _write_cell(page, row: int, column: int, cell, formats: dict) -> None:
     if _is_blank(cell):
         return
     if isinstance(cell, str):
         page.write_string(row, column, cell)
     elif isinstance(cell, bool):
         page.write_boolean(row, column, cell)
-    elif isinstance(cell, _TEMPORAL):
-        page.write_datetime(row, column, cell)
+    elif isinstance(cell, int | float):
+        page.write_number(row, column, _Exact(cell))
     else:
-        page.write_number(row, column, cell)
+        kind = next(kind for kind in formats if isinstance(cell, kind))
+        page.write_datetime(row, column, cell, formats[kind])
+
+
+def _require_names(sheets: list[Sheet], path: Path) -> None:
+    seen: set[str] = set()
+    for sheet in sheets:
+        name = sheet.name
+        problem = None
+        if not 0 < _units(name) <= 31:
+            problem = "a sheet's name has 1 to 31 characters"
+        elif re.search(r"[\[\]:*?/\\\x00-\x1f\ud800-\udfff\ufffe\uffff]|^'|'$", name):
+            problem = r"a sheet's name has none of [ ] : * ? / \, no control character, and no apostrophe at its ends"
+        elif name.casefold() in seen:
+            problem = "two sheets have this name but for case"
+        if problem:
+            raise UserError(f"{path}: sheet {name!r}: {problem}. Nothing was written.")
+        seen.add(name.casefold())
+    if not any(sheet.visible for sheet in sheets):
+        raise UserError(f"{path}: a workbook needs at least one sheet that is not hidden. Nothing was written.")
 
 
 def _require_writable(sheet: Sheet, path: Path) -> None:
     for row, cells in enumerate([sheet.header, *sheet.rows], 1):
         for column, cell in enumerate(cells):
-            if problem := _unwritable(cell):
+            problem = _unwritable(cell)
+            if row > MOST_ROWS or column >= MOST_COLUMNS:
+                problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
+            if problem:
                 raise UserError(
                     f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}: {problem}. Nothing was written."
                 )
 
 
 def _unwritable(cell) -> str | None:
-    if _is_blank(cell) or isinstance(cell, (bool, *_TEMPORAL)):
+    """Why a cell can't be written without loss; None if it can."""
+    if _is_blank(cell) or isinstance(cell, bool):
         return None
     if isinstance(cell, str):
-        if len(cell) > LONGEST_TEXT:
-            return f"a text of {len(cell):,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}"
-        if any("\ud800" <= character <= "\udfff" or character in "\ufffe\uffff" for character in cell):
+        if len(cell) > LONGEST_TEXT // 2 and (length := _units(cell)) > LONGEST_TEXT:
+            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}"
+        if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
             return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
         return None
-    if isinstance(cell, int | float):
+    if isinstance(cell, int):
+        if abs(cell) > 2**1000 or int(float(cell)) != cell:
+            return "an integer with more digits than an .xlsx cell holds; write it as text"
+        return None
+    if isinstance(cell, float):
         return None if math.isfinite(cell) else "an infinite number; an .xlsx cell can't hold one"
+    if isinstance(cell, tuple(_FORMATS)):
+        return _unwritable_time(cell)
     return f"a value of type {type(cell).__name__}; cells hold text, numbers, truth values and dates"
+
+
+def _unwritable_time(cell) -> str | None:
+    if getattr(cell, "tzinfo", None) is not None:
+        return "a time with a time zone; an .xlsx cell has none"
+    fine = cell.microseconds if isinstance(cell, datetime.timedelta) else getattr(cell, "microsecond", 0)
+    if fine % 1000:
+        return "a time finer than a millisecond, which an .xlsx cell can't hold exactly"
+    if isinstance(cell, datetime.timedelta):
+        return "a negative duration; an .xlsx cell can't hold one" if cell < datetime.timedelta(0) else None
+    day = cell.date() if isinstance(cell, datetime.datetime) else cell
+    if isinstance(day, datetime.date) and day < _FIRST_DAY:
+        return "a date before 1900; an .xlsx cell can't hold one"
+    return None
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2

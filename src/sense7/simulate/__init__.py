@@ -1,0 +1,185 @@
+"""Simulated studies in the official format, with known truth.
+
+A simulated number says what the simulation was told or what follows from that. It is
+never a finding about people or about a model.
+
+>>> from sense7.simulate import Parameters, draw
+>>> import numpy as np
+>>> draw(Parameters(participants=10, conversations=40), np.random.default_rng(1)).post.shape
+(40, 7)
+"""
+
+import contextlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sense7.errors import UserError
+from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
+from sense7.simulate.parameters import Parameters
+from sense7.simulate.text import Words, write_words
+from sense7.simulate.truth import truth_of
+from sense7.simulate.workbook import build_sheets
+from sense7.taxonomy import SYNTHETIC_SHEET
+from sense7.workbook.sheets import Sheet, write_sheets
+
+__all__ = [
+    "DEFAULT_SEED",
+    "NOT_PUT",
+    "UNKNOWN",
+    "Numbers",
+    "Parameters",
+    "Simulation",
+    "describe_parameters",
+    "draw",
+    "simulate",
+]
+
+DEFAULT_SEED = 20250919
+"""Seed of the workbook in data/."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulated workbook and its truth.
+
+    Attributes
+    ----------
+    sheets : dict of Sheet
+        Tasks, Messages and Participants in the official format, and Synthetic, which says what
+        the workbook is.
+    truth : dict
+        What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
+    study : Numbers
+        Latents and ratings in arrays.
+    words : Words
+        Messages and comments by assistant turn.
+    """
+
+    sheets: dict[str, Sheet] = field(repr=False)
+    truth: dict = field(repr=False)
+    study: Numbers = field(repr=False)
+    words: Words = field(repr=False)
+
+    def write(self, workbook_path: str | Path, truth_path: str | Path | None = None) -> None:
+        """Write the workbook, and the truth if a path is given; each appears whole or not at all.
+
+        Parameters
+        ----------
+        workbook_path : path
+            The .xlsx file.
+        truth_path : path, optional
+            The .json file.
+
+        Raises
+        ------
+        UserError
+            If a file can't be written.
+        """
+        write_sheets(self.sheets, workbook_path)
+        if truth_path is not None:
+            _write_whole(Path(truth_path), truth_text(self.truth))
+
+
+def simulate(parameters: Parameters, seed: int = DEFAULT_SEED) -> Simulation:
+    """Simulate a study: numbers, words, sheets and truth.
+
+    Numbers, words and sheets draw from streams of their own, so that a change of one leaves
+    the others as they are.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        What to plant.
+    seed : int
+        At least 0. The same parameters and seed give the same simulation.
+
+    Returns
+    -------
+    Simulation
+        The first call with given parameters takes some seconds: the implied values.
+
+    Raises
+    ------
+    UserError
+        If the seed is not a whole number of at least 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)]
+    study = draw(parameters, streams[0])
+    words = write_words(study, streams[1])
+    built = build_sheets(study, words, streams[2])
+    truth = truth_of(study, seed, built.pids, built.task_ids, built.message_ids)
+    sheets = built.sheets | {SYNTHETIC_SHEET: _marks(parameters, seed)}
+    return Simulation(sheets, truth, study, words)
+
+
+def _marks(parameters: Parameters, seed: int) -> Sheet:
+    """The sheet by which the workbook says what it is, and to which truth it belongs."""
+    rows = [
+        ["note", "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings."],
+        ["seed", str(seed)],
+        ["parameters", json.dumps(parameters.as_dict(), ensure_ascii=False)],
+    ]
+    return Sheet(SYNTHETIC_SHEET, ["key", "value"], rows)
+
+
+def describe_parameters() -> list[str]:
+    """One line a parameter: name, default, and what is accepted."""
+    return [f"{name} = {default}  ({accepted})" for name, default, accepted in Parameters.accepted()]
+
+
+def truth_text(truth: dict) -> str:
+    """The truth as JSON, one planted value and one unit a line: small, and readable as a difference.
+
+    >>> units = {"turns": {"columns": ["a"], "rows": [[1], [2]]}}
+    >>> print(truth_text({"format": 1, "planted": [{"key": "b"}], "units": units}), end="")
+    {"format":1,
+    "planted":[
+    {"key":"b"}
+    ],
+    "units":{
+    "turns":{"columns":["a"],"rows":[
+    [1],
+    [2]
+    ]}
+    }}
+    """
+
+    def plain(value) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    def lines(values) -> str:
+        return "[\n" + ",\n".join(plain(value) for value in values) + "\n]"
+
+    parts = []
+    for key, value in truth.items():
+        if key == "planted":
+            text = lines(value)
+        elif key == "units":
+            tables = (
+                f'{plain(name)}:{{"columns":{plain(table["columns"])},"rows":{lines(table["rows"])}}}'
+                for name, table in value.items()
+            )
+            text = "{\n" + ",\n".join(tables) + "\n}"
+        else:
+            text = plain(value)
+        parts.append(f"{plain(key)}:{text}")
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: can't be written ({error.strerror}).") from None
+    finally:
+        # Where even the folder can't be, there is nothing to take away.
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
