@@ -33,8 +33,8 @@ $(READY): $(PACKAGES) pyproject.toml
 setup: $(READY) ## make the environment, without using it
 
 .PHONY: book
-book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition
-	@$(BIN)/sense7 build "$(DATA)"
+book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it
+	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)")
 
 .PHONY: test
 test: $(READY) ## every check: style, unit tests, doctests, notebooks, the built book

@@ -16,6 +16,8 @@ from sense7.errors import UserError
 
 __all__ = ["main"]
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -30,11 +32,10 @@ def main() -> None:
         app()
     except UserError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("interrupted; what was finished is kept", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            _fail("interrupted; what was finished is kept", _INTERRUPTED)
+        raise
 
 
 def _fail(message: str, code: int) -> None:

@@ -140,7 +140,8 @@ def _running_cell() -> int | None:
         shell = get_ipython()  # type: ignore[name-defined]
     except NameError:
         return None
-    return shell.execution_count if hasattr(shell, "kernel") else None
+    # Not execution_count: whether that is raised before or after the cell runs depends on IPython's version.
+    return len(shell.history_manager.input_hist_raw) - 1 if hasattr(shell, "kernel") else None
 
 
 def read_values(folder: str | Path) -> dict[str, dict]:

@@ -8,6 +8,7 @@ the last good book stays where it was.
 
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import html
 import json
@@ -17,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.load import load, synthetic_marks
 from sense7.pipeline import execute
-from sense7.pipeline.execute import BuildError
+from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.notebooks import find_notebooks
 from sense7.record import read_values, write_json
 from sense7.study import Study
@@ -35,7 +36,9 @@ from sense7.study import Study
 __all__ = ["Built", "build_edition", "edition_folder", "find_checkout", "read_ledger"]
 
 RESERVED = ("synthetic", *sources.SOURCES)
-KEPT_IN_CACHE = 60
+KEPT_IN_CACHE = 200
+_ASIDE = ".last-"
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -150,70 +153,68 @@ def build_edition(
         raise UserError(
             f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument."
         )
-    study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
-    name = _edition_name(name, data, study)
-    notebooks = find_notebooks(root)
+    name = _edition_name(name, data)
     path, provenance = sources.resolve(data)
-    provenance = replace(study.provenance, name=name)
-    named = data in RESERVED
-    given |= {"data": data if named else f"../data/{provenance.file}", "results": "../results"}
-    jobs = execute.plan(notebooks, given, provenance.sha256, root / "requirements.lock")
+    # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
+    given |= {"data": f"../data/{provenance.file}", "results": "../results"}
+    jobs = execute.plan(find_notebooks(root), given, provenance.sha256, root / "requirements.lock")
+    study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
+    provenance = replace(provenance, name=name, kind=study.provenance.kind)
     truth = _truth(path, study)
-    repository = _repository(root)
-    key = _book_key(root, jobs, provenance, truth, repository)
+    config = _config(root)
+    key = _book_key(root, jobs, provenance, truth, config["repository"])
     place = edition_folder(root, name)
-    if (finished := _up_to_date(place, key)) is not None:
-        return finished
-    place.parent.mkdir(parents=True, exist_ok=True)
-    _restore(place)
-    with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=place.parent) as scratch:
-        edition = Path(scratch) / "edition"
-        sources.copy_for_edition(path, provenance, edition / "data")
-        if truth is not None:
-            write_json(edition / "data" / "truth.json", truth)
-        ready: list[str] = []
+    cache = root / "_build" / "cache"
+    ready: list[str] = []
 
-        def report(notebook: str, fresh: bool) -> None:
-            ready.append(notebook)
-            say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
-            progress(len(ready), len(jobs), notebook)
+    def report(notebook: str, fresh: bool) -> None:
+        ready.append(notebook)
+        say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
+        progress(len(ready), len(jobs), notebook)
 
-        progress(0, len(jobs), "")
-        executed = execute.run(
-            jobs,
-            edition,
-            root / "_build" / "cache",
-            workers=workers or min(os.cpu_count() or 1, len(jobs)),
-            report=report,
-        )
-        rows = _write_ledger(root, edition, provenance, truth)
-        verdicts = claims.summarise(rows)
-        facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
-        write_json(edition / "edition.json", facts)
-        say("pages: Jupyter Book")
-        _render(root, edition, facts, repository, Path(scratch))
-        _replace(edition, place)
-    _prune(root / "_build" / "cache")
+    try:
+        with _under_way(place.parent, cache):
+            if (finished := _up_to_date(place, key)) is not None:
+                return finished
+            with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
+                edition = Path(scratch) / "edition"
+                sources.copy_for_edition(path, provenance, edition / "data")
+                if truth is not None:
+                    write_json(edition / "data" / "truth.json", truth)
+                progress(0, len(jobs), "")
+                workers = workers or min(os.cpu_count() or 1, len(jobs))
+                executed = execute.run(jobs, edition, cache, workers=workers, report=report)
+                verdicts = claims.summarise(_write_ledger(root, edition, provenance, truth))
+                facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
+                write_json(edition / "edition.json", facts)
+                say("pages: Jupyter Book")
+                _render(root, edition, facts, config, Path(scratch))
+                _replace(edition, place)
+    except OSError as error:
+        raise UserError(
+            f"{error.filename or place.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
+        ) from error
     return Built(place, verdicts, executed, changed=True)
 
 
 # --- names, keys, facts ----------------------------------------------------------------
 
 
-def _edition_name(name: str | None, data: str, study: Study) -> str:
-    if name is None:
-        name = data if data in RESERVED else Path(data).stem
-        if name in RESERVED and data not in RESERVED:
-            raise UserError(
-                f"{data}: an edition can't be called {name!r}, which is the name of another data set. "
-                f"Give another name: --name my-{name}"
-            )
-    elif name in RESERVED and name != data:
-        raise UserError(f"--name {name}: kept for the data set {name}. Give another name.")
-    if not re.fullmatch(r"[^\W_][\w .+()-]*", name) or name != name.strip() or name.endswith("."):
+def _edition_name(name: str | None, data: str) -> str:
+    given = name is not None
+    name = name if given else data if data in RESERVED else Path(data).stem
+    # Whatever its case: some systems do not tell Official from official.
+    if name.casefold() in RESERVED and name != data:
+        what = f"--name {name}" if given else data
+        raise UserError(
+            f"{what}: an edition can't be called {name!r}, which is the name of another data set. "
+            f"Give another name: --name my-{name}"
+        )
+    if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
+        other = re.sub(r"[^\w.+()-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+()")
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            "letter or digit. Give one: --name NAME"
+            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
         )
     return name
 
@@ -260,12 +261,6 @@ def _up_to_date(place: Path, key: str) -> Built | None:
 
 def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) -> dict:
     """What pages may say about their edition."""
-    parameters = sorted(
-        (key, value)
-        for key, value in next(iter(jobs.values())).notebook.defaults.items()
-        if key in {"seed", "draws", "confidence"}
-    )
-    shown = {key: next(iter(jobs.values())).parameters.get(key, value) for key, value in parameters}
     return {
         "name": name,
         "kind": provenance.kind,
@@ -277,9 +272,20 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) ->
         "verified": provenance.verified,
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "parameters": ", ".join(f"{key} = {value}" for key, value in shown.items()),
+        "parameters": ", ".join(_used(key, jobs) for key in ("confidence", "draws", "seed")),
         "verdicts": verdicts,
     }
+
+
+def _used(key: str, jobs: Mapping) -> str:
+    """What a parameter was; where notebooks have different defaults, in which of them."""
+    where: dict = {}
+    for name, job in jobs.items():
+        if key in job.notebook.defaults:
+            where.setdefault(job.parameters.get(key, job.notebook.defaults[key]), []).append(name)
+    if len(where) > 1:
+        return f"{key} = " + ", ".join(f"{value} ({', '.join(sorted(names))})" for value, names in where.items())
+    return f"{key} = {next(iter(where), 'not used')}"
 
 
 # --- ledger ----------------------------------------------------------------------------
@@ -298,13 +304,21 @@ def _write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> 
 # --- pages -----------------------------------------------------------------------------
 
 
-def _repository(root: Path) -> dict:
-    """Address and branch for source and launch links: of this checkout, if it is known."""
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
-    address = os.environ.get("SENSE7_REPOSITORY", "")
-    if not address and os.environ.get("GITHUB_REPOSITORY"):
-        address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
-    return {"url": address or config["url"], "branch": config["branch"]}
+def _config(root: Path) -> dict:
+    """Jupyter Book's configuration, with address and branch of this checkout's repository where they are known."""
+    try:
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        repository, _ = config["repository"], config["sphinx"]["config"]["html_theme_options"]
+        address = os.environ.get("SENSE7_REPOSITORY", "")
+        if not address and os.environ.get("GITHUB_REPOSITORY"):
+            address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+        repository |= {"url": address or repository["url"], "branch": repository["branch"]}
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise BuildError(
+            f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
+            "branch, and sphinx: config: html_theme_options."
+        ) from None
+    return config
 
 
 def banner(facts: Mapping) -> str:
@@ -333,7 +347,7 @@ def banner(facts: Mapping) -> str:
     )
 
 
-def _render(root: Path, edition: Path, facts: Mapping, repository: Mapping, scratch: Path) -> None:
+def _render(root: Path, edition: Path, facts: Mapping, config: dict, scratch: Path) -> None:
     """Make the pages with Jupyter Book: execution off, warnings are errors."""
     stage = scratch / "stage"
     shutil.copytree(root / "book", stage / "book")
@@ -341,19 +355,30 @@ def _render(root: Path, edition: Path, facts: Mapping, repository: Mapping, scra
     (stage / "notebooks").mkdir()
     for path in (edition / "notebooks").glob("*.ipynb"):
         (stage / "notebooks" / path.name).write_text(_folded(path), encoding="utf-8")
-    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    config["repository"] |= repository
     options = config["sphinx"]["config"]["html_theme_options"]
     options["announcement"] = banner(facts)
-    options["repository_url"], options["repository_branch"] = repository["url"], repository["branch"]
+    options["repository_url"] = config["repository"]["url"]
+    options["repository_branch"] = config["repository"]["branch"]
     config["sphinx"]["config"]["sense7_edition"] = str(edition)
     (stage / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     command = [
-        *(sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(stage)),
+        # -P: no module of the folder that the build was started in takes the place of an installed one.
+        *(
+            sys.executable,
+            "-P",
+            "-X",
+            "utf8",
+            "-c",
+            "from jupyter_book.cli.main import main; main()",
+            "build",
+            str(stage),
+        ),
         *("--path-output", str(scratch / "pages"), "-W", "-n", "--keep-going", "--all", "--quiet"),
     ]
     environment = os.environ | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
+    )
     log = done.stdout + done.stderr
     pages = scratch / "pages" / "_build" / "html"
     problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
@@ -389,19 +414,48 @@ def _folded(path: Path) -> str:
 # --- one step --------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def _under_way(editions: Path, cache: Path) -> Iterator[None]:
+    """Mark a build as under way; if it is the only one, first clear away what killed ones left."""
+    editions.mkdir(parents=True, exist_ok=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    # The system gives a lock back when its process ends, however it ends.
+    with (editions / ".lock").open("a") as lock:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _clear(editions, cache)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
+def _clear(editions: Path, cache: Path) -> None:
+    """Remove unfinished folders, bring back a book caught between two renames, keep the cache small."""
+    for left in [*editions.glob(f"{SCRATCH}*"), *cache.glob(f"{SCRATCH}*")]:
+        shutil.rmtree(left, ignore_errors=True)
+    for aside in editions.glob(f"{_ASIDE}*"):
+        place = editions / aside.name.removeprefix(_ASIDE)
+        if place.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.replace(place)
+    finished = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in finished[KEPT_IN_CACHE:]:
+        # Not in its place: killed halfway, it would leave half an entry there.
+        shutil.rmtree(path.rename(cache / f"{SCRATCH}{path.name}"), ignore_errors=True)
+
+
 def _replace(new: Path, place: Path) -> None:
     """Put a finished folder in its place; what stood there goes with the scratch folder."""
-    if not place.exists():
-        new.replace(place)
-        return
-    if _exchange(new, place):
-        return
-    # Without an exchange in one step: two renames; _restore mends what falls between them.
-    aside = place.with_name(f".{place.name}.last")
-    shutil.rmtree(aside, ignore_errors=True)
-    place.replace(aside)
-    new.replace(place)
-    shutil.rmtree(aside, ignore_errors=True)
+    with (place.parent / ".swap").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            new.replace(place)
+        elif not _exchange(new, place):
+            # Without an exchange in one step: two renames; the next build mends what falls between them.
+            aside = place.with_name(_ASIDE + place.name)
+            place.replace(aside)
+            new.replace(place)
+            aside.replace(new)
 
 
 def _exchange(first: Path, second: Path) -> bool:
@@ -411,21 +465,3 @@ def _exchange(first: Path, second: Path) -> bool:
         here, exchange = -100, 2
         return rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0
     return False
-
-
-def _restore(place: Path) -> None:
-    """Bring back the last good book if a build was killed between two renames."""
-    aside = place.with_name(f".{place.name}.last")
-    if aside.exists() and not place.exists():
-        aside.replace(place)
-
-
-def _prune(cache: Path) -> None:
-    """Keep the notebooks that were used last."""
-    entries = sorted(
-        (path for path in cache.iterdir() if not path.name.startswith(".")),
-        key=lambda path: path.stat().st_mtime,
-        reverse=True,
-    )
-    for path in entries[KEPT_IN_CACHE:]:
-        shutil.rmtree(path, ignore_errors=True)

@@ -55,17 +55,20 @@ class _TextRole(SphinxRole):
         except KeyError:
             _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
             text = ""
-        return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"])], []
+        # Typographic quotes and dashes would change names that come from a workbook.
+        return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"], support_smartquotes=False)], []
 
 
 class ValueRole(_TextRole):
     """A recorded value, or a part of it."""
 
     def lookup(self, edition: _Edition) -> str:
-        key, _, part = self.text.partition(".")
-        if part and part not in _PARTS:
-            raise KeyError(part)
-        return format_value(edition.values[key], [part] if part else ("estimate", "interval"))
+        if self.text in edition.values:
+            return format_value(edition.values[self.text])
+        key, _, part = self.text.rpartition(".")
+        if part not in _PARTS:
+            raise KeyError(self.text)
+        return format_value(edition.values[key], [part])
 
 
 class PublishedRole(_TextRole):
@@ -91,7 +94,8 @@ class LedgerDirective(SphinxDirective):
     def run(self):
         head = ("Claim", "Published", "This edition", "Verdict")
         body = [[*map(self._cell, self._texts(row))] for row in _edition(self.env).ledger]
-        table = nodes.table(classes=["sense7-ledger"])
+        table = nodes.table(classes=["sense7-ledger"], support_smartquotes=False)
+        table += nodes.title(text="Every claim beside what this edition computed")
         group = nodes.tgroup(cols=len(head))
         group += [nodes.colspec(colwidth=width) for width in (28, 22, 25, 25)]
         group += nodes.thead("", self._row([nodes.entry("", nodes.paragraph(text=text)) for text in head]))

@@ -4,14 +4,19 @@ What a notebook gives depends on its text, its parameters, the workbook, the lib
 locked environment, and the notebooks whose values it reads. The digest of all these is
 the name of its place in the cache, which several editions share. A finished notebook is
 moved there in one step, so that an interrupted build loses none.
+
+Papermill runs in threads of this process: a kernel ends by itself when the process that
+started it is gone, so that not even a killed build leaves one behind.
 """
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -20,9 +25,12 @@ from pathlib import Path
 
 import sense7
 from sense7.errors import UserError
-from sense7.pipeline.notebooks import TextNotebook, check_parameters, to_ipynb
+from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
 
-__all__ = ["BuildError", "Job", "digest_files", "library_digest", "plan", "run"]
+__all__ = ["SCRATCH", "BuildError", "Job", "digest_files", "library_digest", "plan", "run"]
+
+SCRATCH = ".making-"
+"""Names of folders in the making begin so; one that a killed build left is cleared away by the next."""
 
 NOT_IN_NOTEBOOKS = ("cli.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
@@ -91,11 +99,13 @@ def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest
     UserError
         If a parameter is known to no notebook, or unfit; or notebooks need each other in a circle.
     """
-    accepted = set().union(*(notebook.schemas for notebook in notebooks))
-    if unknown := sorted(set(parameters) - accepted):
-        raise UserError(
-            f"no notebook knows the parameters {', '.join(unknown)} (accepted: {', '.join(sorted(accepted))})."
-        )
+    # All that is wrong in one message; several notebooks say the same of a parameter that they share.
+    accepted = {name: {} for notebook in notebooks for name in notebook.schemas}
+    problems = unfit_parameters(accepted, parameters)
+    for notebook in notebooks:
+        problems += unfit_parameters(notebook.schemas, _known(notebook, parameters))
+    if problems:
+        raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
     by_name = {notebook.name: notebook for notebook in notebooks}
     try:
         order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
@@ -105,12 +115,15 @@ def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
-        given = {key: value for key, value in parameters.items() if key in notebook.schemas}
-        check_parameters(notebook, given)
+        given = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
         content = json.dumps([notebook.name, notebook.source, given, *common, *needed], sort_keys=True)
         jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
     return jobs
+
+
+def _known(notebook: TextNotebook, parameters: Mapping) -> dict:
+    return {key: value for key, value in parameters.items() if key in notebook.schemas}
 
 
 def run(
@@ -146,51 +159,99 @@ def run(
     BuildError
         Naming the notebook, the cell and the exception, if one fails; those that run beside
         it are finished first and kept.
+    KeyboardInterrupt
+        At once, without waiting for what runs: its kernels are killed.
     """
     for folder in (edition / "notebooks", edition / "results", cache):
         folder.mkdir(parents=True, exist_ok=True)
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
     executed, failure, running = 0, None, {}
+    kernels = _Kernels()
+    # What papermill has to say is in the exceptions that it raises; a killed kernel is no news to whoever killed it.
+    logging.getLogger("papermill").addHandler(logging.NullHandler())
     with ThreadPoolExecutor(workers) as pool:
-        while sorter.is_active() and not (failure and not running):
-            for name in sorter.get_ready() if not failure else ():
-                running[pool.submit(_obtain, jobs[name], edition, cache)] = name
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                name = running.pop(future)
-                try:
-                    fresh = future.result()
-                except BuildError as error:
-                    failure = failure or error
-                    continue
-                executed += fresh
-                sorter.done(name)
-                report(name, fresh)
+        try:
+            while sorter.is_active() and not (failure and not running):
+                for name in sorter.get_ready() if not failure else ():
+                    running[pool.submit(_obtain, jobs[name], edition, cache, kernels)] = name
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    name = running.pop(future)
+                    try:
+                        fresh = future.result()
+                    except BuildError as error:
+                        failure = failure or error
+                        continue
+                    executed += fresh
+                    sorter.done(name)
+                    report(name, fresh)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            kernels.kill()
+            raise
     if failure:
         raise failure
     return executed
 
 
-def _obtain(job: Job, edition: Path, cache: Path) -> bool:
+class _Kernels:
+    """The kernels of a run, so that they can be stopped together from another thread."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._started: list = []
+
+    def kill(self) -> None:
+        """Kill every kernel, and those that are about to start."""
+        with self._lock:
+            self._stopped = True
+            for process in self._started:
+                process.kill()  # does nothing to one that has ended
+
+    def _add(self, process) -> None:
+        with self._lock:
+            self._started.append(process)
+            if self._stopped:
+                process.kill()
+
+    def manager(self, folder: Path) -> type:
+        """Class of a kernel manager that starts its kernel here, alike on every machine."""
+        from jupyter_client import AsyncKernelManager
+
+        # The order of sets, and what users have a kernel do at its start, would change what a notebook gives.
+        fixed = {"PYTHONHASHSEED": "0", "IPYTHONDIR": str(folder)}
+        add = self._add
+
+        class Manager(AsyncKernelManager):
+            async def start_kernel(self, **options):
+                await super().start_kernel(**options | {"env": os.environ | fixed})
+                add(self.provisioner.process)
+
+        return Manager
+
+
+def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
     """Copy a finished notebook from the cache, after executing it if it is not there."""
     place = cache / f"{job.notebook.name}-{job.digest[:24]}"
-    fresh = not (place / "notebook.ipynb").exists()
+    fresh = not place.exists()
     if fresh:
-        _execute(job, edition, place)
+        _execute(job, edition, place, kernels)
     shutil.copyfile(place / "notebook.ipynb", edition / "notebooks" / f"{job.notebook.name}.ipynb")
     shutil.copyfile(place / "values.json", edition / "results" / f"{job.notebook.name}.json")
     os.utime(place)
     return fresh
 
 
-def _execute(job: Job, edition: Path, place: Path) -> None:
+def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
     """Execute a notebook as papermill does, and move what it gave to its place in one step."""
     import papermill
+    from jupyter_core.utils import ensure_event_loop
     from papermill.exceptions import PapermillExecutionError
 
     name = job.notebook.name
-    with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=place.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
         given, done, finished = (Path(scratch) / part for part in ("given.ipynb", "done.ipynb", "finished"))
         given.write_text(to_ipynb(job.notebook), encoding="utf-8")
         try:
@@ -199,10 +260,12 @@ def _execute(job: Job, edition: Path, place: Path) -> None:
                 done,
                 parameters=job.parameters,
                 kernel_name="python3",
-                cwd=edition / "notebooks",
+                # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
+                resources={"metadata": {"path": str(edition / "notebooks")}},
+                kernel_manager_class=kernels.manager(Path(scratch) / "ipython"),
                 progress_bar=False,
-                # A notice about unencrypted loopback ports says nothing about the notebook.
-                extra_arguments=["--IPKernelApp.log_level=40"],
+                # Notices about unencrypted loopback ports and about being shut down say nothing about the notebook.
+                extra_arguments=["--IPKernelApp.log_level=50"],
             )
         except PapermillExecutionError as error:
             raise BuildError(_failure(job.notebook, error)) from None
@@ -210,15 +273,22 @@ def _execute(job: Job, edition: Path, place: Path) -> None:
             raise BuildError(
                 f"{job.notebook.path}: could not be executed ({type(error).__name__}: {error})."
             ) from error
+        finally:
+            ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
         finished.mkdir()
         (finished / "notebook.ipynb").write_text(_tidy(done), encoding="utf-8")
         values = edition / "results" / f"{name}.json"
-        if not values.exists():
-            raise BuildError(f"{job.notebook.path}: records no value. Make a Recorder in it.")
+        if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
+            raise BuildError(
+                f"{job.notebook.path}: records no value under its own name. "
+                f'Make a s7.Recorder("{name}", results) in it, and record one.'
+            )
         shutil.copyfile(values, finished / "values.json")
-        if place.exists():  # another build was quicker with the same notebook
-            return
-        finished.replace(place)
+        try:
+            finished.replace(place)
+        except OSError:
+            if not place.exists():  # else another build was quicker with the same notebook
+                raise
 
 
 def _failure(notebook: TextNotebook, error) -> str:

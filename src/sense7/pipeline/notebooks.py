@@ -7,13 +7,14 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 
 import ast
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.errors import UserError
 
-__all__ = ["COMMON", "TextNotebook", "check_parameters", "find_notebooks", "load_notebook", "to_ipynb"]
+__all__ = ["COMMON", "TextNotebook", "find_notebooks", "load_notebook", "to_ipynb", "unfit_parameters"]
 
 COMMON = {
     "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},
@@ -97,59 +98,88 @@ def load_notebook(path: Path) -> TextNotebook:
     """
     source = path.read_text(encoding="utf-8")
     node = _parse(source)
-    own = node.metadata.get("sense7", {})
+    needs, own = _own_settings(path, node.metadata.get("sense7") or {})
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
-    schemas = COMMON | own.get("parameters", {})
     try:
-        defaults = {
-            statement.targets[0].id: ast.literal_eval(statement.value)
-            for statement in ast.parse(cells[0].source).body
-            if isinstance(statement, ast.Assign)
-        }
-    except (SyntaxError, ValueError, AttributeError):
+        defaults = dict(map(_assignment, ast.parse(cells[0].source).body))
+    except (SyntaxError, ValueError):
         raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Mend it.") from None
+    schemas = COMMON | own
     unknown = sorted(set(defaults) - set(schemas))
     if unknown:
         raise UserError(
             f"{path}: no schema for the parameters {', '.join(unknown)}. Add them under "
             "sense7: parameters: in the notebook's metadata."
         )
-    notebook = TextNotebook(
-        path=path,
-        source=source,
-        defaults=defaults,
-        schemas={name: schemas[name] for name in defaults},
-        needs=tuple(own.get("needs", ())),
-    )
-    check_parameters(notebook, defaults)
-    return notebook
+    schemas = {name: schemas[name] for name in defaults}
+    if problems := unfit_parameters(schemas, defaults):
+        raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
+    return TextNotebook(path, source, defaults, schemas, needs)
 
 
-def check_parameters(notebook: TextNotebook, parameters: Mapping) -> None:
-    """Refuse parameters that the notebook does not know, or of the wrong type or range.
+def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], dict]:
+    """What a notebook's metadata say: names of those that it needs, schemas of its own parameters."""
+    import jsonschema
 
-    Raises
-    ------
-    UserError
-        Naming the notebook, every unfit parameter, its value, and what is accepted.
+    names = {"type": "array", "items": {"type": "string"}}
+    schemas = {"type": "object", "additionalProperties": {"type": "object"}}
+    shape = {"type": "object", "properties": {"needs": names, "parameters": schemas}, "additionalProperties": False}
+    try:
+        jsonschema.validate(settings, shape)
+        own = settings.get("parameters", {})
+        for schema in own.values():
+            jsonschema.Draft202012Validator.check_schema(schema)
+    except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
+        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Mend it.") from None
+    return tuple(settings.get("needs", ())), dict(own)
+
+
+def _assignment(statement: ast.stmt) -> tuple[str, object]:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return name, ast.literal_eval(value)
+    raise ValueError(ast.unparse(statement))
+
+
+def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:
+    """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
+
+    Parameters
+    ----------
+    schemas : mapping
+        Parameter -> JSON Schema.
+    parameters : mapping
+        Parameter -> value.
+
+    Examples
+    --------
+    >>> unfit_parameters(COMMON, {"seed": 1, "draws": 2000.0})
+    ["draws = 2000.0: 2000.0 is not of type 'integer' (number of bootstrap draws)"]
     """
     import jsonschema
 
-    schema = {"type": "object", "properties": notebook.schemas, "additionalProperties": False}
+    # JSON Schema takes 2.0 for an integer, and compares NaN with no limit: neither will do for a notebook.
+    types = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+            "number": lambda _, value: (
+                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            ),
+        }
+    )
+    strict = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=types)
     problems = []
-    for error in sorted(jsonschema.Draft202012Validator(schema).iter_errors(dict(parameters)), key=str):
-        if error.validator == "additionalProperties":
-            unknown = sorted(set(parameters) - set(notebook.schemas))
-            problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(notebook.schemas))})")
-        else:
-            name = error.path[0]
-            problems.append(
-                f"{name} = {error.instance!r}: {error.message} ({notebook.schemas[name].get('description', '')})"
-            )
-    if problems:
-        raise UserError(f"{notebook.path.name}: parameters refused. " + "; ".join(problems))
+    if unknown := sorted(set(parameters) - set(schemas)):
+        problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(schemas))})")
+    for name in sorted(set(parameters) & set(schemas)):
+        description = schemas[name].get("description", "")
+        problems += [
+            f"{name} = {parameters[name]!r}: {error.message}" + (f" ({description})" if description else "")
+            for error in strict(schemas[name]).iter_errors(parameters[name])
+        ]
+    return problems
 
 
 def _parse(source: str):

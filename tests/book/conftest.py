@@ -1,0 +1,114 @@
+"""Built books to look at: the synthetic edition, and one of real ratings where they are at hand."""
+
+import json
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from sense7.pipeline.build import build_edition
+
+ROOT = Path(__file__).resolve().parents[2]
+IEVAL = ROOT.parent / "shared" / "data" / "ieval.xlsx"
+SOURCES = ("book", "notebooks", "data/claims.yml", "_config.yml", "_toc.yml", "requirements.lock")
+
+
+class Edition:
+    """An edition, read as a reader's browser would."""
+
+    def __init__(self, folder):
+        self.folder, self.html = folder, folder / "html"
+        self.facts = self.json("edition.json")
+        self._pages, self._anchors = {}, {}
+
+    def json(self, name):
+        return json.loads((self.folder / name).read_text("utf-8"))
+
+    @cached_property
+    def toc(self):
+        """Pages that the table of contents names."""
+
+        def files(node):
+            for key, value in node.items():
+                if key in {"root", "file"}:
+                    yield value
+                elif isinstance(value, list):
+                    for child in value:
+                        yield from files(child)
+
+        return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))))
+
+    @cached_property
+    def notebooks(self):
+        return [name for name in self.toc if name.startswith("notebooks/")]
+
+    @cached_property
+    def files(self):
+        """Every page of the book, by its path."""
+        return sorted(
+            str(path.relative_to(self.html)) for path in self.html.rglob("*.html") if "_static" not in path.parts
+        )
+
+    def page(self, file):
+        file = file if file.endswith(".html") else f"{file}.html"
+        if file not in self._pages:
+            self._pages[file] = BeautifulSoup((self.html / file).read_text("utf-8"), "html.parser")
+        return self._pages[file]
+
+    def anchors(self, file):
+        """What a link into a page may name."""
+        if file not in self._anchors:
+            page = self.page(file)
+            self._anchors[file] = {tag[name] for name in ("id", "name") for tag in page.find_all(attrs={name: True})}
+        return self._anchors[file]
+
+    @cached_property
+    def values(self):
+        """Key -> recorded value."""
+        return {
+            value["key"]: value
+            for path in sorted((self.folder / "results").glob("*.json"))
+            for value in json.loads(path.read_text("utf-8"))
+        }
+
+    @cached_property
+    def executed(self):
+        """Name -> executed notebook."""
+        return {path.stem: json.loads(path.read_text("utf-8")) for path in (self.folder / "notebooks").glob("*.ipynb")}
+
+
+@pytest.fixture(scope="session")
+def synthetic():
+    """The edition of this checkout; built if it is not up to date."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+            patch.delenv(name, raising=False)
+        return Edition(build_edition("synthetic").folder)
+
+
+@pytest.fixture(scope="session")
+def ieval(tmp_path_factory):
+    """An edition of real ratings with holes, built in a copy of the checkout so that none is left in this one."""
+    if not IEVAL.exists():
+        pytest.skip("the sibling folder shared/ with ieval.xlsx is not here")
+    root = tmp_path_factory.mktemp("copy")
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        (root / name).parent.mkdir(exist_ok=True)
+        copy(ROOT / name, root / name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+            patch.delenv(name, raising=False)
+        patch.setenv("SENSE7_ROOT", str(root))
+        patch.chdir(root)
+        return Edition(build_edition(os.path.relpath(IEVAL, root), name="for a test").folder)
+
+
+@pytest.fixture(params=["synthetic", "ieval"])
+def edition(request):
+    """Each edition in turn: what holds of one holds of all."""
+    return request.getfixturevalue(request.param)

@@ -1,0 +1,183 @@
+"""What other tools rely on: the ledger, the recorded values and the executed notebooks of an edition."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sense7 import claims
+from sense7.pipeline.notebooks import load_notebook, to_ipynb
+from sense7.record import FIELDS, format_value
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIMS = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
+TIME = re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+def rows(edition):
+    (table,) = edition.page("book/ledger").select("table.sense7-ledger")
+    return table.tbody.find_all("tr")
+
+
+def text(tag):
+    return " ".join(tag.get_text(" ").split())
+
+
+def test_the_ledger_page_has_a_row_for_every_claim(edition):
+    shown, ledger = rows(edition), edition.json("ledger.json")
+    assert len(shown) == len(CLAIMS) == len(ledger)
+    for claim, row, entry in zip(CLAIMS, shown, ledger, strict=True):
+        name, published, computed, verdict = row.find_all("td")
+        assert entry["id"] == claim["id"]
+        for words in (claim["title"], f"Needs: {claim['needs']}"):
+            assert " ".join(words.split()) in text(name)
+        assert f"Grade {claim['grade']}" in text(published)
+        assert entry["published"]["shown"] in text(published)
+        assert claim["source"] in text(published)
+        assert verdict.find("strong").get_text() == entry["verdict"]
+        assert " ".join(entry["why"].split()) in text(verdict)
+        assert (verdict.select_one(".sense7-tuned") is not None) is entry["tuned"]
+        if entry["computed"]:
+            assert format_value(entry["computed"]) in text(computed)
+        else:
+            assert text(computed) == "-"
+
+
+def test_the_contradiction_is_shown(edition):
+    contradicting = {claim["id"]: claim["contradiction"] for claim in CLAIMS if claim.get("contradiction")}
+    assert contradicting
+    for claim, row in zip(CLAIMS, rows(edition), strict=True):
+        assert ("Contradiction:" in text(row)) is (claim["id"] in contradicting)
+        if claim["id"] in contradicting:
+            assert " ".join(contradicting[claim["id"]].split()) in text(row)
+
+
+def test_every_computed_row_links_to_the_cell_that_recorded_it(edition):
+    linked = 0
+    for claim, row, entry in zip(CLAIMS, rows(edition), edition.json("ledger.json"), strict=True):
+        if not entry["computed"]:
+            assert row.find_all("a") == []
+            continue
+        (link,) = row.find_all("a")
+        assert link["href"] == f"../{entry['link']}"
+        page, anchor = entry["link"].split("#")
+        assert page == f"notebooks/{claim['notebook']}.html"
+        cell = edition.page(page).find(id=anchor)
+        assert cell is not None, entry["link"]
+        assert re.search(r"record\.(?:value|table)\(", cell.get_text()), f"{claim['id']}: {anchor} records nothing"
+        linked += 1
+    assert linked >= 8
+
+
+def test_verdicts_are_those_that_the_data_allow(edition):
+    found = {entry["verdict"] for entry in edition.json("ledger.json")}
+    kind = edition.facts["kind"]
+    allowed = {
+        "synthetic": {claims.RECOVERED, claims.MISSED, claims.NOT_COMPARABLE, claims.NOT_COMPUTED},
+        "own": {claims.NOT_COMPARABLE, claims.NOT_COMPUTED},
+    }[kind]
+    assert found <= allowed
+    assert edition.facts["verdicts"].startswith("Ledger: ")
+    assert edition.facts["verdicts"] in text(edition.page("book/ledger").find("article"))
+
+
+def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_found(synthetic):
+    ledger = synthetic.json("ledger.json")
+    assert [entry["id"] for entry in ledger if entry["verdict"] == claims.NOT_COMPARABLE] == []
+    held = [entry for entry in ledger if entry["verdict"] in {claims.RECOVERED, claims.MISSED}]
+    assert len(held) >= 8
+    for entry in held:
+        low, high = entry["computed"]["low"], entry["computed"]["high"]
+        inside = entry["computed"]["estimate"] == entry["truth"] if low is None else low <= entry["truth"] <= high
+        assert inside is (entry["verdict"] == claims.RECOVERED), entry["id"]
+        if entry["tuned"]:
+            assert "no evidence" in entry["why"]
+    assert any(entry["tuned"] for entry in held)
+
+
+def test_recorded_values_have_what_other_tools_rely_on(edition):
+    files = sorted((edition.folder / "results").glob("*.json"))
+    assert [path.stem for path in files] == sorted(edition.executed)
+    keys = []
+    for path in files:
+        values = json.loads(path.read_text("utf-8"))
+        assert isinstance(values, list)
+        assert values, f"{path.name} holds nothing"
+        for value in values:
+            assert tuple(value) == FIELDS
+            keys.append(value["key"])
+            assert value["notebook"] == path.stem
+            numbers = [value[name] for name in ("estimate", "low", "high")]
+            assert all(number is None or isinstance(number, str) or math.isfinite(number) for number in numbers)
+            assert (value["low"] is None) == (value["high"] is None)
+            if value["low"] is not None:
+                assert value["low"] <= value["estimate"] <= value["high"], value["key"]
+            if value["estimate"] is not None:
+                assert isinstance(value["n"], int), value["key"]
+                assert value["unit"]
+                assert value["method"]
+            else:
+                assert value["low"] is None
+                assert value["reason"]
+    assert len(keys) == len(set(keys))
+
+
+def code_cells(node):
+    return [cell for cell in node["cells"] if cell["cell_type"] == "code"]
+
+
+def test_the_notebooks_were_executed_from_first_to_last(edition):
+    """Without this, comparing notebooks with themselves would prove nothing."""
+    assert sorted(f"notebooks/{name}" for name in edition.executed) == sorted(edition.notebooks)
+    for name, node in edition.executed.items():
+        cells = code_cells(node)
+        assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1)), name
+        given = node["metadata"]["papermill"]["parameters"]
+        assert given == {"data": f"../data/{edition.facts['file']}", "results": "../results"}
+        (injected,) = [cell for cell in cells if "injected-parameters" in cell["metadata"].get("tags", [])]
+        assert edition.facts["file"] in "".join(injected["source"])
+        outputs = [output for cell in cells for output in cell["outputs"]]
+        assert len(outputs) >= 4
+        assert {output["output_type"] for output in outputs} <= {"execute_result", "display_data"}, "warnings or errors"
+
+
+def test_what_was_executed_is_what_lies_in_the_repository(edition):
+    for name, node in edition.executed.items():
+        source = json.loads(to_ipynb(load_notebook(ROOT / "notebooks" / f"{name}.md")))
+        cells = [cell for cell in node["cells"] if "injected-parameters" not in cell["metadata"].get("tags", [])]
+        assert ["".join(cell["source"]) for cell in cells] == ["".join(cell["source"]) for cell in source["cells"]]
+
+
+def test_nothing_tells_when_and_on_which_machine_it_was_built(edition):
+    places = [str(place).encode() for place in {ROOT, ROOT.parent, edition.folder, Path.home()} if len(str(place)) > 4]
+    for path in edition.folder.rglob("*"):
+        if not path.is_file() or path.suffix == ".xlsx":
+            continue
+        content = path.read_bytes()
+        assert [place for place in places if place in content] == [], path
+        assert b"/tmp/ipykernel" not in content, path
+        if path.suffix in {".json", ".ipynb", ".html"} and path.parent.name != "_static":
+            assert TIME.findall(content.decode("utf-8")) == [], path
+
+
+def test_the_edition_holds_its_data_and_nothing_unknown(edition):
+    assert {path.name for path in edition.folder.iterdir()} == {
+        "data",
+        "edition.json",
+        "html",
+        "ledger.json",
+        "notebooks",
+        "results",
+    }
+    assert (edition.folder / "data" / edition.facts["file"]).is_file()
+
+
+@pytest.mark.parametrize("name", ["edition.json", "ledger.json"])
+def test_files_for_other_tools_are_plain_json(edition, name):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    json.loads((edition.folder / name).read_text("utf-8"), parse_constant=refuse)

@@ -1,0 +1,249 @@
+"""The built book as a reader meets it: pages, links, banner, figures, tables, without a network."""
+
+import base64
+import csv
+import io
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
+
+import pytest
+
+from sense7.record import format_value
+
+ROOT = Path(__file__).resolve().parents[2]
+# What a browser loads by itself to show a page; links that a reader follows are apart.
+LOADED = {
+    "script": "src",
+    "link": "href",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+    "use": "xlink:href",
+    "image": "xlink:href",
+}
+OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+CSS_ADDRESS = re.compile(r"""(?:url\(\s*|@import\s+)["']?([^"')\s;]+)""")
+
+
+def references(page):
+    """Every address on a page: tag, address."""
+    for tag in page.find_all(["a", "area", *LOADED]):
+        address = tag.get(LOADED.get(tag.name, "href"))
+        if address is not None:
+            yield tag, address
+
+
+def words(page):
+    """What a reader reads of an article, code apart."""
+    return " ".join(
+        text
+        for text in page.find("article").find_all(string=True)
+        if not any(parent.name in {"pre", "code", "script", "style"} for parent in text.parents)
+    )
+
+
+def test_every_page_of_the_contents_is_there(edition):
+    assert len(edition.toc) >= 9
+    missing = [name for name in edition.toc if not (edition.html / f"{name}.html").is_file()]
+    assert missing == []
+    front = edition.page("book/index")
+    linked = {urldefrag(a["href"]).url for a in front.find_all("a", href=True)}
+    assert {f"../{name}.html" for name in edition.notebooks} <= linked
+
+
+def test_no_page_shows_an_error(edition):
+    for file in edition.files:
+        page = edition.page(file)
+        assert page.select(".traceback, .output.stderr, .output.error, .system-message, .problematic") == [], file
+        assert "Traceback" not in page.get_text(), file
+        assert "Executing code cell" not in page.get_text(), file
+
+
+def test_no_hole_is_shown_as_a_hole_of_the_program(edition):
+    for name in [*edition.notebooks, "book/ledger", "book/index"]:
+        found = re.findall(r"(?i)\b(?:nan|nat)\b|<na>|\bNone\b|\binf\b", words(edition.page(name)))
+        assert found == [], name
+
+
+def test_every_internal_link_leads_somewhere(edition):
+    broken = []
+    for file in edition.files:
+        page = edition.page(file)
+        for tag, address in references(page):
+            if OUTSIDE.match(address):
+                assert tag.name == "a" or address.startswith("data:"), f"{file} loads {address}"
+                assert re.match(r"(?i)https://|data:text/csv;base64,|data:image/", address), f"{file}: {address}"
+                continue
+            target, anchor = urldefrag(address)
+            target = unquote(urlsplit(target).path)
+            place = (edition.html / file).parent / target if target else edition.html / file
+            if not place.is_file():
+                broken.append((file, address))
+            elif anchor and place.suffix == ".html":
+                name = str(place.resolve().relative_to(edition.html.resolve()))
+                if unquote(anchor) not in edition.anchors(name):
+                    broken.append((file, address))
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_another_host(edition):
+    styles = {str(path.relative_to(edition.html)): path.read_text("utf-8") for path in edition.html.rglob("*.css")}
+    for file in edition.files:
+        page = edition.page(file)
+        styles[file] = "\n".join(
+            [tag.get_text() for tag in page.find_all("style")] + [tag["style"] for tag in page.find_all(style=True)]
+        )
+        for script in page.find_all("script"):
+            # The address of thebe is only a constant: it would be loaded by a button that no page has.
+            text = re.sub(r'const THEBE_JS_URL = "[^"]*";', "", script.get_text())
+            assert "://" not in text or script.get("type") == "text/x-thebe-config", f"{file}: {text[:200]}"
+        assert page.select(".thebe-launch-button, .btn-launch-thebe, [onclick*=initThebe]") == []
+    for name, style in styles.items():
+        for address in CSS_ADDRESS.findall(style):
+            if address.startswith(("data:", "#")):
+                continue
+            assert not OUTSIDE.match(address), f"{name} loads {address}"
+            place = (edition.html / name).parent / unquote(urlsplit(address).path)
+            assert place.is_file(), f"{name}: {address}"
+
+
+def test_a_page_is_left_for_the_front_page_only(edition):
+    (refresh,) = edition.page("index").find_all("meta", attrs={"http-equiv": "refresh"})
+    assert refresh["content"] == "0; url=book/index.html"
+
+
+def repository_path(address):
+    """Path inside the repository that a launch or source link points at, if it is one."""
+    parts = urlsplit(address)
+    if parts.netloc == "mybinder.org":
+        return parse_qs(parts.query)["urlpath"][0].removeprefix("lab/tree/")
+    found = re.fullmatch(r"/[^/]+/[^/]+/(?:blob|edit|tree)/main/(.+)", parts.path)
+    return unquote(found[1]) if found else None
+
+
+def test_launch_and_source_links_point_at_files_of_the_repository(edition):
+    for name in edition.toc:
+        addresses = [tag["href"] for tag in edition.page(name).find_all("a", href=True)]
+        outside = [address for address in addresses if "github.com" in address or "mybinder.org" in address]
+        paths = [path for path in map(repository_path, outside) if path]
+        assert [path for path in paths if not (ROOT / path).is_file()] == [], name
+        stem = Path(name).name
+        if name in edition.notebooks:
+            assert paths.count(f"notebooks/{stem}.ipynb") == 2, f"{name}: one launch and one source link"
+            assert [urlsplit(address).netloc for address in outside if "urlpath" in address] == ["mybinder.org"]
+        else:
+            assert paths == [f"book/{stem}.md"], name
+        download = [address for address in addresses if "_sources/" in address]
+        assert download, f"{name} cannot be downloaded"
+
+
+def test_the_banner_is_on_every_page(edition):
+    expected = {
+        "synthetic": ["Synthetic data.", "It is not a finding."],
+        "own": ["Workbook ieval.xlsx", "not the SENSE-7 release", "Its numbers say nothing about SENSE-7."],
+    }[edition.facts["kind"]]
+    assert {"index.html", "search.html", "genindex.html"} < set(edition.files)
+    for file in edition.files:
+        text = " ".join(edition.page(file).get_text().split())
+        for part in [*expected, edition.facts["sha256"][:12]]:
+            assert part in text, file
+
+
+def test_every_finding_opens_the_same_way(edition):
+    for name in edition.notebooks:
+        heading = edition.page(name).find("article").find("h1")
+        first = heading.find_next_sibling()
+        assert "admonition" in first.get("class", []), name
+        assert first.find(class_="admonition-title").get_text() == "Before you read"
+        assert [tag.get_text() for tag in first.select("li strong")] == ["You learn", "It needs", "It takes"], name
+
+
+def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
+    for name in edition.notebooks:
+        page = edition.page(name)
+        figures = page.select("figure.sense7-figure")
+        assert figures, f"{name} has no figure"
+        for figure in figures:
+            (drawing,) = figure.find_all("svg")
+            assert drawing["role"] == "img"
+            assert len(drawing["aria-label"]) > 20
+            caption = figure.find("figcaption")
+            assert re.match(r"n = [\d,]+ ", caption.get_text()), "a caption begins with n"
+            (link,) = caption.find_all("a", download=True)
+            assert link["download"].endswith(".csv")
+            table = list(csv.reader(io.StringIO(base64.b64decode(link["href"].partition(",")[2]).decode())))
+            assert len(table) >= 2
+            assert len({len(row) for row in table}) == 1
+        drawn = len(page.select("div.cell_output svg"))
+        assert drawn == len(figures), "a drawing outside a figure"
+        for image in page.find_all("img"):
+            assert image.get("alt", "").strip(), f"{name}: {image}"
+
+
+def test_every_table_has_a_caption_and_head_cells(edition):
+    for name in [*edition.notebooks, "book/ledger"]:
+        tables = edition.page(name).find("article").find_all("table")
+        assert tables, f"{name} has no table"
+        for table in tables:
+            assert table.caption.get_text(strip=True), name
+            head = table.thead.find_all("th")
+            assert len(head) > 1
+            for row in table.tbody.find_all("tr"):
+                assert len(row.find_all(["td", "th"])) == len(head), name
+    for name in edition.notebooks:
+        for table in edition.page(name).find("article").find_all("table"):
+            assert {cell.get("scope") for cell in table.find_all("th")} == {"col", "row"}
+
+
+def test_recorded_values_are_shown_as_they_were_recorded(edition):
+    """Values woven into prose; an empty one would be read over."""
+    woven = 0
+    for name in edition.toc:
+        source = ROOT / f"{name}.md"
+        keys = re.findall(r"\{value\}`([^`]+)`", source.read_text("utf-8"))
+        shown = [tag.get_text() for tag in edition.page(name).select(".sense7-value")]
+        expected = [format_value(edition.values[key]) for key in keys if key in edition.values]
+        assert len(shown) == len(keys)
+        assert all(text.strip() for text in shown)
+        assert [text for text, key in zip(shown, keys, strict=True) if key in edition.values] == expected
+        woven += len(shown)
+        for other in (".sense7-edition", ".sense7-published"):
+            assert all(tag.get_text().strip() for tag in edition.page(name).select(other)), name
+    assert woven > 10
+
+
+def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
+    ratings = words(ieval.page("notebooks/02-ratings"))
+    assert ratings.count("not available") >= 6
+    # Two dimensions and the overall rating were never asked: each in the tables of shares and of means.
+    for rating in ("Cognitive", "Relational"):
+        for caption in ("Applicability", "Very poor", "Mean level"):
+            (table,) = [
+                table
+                for table in ieval.page("notebooks/02-ratings").find_all("table")
+                if table.caption.get_text().startswith(caption)
+            ]
+            (row,) = [row for row in table.find_all("tr") if row.find("th").get_text().startswith(rating)]
+            assert "not available" in row.get_text(), (rating, caption)
+    labels = " ".join(svg["aria-label"] for svg in ieval.page("notebooks/02-ratings").select("svg[role=img]"))
+    assert re.search(r"Relational[^:]*: not available", labels)
+    never = [
+        table for table in ieval.page("notebooks/01-dataset").find_all("table") if "Never asked" in table.caption.text
+    ]
+    asked = never[0].get_text()
+    for column in ("Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy"):
+        assert column in asked
+    assert "not available" in words(ieval.page("book/index"))
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "digits"),
+    [("ground_truth_mean", 3.133, 3), ("ground_truth_sd", 1.106, 3), ("alpha_turn", 0.917, 3)],
+)
+def test_the_known_answers_of_the_real_ratings_are_met(ieval, key, known, digits):
+    assert round(ieval.values[key]["estimate"], digits) == known

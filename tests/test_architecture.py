@@ -1,0 +1,143 @@
+"""Each floor of the house knows only the floors below, and a notebook only the library's front door."""
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import jupytext
+import pytest
+
+import sense7
+
+ROOT = Path(__file__).resolve().parents[1]
+BASE = ROOT / "src" / "sense7"
+FLOORS = (
+    {"errors", "taxonomy"},
+    {"study"},
+    {"workbook", "simulate", "sources"},
+    {"load"},
+    {"statistics", "judge"},
+    {"record", "tables", "figures"},
+    {"claims"},
+    {"pipeline"},
+    {"cli"},
+)
+"""From the ground. Parts of one floor may use each other, though never in a circle."""
+
+FLOOR = {part: number for number, floor in enumerate(FLOORS) for part in floor}
+MODULES = sorted(path for path in BASE.rglob("*.py") if path != BASE / "__init__.py")
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
+ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book", "sphinx", "docutils", "jsonschema"}
+"""What the extra ``book`` brings: without it, everything below the pipeline has to work."""
+
+CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "cli", "simulate", "sources"}
+LONGEST_CELL = 14
+
+
+def part_of(path):
+    return path.relative_to(BASE).parts[0].removesuffix(".py")
+
+
+def imports(path):
+    """Modules that a file imports, wherever in it: full names."""
+    package = ("sense7", *path.relative_to(BASE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, (above, node.module)))
+            # `from sense7 import claims` imports the part, `from sense7.claims import Row` as well
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def used_parts(path):
+    return {name.split(".")[1] for name in imports(path) if name.startswith("sense7.")} & FLOOR.keys()
+
+
+def test_every_part_has_its_floor():
+    parts = {part_of(path) for path in MODULES}
+    assert parts == FLOOR.keys(), "a new part of the library needs a floor; a part that is gone needs none"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(BASE)))
+def test_no_floor_knows_one_above(path):
+    own = FLOOR[part_of(path)]
+    assert {part for part in used_parts(path) if FLOOR[part] > own} == set()
+
+
+def test_parts_do_not_use_each_other_in_a_circle():
+    graph = {part: set() for part in FLOOR}
+    for path in MODULES:
+        graph[part_of(path)] |= used_parts(path) - {part_of(path)}
+    TopologicalSorter(graph).prepare()  # a circle is an error that names it
+
+
+def test_the_ground_floor_imports_nothing_of_ours():
+    assert {part: used_parts(BASE / f"{part}.py") for part in FLOORS[0]} == {part: set() for part in FLOORS[0]}
+
+
+def test_only_the_pipeline_needs_what_makes_books():
+    found = {
+        (str(path.relative_to(BASE)), name)
+        for path in MODULES
+        for name in imports(path)
+        if name.split(".")[0] in ONLY_FOR_BOOKS and part_of(path) != "pipeline"
+    }
+    assert found == set()
+
+
+def test_the_front_door_leads_to_what_notebooks_may_use():
+    behind = {where.split(".")[0] for where in (*sense7._WHERE.values(), *sense7._MODULES.values())}
+    assert behind.isdisjoint(CLOSED_TO_NOTEBOOKS)
+    for name in sense7.__all__:
+        assert getattr(sense7, name) is not None
+
+
+def test_the_command_line_starts_without_the_heavy_libraries():
+    heavy = {"pandas", "numpy", "matplotlib", "scipy", "seaborn", "statsmodels", "papermill", "sphinx", "xlsxwriter"}
+    code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# Notebooks
+
+
+def code_cells(path):
+    return [cell for cell in jupytext.read(path, fmt="md:myst").cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_imports_the_front_door_only(path):
+    for cell in code_cells(path):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert ast.unparse(node) == "import sense7 as s7"
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "s7":
+                assert node.attr in sense7.__all__, f"s7.{node.attr}"
+            if isinstance(node, ast.Name):
+                assert node.id not in {"open", "exec", "eval", "__import__", "get_ipython"}, "what it reads is a study"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_only_calls_shows_and_records(path):
+    for cell in code_cells(path):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(lines) <= LONGEST_CELL, cell.source
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.While, ast.With, ast.Try)
+        found = [ast.unparse(node) for node in ast.walk(ast.parse(cell.source)) if isinstance(node, kinds)]
+        assert found == [], "what has to be written out belongs into the library"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_records_under_its_own_name(path):
+    calls = [
+        node
+        for cell in code_cells(path)
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "s7.Recorder"
+    ]
+    assert [[ast.unparse(argument) for argument in call.args] for call in calls] == [[repr(path.stem), "results"]]

@@ -1,0 +1,121 @@
+"""The verbs that make books, as users and workflows meet them: last lines, exit codes, no traceback."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*arguments, root=None, cwd=None):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+    return subprocess.run(
+        [sys.executable, "-c", "from sense7.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd or ROOT,
+        env=environment | ({"SENSE7_ROOT": str(root)} if root else {}),
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """What is enough of a checkout for the ledger's verbs."""
+    (tmp_path / "notebooks").mkdir()
+    shutil.copyfile(ROOT / "_config.yml", tmp_path / "_config.yml")
+    return tmp_path
+
+
+def ledger_row(name, verdict, grade="A", estimate=4):
+    computed = {"estimate": estimate, "low": None, "high": None, "n": 672, "unit": "conditions", "reason": None}
+    claim = {"title": f"[bold]{name}", "grade": grade, "shown": "4", "contradiction": None}
+    return {"id": name, "published": claim, "computed": computed, "verdict": verdict, "why": "so", "tuned": False}
+
+
+def write_ledger(root, name, *rows):
+    folder = root / "_build" / "editions" / name
+    folder.mkdir(parents=True)
+    (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
+
+
+def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path):
+    first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.splitlines()[-1] == str(ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html")
+    assert first.stdout.splitlines()[-2].startswith("Ledger: ")
+    again = run("build", "--quiet")
+    assert again.returncode == 0
+    assert again.stdout == first.stdout
+    assert again.stderr == ""
+    assert "nothing changed since this edition was built" in run("build").stderr
+
+
+def test_the_ledger_is_printed_with_every_claim():
+    done = run("ledger")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(run("ledger", "synthetic", "--json").stdout)
+    assert len(rows) > 20
+    shown = "".join(done.stdout.split())
+    for row in rows:
+        assert row["verdict"].split()[0] in shown
+    assert "Contradiction:" in done.stdout
+    assert run("ledger", "synthetic", "--strict").returncode == 0, "only the official workbook can differ"
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([ledger_row("a", "reproduced"), ledger_row("b", "cannot be computed here")], 0),
+        ([ledger_row("a", "reproduced"), ledger_row("b", "differs")], 1),
+        ([ledger_row("b", "differs", grade="B")], 1),
+        ([ledger_row("b", "differs", grade="C"), ledger_row("d", "differs", grade="D")], 0),
+        ([ledger_row("b", "missed")], 0),
+    ],
+)
+def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(checkout, rows, code):
+    write_ledger(checkout, "official", *rows)
+    done = run("ledger", "official", "--strict", root=checkout)
+    assert done.returncode == code
+    assert ("differs from a primary figure: b" in done.stderr) is bool(code)
+    assert "[bold]" in done.stdout, "titles are text, not markup of the terminal"
+    assert run("ledger", "official", root=checkout).returncode == 0
+
+
+def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout):
+    write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
+    done = run("ledger", "yours", root=checkout)
+    assert done.returncode == 2
+    assert "no edition 'yours' yet (present: mine)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", [["build"], ["ledger"], ["notebooks"]])
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb):
+    done = run(*verb, root=tmp_path)
+    assert done.returncode == 2
+    assert "not a checkout" in done.stderr
+
+
+def test_every_unfit_parameter_is_refused_at_once():
+    done = run("build", "synthetic", "-p", "draws=5", "-p", "seed=yes", "-p", "color=1", "-p", "confidence=.nan")
+    assert done.returncode == 2
+    for part in ("draws = 5", "seed = True", "unknown: color", "confidence = nan"):
+        assert part in done.stderr
+    assert done.stderr.count("draws = 5") == 1
+
+
+def test_derived_notebooks_can_be_checked_and_written(checkout):
+    shutil.copyfile(ROOT / "notebooks" / "01-dataset.md", checkout / "notebooks" / "01-dataset.md")
+    stale = run("notebooks", "--check", root=checkout)
+    assert stale.returncode == 1
+    assert "01-dataset.ipynb" in stale.stderr
+    assert run("notebooks", root=checkout).stdout == "1 written\n"
+    assert run("notebooks", "--check", root=checkout).stdout == "up to date\n"
+    derived = (checkout / "notebooks" / "01-dataset.ipynb").read_bytes()
+    assert derived == (ROOT / "notebooks" / "01-dataset.ipynb").read_bytes()
