@@ -47,28 +47,18 @@ def test_a_dimension_never_asked_says_so_in_every_table(shared):
             assert table.loc[name, "reason"] == "this dimension was never asked in this data set"
 
 
-def turn(**levels):
-    return [levels.get(name) for name in RATING_NAMES]
-
-
 @pytest.fixture
 def small_study(minimal_sheets):
-    """Four participants with a turn each; Relational asked, never rated; Interest not asked of one."""
-    sheets = minimal_sheets(participants=4, conversations=4, turns=1)
-    messages = sheets["Messages"]
-    columns = {name: messages.header.index(name) for name in ("EmpathyOverall", *DIMENSION_NAMES)}
-    answers = ["very poor", "poor", "unknown", "very good"]
-    number = 0
-    for row in messages.rows:
-        if row[messages.header.index("Role")] != "assistant":
-            continue
-        for position in columns.values():
-            row[position] = answers[number]
-        row[columns["Relational"]] = "unknown"
-        row[columns["Interest"]] = None if number == 3 else "good"
-        number += 1
-    assert number == 4
-    return parse_sheets(sheets)
+    """Four conversations whose first turn is rated; Relational never is, and one is not asked about Interest."""
+
+    def first_turns(*answers):
+        return [cell for answer in answers for cell in (None, answer, None, None)]
+
+    common = first_turns("very poor", "poor", "unknown", "very good")
+    messages = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), common)
+    messages["Relational"] = first_turns(*["unknown"] * 4)
+    messages["Interest"] = first_turns("good", "good", "good", None)
+    return parse_sheets(minimal_sheets(messages=messages))
 
 
 def test_shares_count_what_they_say_they_count(small_study):

@@ -26,6 +26,7 @@ def counts(study: Study) -> pd.DataFrame:
     """
     conversations, messages = study.conversations, study.messages
     truth = ground_truth(study.turns, conversations["conversation"])
+    levels = study.turns[list(RATING_NAMES)].to_numpy()
     numbers = {
         "participants": (conversations["participant"].nunique(), "participants", "distinct PIDs in Tasks"),
         "conversations_released": (len(conversations), "conversations", "rows of Tasks"),
@@ -33,7 +34,7 @@ def counts(study: Study) -> pd.DataFrame:
         "tasks": (conversations["topic"].nunique(), "topics", "distinct topics in Tasks"),
         "dimensions": (len(study.rated_dimensions), "dimensions", "dimensions rated in at least one turn"),
         "levels": (
-            len(np.unique(study.turns[list(RATING_NAMES)].stack().dropna())),
+            len(np.unique(levels[np.isfinite(levels)])),
             "levels",
             "distinct levels among the ratings of turns",
         ),
