@@ -9,29 +9,6 @@ from sense7.workbook import Sheet
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
-TASK = {
-    "PID": ["P1", "P1", "P2", "P3"],
-    "Model": ["plain", "plain-empathy", "plain", "plain-empathy"],
-    "TaskId": ["C1", "C2", "C3", "C4"],
-    "PreTaskChoice": ["work", "home", "work", "home"],
-    "PreTaskImportance": [1.0, 3.0, 4.0, 5.0],
-    "PreTaskDesiredEmpathy": [1.0, 2.0, 3.0, 3.0],
-}
-"""Other columns of Tasks are 4 in every row."""
-
-MESSAGE = {
-    "TaskId": [task for task in TASK["TaskId"] for _ in range(4)],
-    "MessageId": [1.0, 2.0, 3.0, 4.0] * 4,
-    "TimeOffsetSeconds": [0.0, 5.5, 40.0, 47.0] * 4,
-    "Role": ["user", "assistant"] * 8,
-    "Content": ["I had a bad day.", "I am sorry to hear that.", "Thank you.", "You are welcome."] * 4,
-    "Retry": [0.0] * 16,
-    "Comment": [None, "kind", None, None] * 4,
-}
-"""Ratings are good, then very good, in assistant rows."""
-
-PARTICIPANTS = {"PID": ["P1", "P2", "P3"], "Age": [30.0, 41.0, 52.0], "Gender": ["f", "m", "f"]}
-
 
 @pytest.fixture(scope="session")
 def shared():
@@ -43,32 +20,73 @@ def shared():
 
 @pytest.fixture(scope="session")
 def minimal_sheets():
-    """Build a small valid workbook: three participants, four conversations, eight rated turns.
-
-    Each of ``tasks``, ``messages`` and ``participants`` may be None, which leaves out the sheet, or
-    a mapping of columns: a list gives the cells, any other value stands in every row, and
-    ``...`` removes the column. ``further`` are sheets to add.
-    """
+    """Build a small valid workbook that is read without a finding; see ``build_minimal``."""
     return build_minimal
 
 
-def build_minimal(*, tasks=(), messages=(), participants=(), further=()):
-    every_task = {column.official: TASK.get(column.official, [4.0] * 4) for column in TASK_COLUMNS}
-    rating = [None, "good", None, "Very good"] * 4
-    every_message = {column.official: MESSAGE.get(column.official, rating) for column in MESSAGE_COLUMNS}
-    sheets = {}
-    for name, columns, changes in (
-        ("Tasks", every_task, tasks),
-        ("Messages", every_message, messages),
-        ("Participants", PARTICIPANTS, participants),
-    ):
-        if changes is not None:
-            sheets[name] = sheet_of(name, columns, dict(changes))
+def build_minimal(*, tasks=(), messages=(), participants=(), further=(), conversations=4, turns=2):
+    """Sheets of a small valid workbook: 4 conversations of 3 participants, 2 rated turns each.
+
+    Each of ``tasks``, ``messages`` and ``participants`` may be None, which leaves out the sheet, or
+    a mapping of columns: a list gives the cells, any other value stands in every row, and
+    ``...`` removes the column. ``participants`` may also be their number. ``further`` are sheets to add.
+    """
+    people = participants if isinstance(participants, int) else max(1, conversations - 1)
+    columns = {
+        "Tasks": default_tasks(conversations, people),
+        "Messages": default_messages(conversations, turns),
+        "Participants": {
+            "PID": [f"P{person + 1}" for person in range(people)],
+            "Age": [30.0 + 11 * person for person in range(people)],
+            "Gender": cycle(["f", "m"], people),
+        },
+    }
+    changes = {
+        "Tasks": tasks,
+        "Messages": messages,
+        "Participants": () if isinstance(participants, int) else participants,
+    }
+    sheets = {name: sheet_of(name, columns[name], dict(changes[name])) for name in columns if changes[name] is not None}
     return sheets | {sheet.name: sheet for sheet in further}
 
 
+def default_tasks(conversations, people):
+    """The first participant has what is left over; every scale is 4 where it goes that far."""
+    numbers = range(conversations)
+    known = {
+        "PID": [f"P{max(1, number - conversations + people + 1)}" for number in numbers],
+        "Model": cycle(["plain", "plain-empathy"], conversations),
+        "TaskId": [f"C{number + 1}" for number in numbers],
+        "PreTaskChoice": cycle(["work", "home"], conversations),
+        "PreTaskImportance": cycle([1.0, 3.0, 4.0, 5.0], conversations),
+        "PreTaskDesiredEmpathy": cycle([1.0, 2.0, 3.0, 3.0], conversations),
+    }
+    return {column.official: known.get(column.official, [4.0] * conversations) for column in TASK_COLUMNS}
+
+
+def default_messages(conversations, turns):
+    """User and assistant in turn; ratings of assistant turns are good, very good, good .."""
+    length = 2 * turns
+    seconds = [float(20 * number) for number in range(length)]
+    known = {
+        "TaskId": [f"C{number + 1}" for number in range(conversations) for _ in range(length)],
+        "MessageId": [float(number + 1) for number in range(length)] * conversations,
+        "TimeOffsetSeconds": seconds * conversations,
+        "Role": ["user", "assistant"] * turns * conversations,
+        "Content": cycle(["I had a bad day.", "I am sorry to hear that.", "Thank you.", "Gladly."], length)
+        * conversations,
+        "Retry": [0.0] * length * conversations,
+        "Comment": cycle([None, "kind", None, None], length) * conversations,
+    }
+    ratings = cycle([None, "good", None, "Very good"], length) * conversations
+    return {column.official: known.get(column.official, ratings) for column in MESSAGE_COLUMNS}
+
+
+def cycle(values, length):
+    return [values[number % len(values)] for number in range(length)]
+
+
 def sheet_of(name, columns, changes):
-    columns = dict(columns)
     length = max((len(cells) for cells in changes.values() if isinstance(cells, list)), default=0)
     length = length or len(next(iter(columns.values())))
     for column, cells in changes.items():

@@ -422,6 +422,9 @@ def _write(place: Path, provenance: Provenance) -> Path:
 
 
 def _hashed(path: Path) -> tuple[str, int]:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # A pipe or a device might never end.
+        raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Save it as an .xlsx file first.")
     try:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -37,14 +37,15 @@ class Study:
         (1, 2, .. within the conversation, by MessageId where that orders it), message_id,
         seconds, role (exactly as written), content (text; None if blank), retry, comment, row.
     turns : DataFrame
-        A row an assistant turn: conversation, participant, condition, turn (1, 2, ..),
-        seconds, row; ``overall`` and the seven dimensions (1..5, NaN if there is no level);
-        ``<rating>_state`` for each (rated, not rated, absent).
+        A row an assistant turn, in file order: conversation, participant, condition, turn
+        (1, 2, ..), position (of its message), seconds, row; ``overall`` and the seven dimensions
+        (1..5, NaN if there is no level); ``<rating>_state`` for each (rated, not rated, absent).
     participants : DataFrame or None
         Sheet with one row a participant: participant, then its columns as they are named.
     columns : DataFrame
         What became of each column of the official format: sheet, column, name, header (as
-        found; None if missing), filled and read (numbers of cells).
+        found; None if missing), question (whether it holds a person's answers), filled and read
+        (numbers of cells; of the turns' ratings, cells in assistant turns).
     sheets : mapping
         Every sheet as read, the official ones included.
     findings : list
@@ -102,5 +103,10 @@ class Study:
 
     @property
     def never_asked(self) -> pd.DataFrame:
-        """Columns of the official format without a single filled cell."""
-        return self.columns[self.columns["filled"] == 0]
+        """Questions of the official format without a single answer, be the column there or not."""
+        return self.columns[(self.columns["filled"] == 0) & self.columns["question"]]
+
+    @property
+    def not_recorded(self) -> pd.DataFrame:
+        """Columns of the official format that hold no answers of people and no filled cell."""
+        return self.columns[(self.columns["filled"] == 0) & ~self.columns["question"]]

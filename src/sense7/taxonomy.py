@@ -268,9 +268,7 @@ _EXTENT = (
     ),
 )
 
-TURN_RATING = Scale(
-    "turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY[1:], *_EXTENT), enough=0.75
-)
+TURN_RATING = Scale("turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY, *_EXTENT), enough=0.75)
 """Rating of a turn: very poor 1 .. very good 5; unknown is not rated.
 
 The first vocabulary is the five words of the official release and nothing else. Where they are
@@ -337,18 +335,26 @@ class Column:
         Name in the validated frames.
     scale : Scale or None
         The answer scale, if the column holds one.
+    free : bool
+        Whether the column holds a person's own words or choice.
     """
 
     official: str
     name: str
     scale: Scale | None = None
+    free: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """Whether a person was asked for what the column holds."""
+        return self.scale is not None or self.free
 
 
 TASK_COLUMNS = (
     Column("PID", "participant"),
     Column("Model", "condition"),
     Column("TaskId", "conversation"),
-    Column("PreTaskChoice", "topic"),
+    Column("PreTaskChoice", "topic", free=True),
     Column("PreTaskImportance", "importance", IMPORTANCE),
     Column("PreTaskDesiredEmpathy", "desired_empathy", DESIRED_EMPATHY),
     Column("PostTaskExperience_Successful", "successful", AGREEMENT),
@@ -368,7 +374,7 @@ MESSAGE_COLUMNS = (
     Column("Retry", "retry"),
     Column("EmpathyOverall", "overall", TURN_RATING),
     *(Column(dimension, dimension, TURN_RATING) for dimension in DIMENSION_NAMES),
-    Column("Comment", "comment"),
+    Column("Comment", "comment", free=True),
 )
 """Columns of sheet Messages."""
 

@@ -6,12 +6,25 @@ from dataclasses import asdict, dataclass, field, replace
 from sense7.errors import UserError
 from sense7.workbook.sheets import cell_name
 
-__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError"]
+__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError", "plain"]
 
 ERROR = "error"
 WARNING = "warning"
 _ROWS_SHOWN = 5
 _VALUE_SHOWN = 60
+_VALUES_APART = 10
+"""Findings that differ in their value only are one finding if there are more than this many."""
+
+
+def plain(text: str) -> str:
+    r"""Text that can't steer a terminal: what is not printable is written as its escape.
+
+    Examples
+    --------
+    >>> print(plain("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ class Finding:
     rows : tuple of int
         Rows of the sheet, counted from 1 as spreadsheet programs do; may be empty.
     value : str
-        The value found, or "".
+        The value found, or ""; the first few where many places hold many values.
     problem : str
         What is wrong and what was done about it.
     mend : str
@@ -79,15 +92,15 @@ class Finding:
     def __str__(self) -> str:
         place = f"{self.place}: " if self.place else ""
         value = f"{_shorten(self.value)!r}: " if self.value else ""
-        return f"{place}{value}{self.problem} Mend: {self.mend}"
+        return plain(f"{place}{value}{self.problem} Mend: {self.mend}")
 
     def to_dict(self) -> dict:
         """As plain values for JSON, the count included."""
         return asdict(self) | {"rows": list(self.rows), "count": self.count}
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= _VALUE_SHOWN else f"{text[:_VALUE_SHOWN]}…"
+def _shorten(text: str, length: int = _VALUE_SHOWN) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 @dataclass
@@ -115,7 +128,17 @@ class Findings:
 
     def __iter__(self) -> Iterator[Finding]:
         """Errors first; otherwise in the order in which they were found."""
-        found = [replace(finding, rows=tuple(rows)) for finding, rows in self._places.items()]
+        alike: dict[Finding, list[Finding]] = {}
+        for finding in self._places:
+            alike.setdefault(replace(finding, value=""), []).append(finding)
+        found = []
+        for common, group in alike.items():
+            if len(group) <= _VALUES_APART:
+                found += [replace(finding, rows=tuple(self._places[finding])) for finding in group]
+            else:
+                shown = ", ".join(_shorten(finding.value, 20) for finding in group[:3])
+                rows = sorted(row for finding in group for row in self._places[finding])
+                found.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
         yield from sorted(found, key=lambda finding: finding.severity != ERROR)
 
     def __len__(self) -> int:

@@ -7,8 +7,10 @@ its cells and says what was done. Conventions: the facts of the official release
 ``book/format.md``.
 """
 
+import datetime
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +22,18 @@ from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, Scale, normalise_name, normalise_word
 from sense7.workbook.findings import ERROR, WARNING, Findings, WorkbookError
-from sense7.workbook.sheets import Sheet, read_sheets
+from sense7.workbook.sheets import Sheet, cell_name, read_sheets
 
 __all__ = ["parse_sheets", "read_workbook"]
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 KNOWN_ROLES = ("user", "assistant", "error")
+NO_ANSWER = frozenset(
+    {"na", "n/a", "n.a.", "nan", "null", "none", "unknown", "missing", "-", "?"}
+    | {"no answer", "not applicable", "prefer not to say", "prefer not to answer"}
+)
+"""Words that stand for a missing number in a participants' sheet."""
+
 _STATE_CODES = {state: code for code, state in enumerate(STATES)}
 
 
@@ -81,8 +89,8 @@ def parse_sheets(
     if messages and messages.has_keys:
         levels = _read_scales(messages, findings)
         if conversations is not None:
-            message_frame, turns = _messages(messages, levels, conversations, findings)
-    participants, participants_sheet = _participants(sheets, located, conversations, findings)
+            message_frame, turns = _messages(messages, levels, tasks, conversations, findings)
+    participants, participants_sheet = _participants(sheets, tables, conversations, findings)
     if conversations is None or message_frame is None or findings.errors or (strict and len(findings)):
         raise WorkbookError(path, findings, strict)
     prompted, reason = _prompted_condition(conversations, prompted_condition, path)
@@ -93,7 +101,7 @@ def parse_sheets(
         turns=turns,
         participants=participants,
         participants_sheet=participants_sheet,
-        columns=pd.concat([tasks.column_report(), messages.column_report()], ignore_index=True),
+        columns=_column_report(tasks, messages, turns),
         sheets=sheets,
         findings=list(findings),
         prompted_condition=prompted,
@@ -127,6 +135,11 @@ def _locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -
             f"name it {official}; the authors' scripts need the exact name.",
             sheet=sheet.name,
         )
+    _report_state(sheet, findings)
+    return sheet
+
+
+def _report_state(sheet: Sheet, findings: Findings) -> None:
     if sheet.merged:
         findings.add(
             WARNING,
@@ -143,7 +156,22 @@ def _locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -
             "show it.",
             sheet=sheet.name,
         )
-    return sheet
+    for position, row in sheet.errors:
+        findings.add(
+            WARNING,
+            "error-cell",
+            "a formula's error (such as #N/A or #DIV/0!); the cell was read as blank.",
+            "mend the formula, or write the value.",
+            sheet=sheet.name,
+            column=_column_name(sheet, position),
+            position=position,
+            rows=[row],
+        )
+
+
+def _column_name(sheet: Sheet, position: int) -> str:
+    header = sheet.header[position] if position < len(sheet.header) else ""
+    return header if header.strip() else f"{cell_name(position, 1).rstrip('1')} (no name)"
 
 
 class _Table:
@@ -153,7 +181,7 @@ class _Table:
         self.official = official
         self.sheet = sheet
         self.columns = taxonomy.CORE_COLUMNS[official]
-        self.positions = _match_columns(sheet, self.columns, findings)
+        self.positions = _match_columns(official, sheet, findings)
         self.filled: dict[str, int] = {}
         self.read: dict[str, int] = {}
         missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
@@ -163,7 +191,7 @@ class _Table:
                 ERROR,
                 "missing-key-column",
                 f"the key column {key} is missing in row 1 (columns present: {present}).",
-                f"name the column {key}.",
+                f"name the column {key}; names stand in row 1, with nothing above them.",
                 sheet=sheet.name,
                 column=key,
             )
@@ -191,13 +219,16 @@ class _Table:
         records = []
         for column in self.columns:
             position = self.positions.get(column.official)
-            filled = self.filled.get(column.official, sum(cell is not None for cell in self.cells(column.official)))
+            filled = self.filled.get(column.official)
+            if filled is None:
+                filled = sum(not _is_blank(cell) for cell in self.cells(column.official))
             records.append(
                 {
                     "sheet": self.official,
                     "column": column.official,
                     "name": column.name,
                     "header": None if position is None else self.sheet.header[position],
+                    "question": column.is_question,
                     "filled": filled,
                     "read": self.read.get(column.official, filled),
                 }
@@ -205,8 +236,22 @@ class _Table:
         return pd.DataFrame(records)
 
 
-def _match_columns(sheet: Sheet, columns: tuple[Column, ...], findings: Findings) -> dict[str, int]:
+def _column_report(tasks: _Table, messages: _Table, turns: pd.DataFrame) -> pd.DataFrame:
+    """What became of each column; a turn's rating counts where it belongs, in assistant turns."""
+    report = pd.concat([tasks.column_report(), messages.column_report()], ignore_index=True)
+    for name in RATING_NAMES:
+        counted = [(turns[f"{name}_state"] != ABSENT).sum(), turns[name].notna().sum()]
+        report.loc[report["name"] == name, ["filled", "read"]] = counted
+    return report
+
+
+def _is_blank(cell) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str, int]:
     """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
+    columns = taxonomy.CORE_COLUMNS[official]
     positions: dict[str, int] = {}
     claimed: dict[int, str] = {}
 
@@ -236,6 +281,7 @@ def _match_columns(sheet: Sheet, columns: tuple[Column, ...], findings: Findings
                     sheet=sheet.name,
                     column=sheet.header[candidates[0]],
                 )
+    _report_missing(official, sheet, columns, positions, findings)
     _report_unmatched(sheet, columns, positions, claimed, findings)
     return positions
 
@@ -258,9 +304,9 @@ def _by_dimension(column: Column, header: str) -> bool:
     )
 
 
-def _report_unmatched(sheet, columns, positions, claimed, findings) -> None:
+def _report_missing(official, sheet, columns, positions, findings) -> None:
     for column in columns:
-        if column.official not in positions and column.official not in KEY_COLUMNS.get(sheet.name, ()):
+        if column.official not in positions and column.official not in KEY_COLUMNS[official]:
             findings.add(
                 WARNING,
                 "missing-column",
@@ -269,35 +315,44 @@ def _report_unmatched(sheet, columns, positions, claimed, findings) -> None:
                 sheet=sheet.name,
                 column=column.official,
             )
+
+
+def _report_unmatched(sheet, columns, positions, claimed, findings) -> None:
     prefix = normalise_name("PostTaskEmpathy")
+    taken = {normalise_name(sheet.header[position]): official for position, official in claimed.items()}
     for position, header in enumerate(sheet.header):
         if position in claimed:
             continue
         if not header.strip():
-            if any(row[position] is not None for row in sheet.rows):
-                findings.add(
-                    WARNING,
-                    "nameless-column",
-                    f"column {position + 1} holds values but has no name in row 1; it is kept and not used.",
-                    "name it.",
-                    sheet=sheet.name,
-                )
-            continue
-        if header in sheet.header[:position]:
-            problem, mend = (
-                "the name stands twice in row 1; the first column is used.",
-                "rename or remove one of the two.",
-            )
+            if all(row[position] is None for row in sheet.rows):
+                continue
+            kind = "nameless-column"
+            problem = "the column holds values but has no name in row 1; it is kept and not used."
+            mend = "name it."
+        elif normalise_name(header) in taken:
             kind = "duplicate-column"
+            problem = (
+                f"a further column of the name {taken[normalise_name(header)]}; the one that bears the exact name is "
+                "used, or else the first. This one is kept and not used."
+            )
+            mend = "rename or remove one of the two."
+        elif header in sheet.header[:position]:
+            kind = "duplicate-column"
+            problem = "the name stands twice in row 1; neither column is used."
+            mend = "rename or remove one of the two."
         elif normalise_name(header).startswith(prefix):
-            problem = "it could not be matched to one of the seven dimensions; it is kept and not used."
-            mend = f"name it PostTaskEmpathy_ and one of {', '.join(taxonomy.DIMENSION_NAMES)}."
             kind = "unmatched-column"
+            problem = (
+                "it could not be matched to one of the seven dimensions, or not to one alone; it is kept and not used."
+            )
+            mend = f"name it PostTaskEmpathy_ and one of {', '.join(taxonomy.DIMENSION_NAMES)}."
         else:
+            kind = "unknown-column"
             problem = "the official format does not describe this column; it is kept and not used."
             mend = "nothing, if that is as meant."
-            kind = "unknown-column"
-        findings.add(WARNING, kind, problem, mend, sheet=sheet.name, column=header)
+        findings.add(
+            WARNING, kind, problem, mend, sheet=sheet.name, column=_column_name(sheet, position), position=position
+        )
 
 
 # --- cells -----------------------------------------------------------------------------
@@ -316,8 +371,26 @@ def _loose_identifier(identifier: str) -> str:
     """What is left of an id without case, braces, and the forms of a number."""
     bare = identifier.strip("{}").casefold()
     if re.fullmatch(r"\d+(\.0*)?", bare):
-        return str(int(bare.split(".")[0]))
+        return bare.split(".")[0].lstrip("0") or "0"  # not by int(), which refuses very long numbers
     return bare
+
+
+def _spellings(known: Iterable[str]) -> dict[str, set[str]]:
+    """Loose form of an id -> the spellings that have it."""
+    by_loose: dict[str, set[str]] = defaultdict(set)
+    for identifier in known:
+        by_loose[_loose_identifier(identifier)].add(identifier)
+    return by_loose
+
+
+def _match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
+    """Each id as ``known`` spells it: the same, or the only one alike; None if there is none."""
+    by_loose = _spellings(known)
+    resolved: dict[str | None, str | None] = {None: None}
+    for identifier in set(identifiers) - {None}:
+        alike = {identifier} if identifier in known else by_loose.get(_loose_identifier(identifier), set())
+        resolved[identifier] = next(iter(alike)) if len(alike) == 1 else None
+    return [resolved[identifier] for identifier in identifiers]
 
 
 def _text(cell) -> str | None:
@@ -342,10 +415,10 @@ def _number(cell) -> float | None:
         return float(cell)
     if isinstance(cell, str):
         try:
-            value = float(cell.strip())
+            value = float(cell)
         except ValueError:
             return None
-        return value if np.isfinite(value) else None
+        return value if np.isfinite(value) and "_" not in cell else None  # to Python 1_000 is a number
     return None
 
 
@@ -355,7 +428,7 @@ def _numbers(table: _Table, official: str, lowest: float, findings: Findings, co
     values = np.full(len(cells), np.nan)
     filled = 0
     for index, cell in enumerate(cells):
-        if cell is None or (isinstance(cell, str) and not cell.strip()):
+        if _is_blank(cell):
             continue
         filled += 1
         number = _number(cell)
@@ -399,13 +472,14 @@ def _read_scales(table: _Table, findings: Findings) -> dict[str, _Levels]:
     for columns in by_scale.values():
         scale = columns[0].scale
         distinct = {column.official: _distinct(table.cells(column.official)) for column in columns}
-        words = {official: _words(scale, cells) for official, cells in distinct.items()}
-        shared = scale.choose_vocabulary(set().union(*words.values()))
+        answers = {official: _answers(scale, cells) for official, cells in distinct.items()}
+        # One form, one language: a column follows the others unless they know less than half of its words.
+        shared = scale.choose_vocabulary(sum(answers.values(), Counter()))
         for column in columns:
-            own = words[column.official]
-            vocabulary = shared if own <= shared.keys() else scale.choose_vocabulary(own)
-            if own & vocabulary.keys() and vocabulary is not scale.tables[0]:
-                _report_vocabulary(table, column, vocabulary, own, findings)
+            own = answers[column.official]
+            follows = 2 * sum(own[word] for word in own.keys() & shared.keys()) >= own.total()
+            vocabulary = shared if follows else scale.choose_vocabulary(own)
+            _report_vocabulary(table, column, vocabulary, own.keys() & vocabulary.keys(), findings)
             levels[column.name] = _read_column(table, column, distinct[column.official], vocabulary, findings)
     return levels
 
@@ -419,23 +493,34 @@ def _distinct(cells: list) -> dict[tuple, list[int]]:
     return places
 
 
-def _words(scale: Scale, distinct: dict[tuple, list[int]]) -> set[str]:
-    words = {scale.split_number(cell)[1] for _, cell in distinct if isinstance(cell, str)}
-    return words - {""} - scale.not_rated
+def _answers(scale: Scale, distinct: dict[tuple, list[int]]) -> Counter:
+    """Word -> number of cells; numbers and words for not rated are left out."""
+    answers: Counter = Counter()
+    for (_, cell), places in distinct.items():
+        if isinstance(cell, str) and (word := scale.split_number(cell)[1]) and word not in scale.not_rated:
+            answers[word] += len(places)
+    return answers
 
 
-def _report_vocabulary(table, column, vocabulary, own, findings) -> None:
-    if own <= column.scale.tables[0].keys():
-        return
-    ordered = sorted(own & vocabulary.keys(), key=vocabulary.get)
-    reading = ", ".join(f"{word} = {vocabulary[word]}" for word in ordered)
-    findings.add(
-        WARNING,
-        "other-words",
-        f"the words are not those of the official format; they were read as {reading}.",
-        "check that reading; write numbers if it is wrong.",
-        **table.place(column.official),
-    )
+def _report_vocabulary(table, column, vocabulary, words, findings) -> None:
+    official = column.scale.tables[0]
+    reading = ", ".join(f"{word} = {vocabulary[word]}" for word in sorted(words, key=lambda w: (vocabulary[w], w)))
+    if any(official.get(word) != vocabulary[word] for word in words):
+        findings.add(
+            WARNING,
+            "other-words",
+            f"the words are not those of the official format; they were read as {reading}.",
+            "check that reading; write numbers if it is wrong.",
+            **table.place(column.official),
+        )
+    elif len({vocabulary[word] for word in words}) < len(words):
+        findings.add(
+            WARNING,
+            "several-words",
+            f"several words stand for one level; they were read as {reading}.",
+            f"check that reading; a scale of more than {column.scale.size} levels can't be told apart here.",
+            **table.place(column.official),
+        )
 
 
 def _read_column(table, column, distinct, vocabulary, findings) -> _Levels:
@@ -462,8 +547,17 @@ def _read_column(table, column, distinct, vocabulary, findings) -> _Levels:
     return _Levels(values, states)
 
 
+_TYPES = {
+    bool: "truth value",
+    datetime.date: "date",
+    datetime.datetime: "date",
+    datetime.time: "time",
+    datetime.timedelta: "duration",
+}
+
+
 def _anchors(scale: Scale) -> list[str]:
-    return [next(iter(sorted(level, key=len))) for level in scale.vocabularies[0]] + sorted(scale.not_rated)
+    return [level[0] for level in scale.vocabularies[0]] + sorted(scale.not_rated)
 
 
 def _level(cell, scale: Scale, vocabulary: dict[str, int]) -> tuple[int | None, str, str]:
@@ -478,7 +572,7 @@ def _level(cell, scale: Scale, vocabulary: dict[str, int]) -> tuple[int | None, 
         return (
             None,
             "unknown-word",
-            f"not an answer on this scale ({type(cell).__name__}); counted as not rated.",
+            f"a {_TYPES.get(type(cell), 'value')}, not an answer on this scale; counted as not rated.",
         )
     else:
         number, word = float(cell), ""
@@ -557,8 +651,23 @@ def _conversations(tasks: _Table, findings: Findings) -> pd.DataFrame:
         )
         # A made-up name that no PID can equal, since ids are trimmed.
         frame.loc[without, "participant"] = " (no PID) " + frame.loc[without, "conversation"]
+    _report_similar(tasks, frame, findings)
     _report_blank(tasks, frame, "condition", "Model", "it is left out where conditions are compared", findings)
     return frame
+
+
+def _report_similar(tasks, frame, findings) -> None:
+    for spellings in _spellings(frame["participant"].unique()).values():
+        if len(spellings) > 1:
+            findings.add(
+                WARNING,
+                "similar-participants",
+                "PIDs that differ only in case, braces or leading zeros; each counts as a participant of its own.",
+                "spell them alike if they are one person.",
+                **tasks.place("PID"),
+                rows=frame.loc[frame["participant"].isin(spellings), "row"].tolist(),
+                value=", ".join(sorted(spellings)),
+            )
 
 
 def _report_blank(tasks, frame, name, official, consequence, findings) -> None:
@@ -578,7 +687,7 @@ def _report_blank(tasks, frame, name, official, consequence, findings) -> None:
 
 
 def _messages(
-    table: _Table, levels: dict[str, _Levels], conversations: pd.DataFrame, findings: Findings
+    table: _Table, levels: dict[str, _Levels], tasks: _Table, conversations: pd.DataFrame, findings: Findings
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame = pd.DataFrame(
         {
@@ -627,8 +736,7 @@ def _messages(
             "no-message",
             "conversations of the sheet Tasks that have no message; they are kept, without ground truth.",
             "add their messages, or remove them from Tasks.",
-            sheet="Tasks",
-            column="TaskId",
+            **tasks.place("TaskId"),
             rows=conversations.loc[silent, "row"].tolist(),
         )
     return messages, turns
@@ -636,22 +744,9 @@ def _messages(
 
 def _known_conversations(table: _Table, conversations: pd.DataFrame, findings: Findings) -> list[str | None]:
     """The conversation of each message as sheet Tasks spells it; None for orphans."""
-    known = set(conversations["conversation"])
-    by_loose: dict[str, set[str]] = defaultdict(set)
-    for identifier in known:
-        by_loose[_loose_identifier(identifier)].add(identifier)
-    resolved: dict[str | None, str | None] = {None: None}
-    out = []
-    for index, cell in enumerate(table.cells("TaskId")):
-        identifier = _identifier(cell)
-        if identifier not in resolved:
-            if identifier in known:
-                resolved[identifier] = identifier
-            else:
-                alike = by_loose.get(_loose_identifier(identifier), set())
-                resolved[identifier] = next(iter(alike)) if len(alike) == 1 else None
-        conversation = resolved[identifier]
-        out.append(conversation)
+    identifiers = [_identifier(cell) for cell in table.cells("TaskId")]
+    matched = _match_ids(identifiers, set(conversations["conversation"]))
+    for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
         if conversation == identifier and identifier is not None:
             continue
         if conversation is not None:
@@ -663,6 +758,7 @@ def _known_conversations(table: _Table, conversations: pd.DataFrame, findings: F
                 "spell them alike; the authors' scripts would not match them.",
                 **table.place("TaskId"),
                 rows=[index + 2],
+                value=identifier,
             )
         elif any(value is not None for value in table.sheet.rows[index]):
             findings.add(
@@ -674,8 +770,9 @@ def _known_conversations(table: _Table, conversations: pd.DataFrame, findings: F
                 "add the conversation to Tasks, or mend the TaskId.",
                 **table.place("TaskId"),
                 rows=[index + 2],
+                value=identifier or "",
             )
-    return out
+    return matched
 
 
 def _roles(table: _Table, findings: Findings) -> list[str | None]:
@@ -728,8 +825,10 @@ def _positions(table: _Table, messages: pd.DataFrame, findings: Findings) -> pd.
     repeated = messages.duplicated(["conversation", "message_id"], keep=False) & messages["message_id"].notna()
     repeated_anywhere = repeated.groupby(messages["conversation"]).transform("any")
     falls = groups.diff() < 0
+    cells = table.cells("MessageId")
+    blank = np.array([_is_blank(cells[index]) for index in messages.index], dtype=bool)
     checks = (
-        ("missing-message-id", messages["message_id"].isna(), "missing", "the rows' order is used there."),
+        ("missing-message-id", blank & ("MessageId" in table.positions), "missing", "the rows' order is used there."),
         ("repeated-message-id", repeated, "repeated within a conversation", "the rows' order is used there."),
         ("unordered-message-id", falls, "not in ascending order", "turns are counted by MessageId."),
     )
@@ -766,7 +865,8 @@ def _turns(
     turns["turn"] = turns.groupby("conversation", sort=False)["position"].rank(method="first").astype(int)
     who = conversations.drop_duplicates("conversation").set_index("conversation")
     for name in ("participant", "condition"):
-        turns[name] = turns["conversation"].map(who[name])
+        # pandas would infer its own text type here and turn None into NaN.
+        turns[name] = pd.Series(who[name].reindex(turns["conversation"]).to_numpy(), index=turns.index, dtype=object)
     for name in RATING_NAMES:
         turns[name] = levels[name].numbers[source]
     for name in RATING_NAMES:
@@ -780,22 +880,25 @@ def _turns(
 
 def _participants(
     sheets: dict[str, Sheet],
-    located: dict[str, Sheet | None],
+    tables: dict[str, _Table | None],
     conversations: pd.DataFrame | None,
     findings: Findings,
 ) -> tuple[pd.DataFrame | None, str | None]:
     """The sheet with one row a participant, found by its PID column."""
     candidates = []
     for sheet in sheets.values():
-        if any(sheet is official for official in located.values()):
+        if any(table and table.sheet is sheet for table in tables.values()):
             continue
         if sheet.name == taxonomy.SYNTHETIC_SHEET:
             continue
         positions = [index for index, header in enumerate(sheet.header) if normalise_name(header) == "pid"]
-        if positions:
-            identifiers = [_identifier(cell) for cell in sheet.column(positions[0])]
-            known = [identifier for identifier in identifiers if identifier is not None]
-            candidates.append((len(known) == len(set(known)), len(set(known)), sheet, positions[0]))
+        identifiers = [_identifier(cell) for cell in sheet.column(positions[0])] if positions else []
+        known = [identifier for identifier in identifiers if identifier is not None]
+        unique = len(known) == len(set(known))
+        # Several rows a participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
+        about_tasks = not unique and any(normalise_name(header) == "taskid" for header in sheet.header)
+        if positions and not about_tasks:
+            candidates.append((unique, len(set(known)), sheet, positions[0]))
         else:
             findings.add(
                 WARNING,
@@ -816,7 +919,11 @@ def _participants(
                 "put the participants' columns into one sheet, if they are to be used.",
                 sheet=sheet.name,
             )
-    frame = _participants_frame(chosen, position)
+    _report_state(chosen, findings)
+    frame = _participants_frame(chosen, position, findings)
+    if conversations is not None:
+        _respell_participants(frame, chosen, position, conversations, findings)
+        unique = not frame["participant"].duplicated().any()
     if not unique:
         twice = frame[frame.duplicated("participant", keep="first")]
         findings.add(
@@ -831,34 +938,86 @@ def _participants(
         )
         frame = frame.drop_duplicates("participant", keep="first").reset_index(drop=True)
     if conversations is not None:
-        _report_participants(frame, chosen, position, conversations, findings)
+        _report_participants(frame, chosen, position, tables["Tasks"], conversations, findings)
     return frame, chosen.name
 
 
-def _participants_frame(sheet: Sheet, position: int) -> pd.DataFrame:
+def _participants_frame(sheet: Sheet, position: int, findings: Findings) -> pd.DataFrame:
     data: dict[str, pd.Series] = {
         "participant": pd.Series([_identifier(cell) for cell in sheet.column(position)], dtype=object)
     }
     for index, header in enumerate(sheet.header):
-        if index != position and (header.strip() or any(row[index] is not None for row in sheet.rows)):
+        cells = sheet.column(index)
+        if index != position and (header.strip() or any(cell is not None for cell in cells)):
             name = header if header.strip() else f"column {index + 1}"
             while name in data or name == "row":
                 name += "'"
-            data[name] = _characteristic(sheet.column(index))
+            data[name] = _characteristic(sheet, index, findings)
     frame = pd.DataFrame(data)
     frame["row"] = np.arange(2, len(frame) + 2)
-    return frame[frame["participant"].notna()].reset_index(drop=True)
+    nameless = frame["participant"].isna()
+    lost = [row for row in frame.loc[nameless, "row"] if not all(map(_is_blank, sheet.rows[row - 2]))]
+    if lost:
+        findings.add(
+            WARNING,
+            "missing-id",
+            "a row without a PID; it is left out.",
+            "give each participant a PID.",
+            sheet=sheet.name,
+            column=sheet.header[position],
+            position=position,
+            rows=lost,
+        )
+    return frame[~nameless].reset_index(drop=True)
 
 
-def _characteristic(cells: list) -> pd.Series:
-    """Numbers if every filled cell is one, otherwise text."""
-    filled = [cell for cell in cells if cell is not None]
-    if filled and all(_number(cell) is not None for cell in filled):
-        return pd.Series([np.nan if cell is None else _number(cell) for cell in cells], dtype=float)
+def _characteristic(sheet: Sheet, position: int, findings: Findings) -> pd.Series:
+    """Numbers if every answer is one, otherwise text."""
+    cells = sheet.column(position)
+    odd = [index for index, cell in enumerate(cells) if not _is_blank(cell) and _number(cell) is None]
+    filled = sum(not _is_blank(cell) for cell in cells)
+    numeric = all(isinstance(cells[index], str) and normalise_word(cells[index]) in NO_ANSWER for index in odd)
+    numeric = numeric and len(odd) < filled
+    if odd and (numeric or 2 * len(odd) < filled):
+        for index in odd:
+            findings.add(
+                WARNING,
+                "mixed-column",
+                "no number among numbers; counted as missing."
+                if numeric
+                else "no number among numbers; the whole column is read as text.",
+                "write a number, or leave the cell blank.",
+                sheet=sheet.name,
+                column=_column_name(sheet, position),
+                position=position,
+                rows=[index + 2],
+                value=cells[index],
+            )
+    if numeric:
+        return pd.Series([np.nan if (number := _number(cell)) is None else number for cell in cells], dtype=float)
     return pd.Series([_label(cell) for cell in cells], dtype=object)
 
 
-def _report_participants(frame, sheet, position, conversations, findings) -> None:
+def _respell_participants(frame, sheet, position, conversations, findings) -> None:
+    """Give each participant the spelling of the sheet Tasks, where one alike is found."""
+    matched = pd.Series(_match_ids(frame["participant"].tolist(), set(conversations["participant"])), dtype=object)
+    respelt = matched.notna() & (matched != frame["participant"])
+    for row, own in frame.loc[respelt, ["row", "participant"]].itertuples(index=False):
+        findings.add(
+            WARNING,
+            "respelt-id",
+            "PIDs spelt otherwise than in the sheet Tasks; they were matched without case, braces and leading zeros.",
+            "spell them alike.",
+            sheet=sheet.name,
+            column=sheet.header[position],
+            position=position,
+            rows=[row],
+            value=own,
+        )
+    frame["participant"] = matched.where(respelt, frame["participant"])
+
+
+def _report_participants(frame, sheet, position, tasks, conversations, findings) -> None:
     place = {"sheet": sheet.name, "column": sheet.header[position], "position": position}
     idle = ~frame["participant"].isin(conversations["participant"])
     if idle.any():
@@ -878,8 +1037,7 @@ def _report_participants(frame, sheet, position, conversations, findings) -> Non
             "participant-without-characteristics",
             f"participants of Tasks that are not in the sheet {sheet.name}; their characteristics are missing.",
             f"add them to {sheet.name}, spelt as in Tasks.",
-            sheet="Tasks",
-            column="PID",
+            **tasks.place("PID"),
             rows=unknown["row"].tolist(),
         )
 
@@ -908,8 +1066,11 @@ def _prompted_condition(conversations: pd.DataFrame, given: str | None, path: st
 
 def _prompt_score(condition: str) -> int:
     """2 if the name speaks of empathy, 1 if of a prompt, 0 otherwise; none negated ("no empathy")."""
-    words = re.findall(r"[a-z]+", condition.casefold())
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", condition)  # GptEmp is two words
+    words = re.findall(r"[a-z]+", apart.casefold())
     if {"no", "non", "not", "without", "un"} & set(words):
+        return 0
+    if any(re.match(r"(non?|un)(empath|prompt)", word) for word in words):
         return 0
     if any(word in {"emp", "emph"} or "empath" in word for word in words):
         return 2

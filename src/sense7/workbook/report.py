@@ -4,8 +4,13 @@ import pandas as pd
 
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
+from sense7.workbook.findings import plain
 
 __all__ = ["describe", "findings_table", "print_description"]
+
+_UNMATCHED = {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
+_LINES = 40
+"""Entries of one block that are printed."""
 
 
 def describe(study: Study) -> dict:
@@ -47,10 +52,9 @@ def describe(study: Study) -> dict:
         else [name for name in study.participants.columns if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
         "never_asked": [f"{row.sheet}.{row.column}" for row in study.never_asked.itertuples()],
+        "not_recorded": [f"{row.sheet}.{row.column}" for row in study.not_recorded.itertuples()],
         "not_matched": [
-            f"{finding.sheet}.{finding.column}"
-            for finding in study.findings
-            if finding.kind in {"unmatched-column", "unknown-column", "nameless-column"}
+            f"{finding.sheet}.{finding.column}" for finding in study.findings if finding.kind in _UNMATCHED
         ],
         "findings": [finding.to_dict() | {"text": str(finding)} for finding in study.findings],
     }
@@ -74,13 +78,16 @@ def print_description(description: dict) -> None:
     console = Console(highlight=False, soft_wrap=True)
 
     def show(line: str = "") -> None:
-        console.print(line, markup=False)
+        console.print(plain(line), markup=False)
 
     def block(title: str, entries: dict) -> None:
-        show(f"\n{title}")
-        width = max(map(len, entries), default=0)
-        for name, value in entries.items():
+        show()
+        show(title)
+        width = min(max(map(len, entries), default=0), 60)
+        for name, value in list(entries.items())[:_LINES]:
             show(f"  {name:<{width}}  {value:,}" if isinstance(value, int) else f"  {name:<{width}}  {value}")
+        if len(entries) > _LINES:
+            show(f"  and {len(entries) - _LINES:,} more; --json lists all")
 
     show(f"{description['name']}: {description['provenance']}")
     block("Counts", description["counts"])
@@ -96,13 +103,17 @@ def print_description(description: dict) -> None:
         },
     )
     sheet = description["participants_sheet"]
-    show(f"\nParticipants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")
+    show()
+    show(f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")
     if description["characteristics"]:
         show(f"  {', '.join(description['characteristics'])}")
-    show(f"\nNever asked: {', '.join(description['never_asked']) or 'nothing; every column holds values'}")
+    show()
+    show(f"Never asked: {', '.join(description['never_asked']) or 'nothing; every question has answers'}")
+    show(f"Not recorded: {', '.join(description['not_recorded']) or 'nothing; every further column holds values'}")
     show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
     findings = description["findings"]
     total = sum(finding["count"] for finding in findings)
-    show(f"\n{len(findings)} kinds of warnings, {total:,} places" if findings else "\nNo warnings.")
+    show()
+    show(f"{len(findings):,} warnings, {total:,} places" if findings else "No warnings.")
     for finding in findings:
         show(f"  {finding['severity']}: {finding['text']}")

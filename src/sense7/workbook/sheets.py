@@ -275,7 +275,9 @@ class _Exact(float):
         return float.__repr__(self)
 
 
-_CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+# The look-ahead leaves the closing underscore, which may open the next code: _x0041_x0042_. It may also
+# be that of a control character's code, still to come.
+_CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F])")
 _CONTROL = re.compile(r"[\x00-\x08\x0B-\x1F]")
 
 
@@ -283,7 +285,6 @@ def _escape(text):
     """Escape control characters as _xHHHH_, and what looks like such an escape."""
     if not isinstance(text, str):  # XlsxWriter passes numbers of truth values and of its own too
         return text
-    # The look-ahead leaves the closing underscore, which may open the next: _x0041_x0042_.
     text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", _CODE.sub("_x005F_", text))
     # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
     return f"_x003C_{text[1:]}" if text.startswith("<r>") and text.endswith("</r>") else text

@@ -1,0 +1,185 @@
+"""``sense7 check``: what is said of good files, and one clear message for every bad one."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from sense7 import cli
+from sense7.workbook import Sheet, write_sheets
+
+
+@pytest.fixture
+def check(monkeypatch, capsys):
+    """Run the verb; give its exit code, its output and its messages."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sense7", "check", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.err
+        return caught.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def workbook(minimal_sheets, tmp_path):
+    """Write a minimal workbook with changes; see ``minimal_sheets``."""
+
+    def write(**changes):
+        write_sheets(minimal_sheets(**changes), tmp_path / "mine.xlsx")
+        return tmp_path / "mine.xlsx"
+
+    return write
+
+
+def test_it_says_what_is_in_a_workbook(check, workbook):
+    code, out, err = check(workbook(messages={"Cognitive": None, "Retry": None, "Mood": "x"}))
+    assert (code, err) == (0, "")
+    for line in (
+        "mine: own workbook mine.xlsx",
+        "  participants         3",
+        "  assistant turns      8",
+        "  plain-empathy  2",
+        "  with the empathy prompt: plain-empathy (guessed from its name; give it with --prompted)",
+        "  overall     8 rated",
+        "Participants: sheet Participants",
+        "Never asked: Messages.Cognitive",
+        "Not recorded: Messages.Retry",
+        "Not matched: Messages.Mood",
+        "1 warnings, 1 places",
+    ):
+        assert line in out
+    assert "warning: sheet Messages, column Mood: the official format does not describe this column" in out
+
+
+def test_a_clean_workbook_has_nothing_to_say_of(check, workbook):
+    code, out, _ = check(workbook(), "--strict")
+    assert code == 0
+    assert "No warnings." in out
+    assert "Never asked: nothing" in out
+
+
+def test_as_json_it_is_complete(check, workbook):
+    path = workbook(messages={"Affective": [None, "splendid"] * 8})
+    code, out, _ = check(path, "--json")
+    description = json.loads(out)
+    assert code == 0
+    assert description["counts"]["conversations"] == 4
+    (finding,) = description["findings"]
+    assert finding["kind"] == "unknown-word"
+    assert (finding["sheet"], finding["column"], finding["value"]) == ("Messages", "Affective", "splendid")
+    assert finding["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
+    assert finding["count"] == 8
+    assert "very poor" in finding["mend"]
+
+
+def test_strict_makes_warnings_errors(check, workbook):
+    path = workbook(messages={"Mood": "x", "Affective": [None, "splendid"] * 8})
+    code, out, err = check(path, "--strict")
+    assert (code, out) == (2, "")
+    assert "2 things found by --strict" in err
+    assert "column Mood" in err
+    assert "'splendid'" in err
+
+
+def test_the_prompted_condition_can_be_given(check, workbook):
+    assert "with the empathy prompt: plain (given" in check(workbook(), "--prompted", "plain")[1]
+    code, out, err = check(workbook(), "--prompted", "gpt")
+    assert (code, out) == (2, "")
+    assert "no condition 'gpt'" in err
+
+
+def test_all_errors_are_said_at_once(check, workbook):
+    code, out, err = check(workbook(tasks={"PID": ...}, messages={"Role": ..., "Mood": "x"}))
+    assert (code, out) == (2, "")
+    assert err.startswith("sense7: ")
+    for part in ("key column PID", "key column Role", "column Mood", "Mend: "):
+        assert part in err
+
+
+def test_text_from_a_workbook_cannot_steer_the_terminal(check, workbook):
+    evil = "\x1b[2J\r[bold]x[/bold]\u202e"
+    _, out, _ = check(workbook(tasks={"Model": evil, "PreTaskChoice": evil}, messages={f"{evil}": evil}))
+    assert "\\x1b[2J\\r[bold]x[/bold]\\u202e" in out
+    assert not {"\x1b", "\r", "\u202e"} & set(out)
+
+
+def test_many_topics_are_cut_short(check, workbook):
+    many = [f"C{index}" for index in range(100)]
+    path = workbook(tasks={"TaskId": many, "PID": many, "PreTaskChoice": many}, participants=None)
+    _, out, _ = check(path)
+    assert "and 60 more; --json lists all" in out
+    assert len(json.loads(check(path, "--json")[1])["topics"]) == 100
+
+
+# Files that are no workbook
+
+
+def a_zip(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+
+
+def cut_short(path):
+    write_sheets([Sheet("Tasks", ["x"], [["y" * 1000]] * 50)], path)
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def broken_inside(path):
+    write_sheets([Sheet("Tasks", ["x"], [["y"]])], path)
+    with zipfile.ZipFile(path) as source:
+        parts = {name: source.read(name) for name in source.namelist()}
+    with zipfile.ZipFile(path, "w") as target:
+        for name, content in parts.items():
+            target.writestr(name, content[: len(content) // 2] if "sheet1" in name else content)
+
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+BAD_FILES = {
+    "a folder": ("folder", lambda path: path.mkdir(), "this is a folder"),
+    "nothing there": ("none.xlsx", lambda path: None, "no .*none.xlsx"),
+    "empty": ("a.xlsx", lambda path: path.touch(), "the file is empty"),
+    "csv": ("a.csv", lambda path: path.write_text("PID,TaskId\n1,2\n"), "Expected an .xlsx file"),
+    "latin-1 csv": ("a.csv", lambda path: path.write_bytes(b"caf\xe9;b\n"), "Expected an .xlsx file"),
+    "text called xlsx": ("a.xlsx", lambda path: path.write_text("hello"), "no zip archive"),
+    "web page called xlsx": ("a.xlsx", lambda path: path.write_text("<!doctype html>"), "no zip archive"),
+    "Git LFS pointer": (
+        "a.xlsx",
+        lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\n"),
+        "Git LFS pointer",
+    ),
+    "another zip": ("a.xlsx", a_zip, "not a workbook that can be read"),
+    "cut short": ("a.xlsx", cut_short, "cut short"),
+    "broken XML": ("a.xlsx", broken_inside, "not a workbook that can be read"),
+    "old Office file": ("a.xlsx", lambda path: path.write_bytes(OLE + bytes(600)), "can be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_what_is_no_workbook_is_one_clear_message(check, tmp_path, case):
+    name, make, words = BAD_FILES[case]
+    make(tmp_path / name)
+    code, out, err = check(tmp_path / name)
+    assert (code, out) == (2, "")
+    assert err.startswith("sense7: ")
+    assert len(err.splitlines()) == 1
+    assert re.search(words, err)
+
+
+def test_the_command_itself_ends_with_2(tmp_path):
+    (tmp_path / "a.xlsx").write_text("hello", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from sense7.cli import main; main()", "check", str(tmp_path / "a.xlsx")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,255 @@
+"""What every reader of a Study may rely on, and what the data sets at hand are known to hold."""
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sense7.judge.ground_truth import ground_truth
+from sense7.study import ABSENT, RATED, STATES
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
+from sense7.workbook import WorkbookError, parse_sheets, read_workbook
+from sense7.workbook.report import describe
+
+
+def a_text(**options):
+    is_text = pa.Check(
+        lambda column: column.dropna().map(lambda cell: isinstance(cell, str)).all(), name="text or None"
+    )
+    return pa.Column(object, is_text, **options)
+
+
+def an_id(**options):
+    return pa.Column(object, pa.Check(lambda cell: isinstance(cell, str) and cell != "", element_wise=True), **options)
+
+
+def a_level(size=5):
+    return pa.Column(float, pa.Check.isin(range(1, size + 1)), nullable=True)
+
+
+ROW = pa.Column(int, pa.Check.ge(2), unique=True)
+CONVERSATIONS = pa.DataFrameSchema(
+    {
+        "conversation": an_id(unique=True),
+        "participant": an_id(),
+        "condition": a_text(nullable=True),
+        "topic": a_text(nullable=True),
+        "importance": a_level(),
+        "desired_empathy": a_level(3),
+        **{name: a_level() for name in ("successful", "engaged", "positive_interaction", "use_again")},
+        **{f"post_{name}": a_level() for name in DIMENSION_NAMES},
+        "row": ROW,
+    },
+    strict=True,
+    ordered=True,
+)
+MESSAGES = pa.DataFrameSchema(
+    {
+        "conversation": an_id(),
+        "position": pa.Column(int, pa.Check.ge(1)),
+        "message_id": pa.Column(float, nullable=True),
+        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
+        "role": a_text(nullable=True),
+        "content": a_text(nullable=True),
+        "retry": pa.Column(object, nullable=True),
+        "comment": a_text(nullable=True),
+        "row": ROW,
+    },
+    unique=["conversation", "position"],
+    strict=True,
+    ordered=True,
+)
+TURNS = pa.DataFrameSchema(
+    {
+        "conversation": an_id(),
+        "participant": an_id(),
+        "condition": a_text(nullable=True),
+        "turn": pa.Column(int, pa.Check.ge(1)),
+        "position": pa.Column(int, pa.Check.ge(1)),
+        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
+        "row": ROW,
+        **{name: a_level() for name in RATING_NAMES},
+        **{f"{name}_state": pa.Column(pd.CategoricalDtype(STATES)) for name in RATING_NAMES},
+    },
+    unique=["conversation", "turn"],
+    strict=True,
+    ordered=True,
+)
+PARTICIPANTS = pa.DataFrameSchema({"participant": an_id(unique=True), "row": ROW})
+COLUMNS = pa.DataFrameSchema(
+    {
+        "sheet": pa.Column(str, pa.Check.isin(["Tasks", "Messages"])),
+        "column": pa.Column(str),
+        "name": pa.Column(str),
+        "header": pa.Column(nullable=True),
+        "question": pa.Column(bool),
+        "filled": pa.Column(int, pa.Check.ge(0)),
+        "read": pa.Column(int, pa.Check.ge(0)),
+    },
+    unique=["sheet", "column"],
+    strict=True,
+)
+
+
+def hold_to_the_contract(study):
+    for schema, frame in (
+        (CONVERSATIONS, study.conversations),
+        (MESSAGES, study.messages),
+        (TURNS, study.turns),
+        (COLUMNS, study.columns),
+    ):
+        schema.validate(frame, lazy=True)
+        assert frame.index.equals(pd.RangeIndex(len(frame)))
+    if study.participants is not None:
+        PARTICIPANTS.validate(study.participants, lazy=True)
+    turns, messages, conversations = study.turns, study.messages, study.conversations
+    assert set(messages["conversation"]) <= set(conversations["conversation"])
+    # Turns are the assistant messages, in the file's order, with their conversation's participant and condition.
+    assert turns["row"].tolist() == messages.loc[messages["role"] == "assistant", "row"].tolist()
+    assert messages["row"].is_monotonic_increasing
+    who = turns.merge(conversations, on="conversation", how="left", suffixes=("", "_of_task"), validate="many_to_one")
+    assert (who["participant"] == who["participant_of_task"]).all()
+    assert who["condition"].fillna("").tolist() == who["condition_of_task"].fillna("").tolist()
+    for _, positions in messages.groupby("conversation")["position"]:
+        assert sorted(positions) == list(range(1, len(positions) + 1))
+    for _, group in turns.groupby("conversation"):
+        assert group.sort_values("position")["turn"].tolist() == list(range(1, len(group) + 1))
+    for name in RATING_NAMES:
+        assert (turns[name].notna() == (turns[f"{name}_state"] == RATED)).all()
+        assert (name in study.asked) == (turns[f"{name}_state"] != ABSENT).any()
+    asked = study.columns.loc[study.columns["name"].isin(study.asked), "column"]
+    assert not set(asked) & set(study.never_asked["column"])
+    assert (study.columns["read"] <= study.columns["filled"]).all()
+    assert len(study.columns) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
+    for finding in study.findings:
+        assert finding.severity == "warning"
+        assert finding.sheet
+        assert finding.problem.endswith(".")
+        assert finding.mend.endswith(".")
+        assert str(finding).isprintable()
+
+
+# Generated workbooks
+
+ids = st.sampled_from(["C1", "C2", "C3", "C4", "c1", "C9", 1.0, None])
+answers = st.sampled_from(
+    [*LEVELS, "unknown", "fair", "4 - Good", "agree", 1.0, 5.0, 6.0, "3", "x" * 50, True, None, None]
+)
+whatever = {
+    "Role": st.sampled_from(["user", "assistant", "assistant", "assistant", "error", "Assistant", "bot", None]),
+    "MessageId": st.sampled_from([1.0, 2.0, 3.0, 4.0, "5", "six", -1.0, None]),
+    "TimeOffsetSeconds": st.sampled_from([0.0, 1.5, "20", -3.0, "late", None]),
+    "Content": st.sampled_from(["hello", "NA", "\x00", 4.0, False, None]),
+    "TaskId": ids,
+    **dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), answers),
+}
+in_tasks = {
+    "PID": st.sampled_from(["P1", "p1", "P2", 3.0, None, "{P2}"]),
+    "Model": st.sampled_from(["a", "b empathy", 4.0, None, " "]),
+    "PreTaskImportance": answers,
+    "PreTaskDesiredEmpathy": answers,
+    "PostTaskExperience_Engaged": answers,
+    "PostTaskEmpathy_Interest": answers,
+}
+
+
+def some_columns(strategies, length):
+    columns = {
+        name: st.just(...) | st.lists(cells, min_size=length, max_size=length) for name, cells in strategies.items()
+    }
+    return st.fixed_dictionaries({}, optional=columns)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tasks=some_columns(in_tasks, 4), messages=some_columns(whatever, 16), participants=st.booleans())
+def test_the_contract_holds_for_generated_workbooks(minimal_sheets, tasks, messages, participants):
+    sheets = minimal_sheets(tasks=tasks, messages=messages, participants={} if participants else None)
+    try:
+        study = parse_sheets(sheets)
+    except WorkbookError:
+        return  # which workbooks are refused is the business of the reader's own tests
+    hold_to_the_contract(study)
+
+
+# Known data sets
+
+
+def known(shared, name):
+    study = read_workbook(shared / name)
+    hold_to_the_contract(study)
+    return study, describe(study)
+
+
+def states(report, name):
+    return {"rated": 0, "not rated": 0, "absent": 0} | report["ratings"][name]
+
+
+def test_ieval(shared):
+    study, report = known(shared, "data/ieval.xlsx")
+    assert report["counts"] == {
+        "participants": 240,
+        "conversations": 1920,
+        "messages": 11_520,
+        "assistant turns": 5760,
+        "turns put to rating": 1920,
+        "turns with a rating": 1920,
+        "error rows": 0,
+    }
+    assert len(study.conditions) == 4
+    assert study.rated_dimensions == ["Affective", "Response", "Prosocial", "Interest", "Contextual"]
+    assert study.asked == study.rated_dimensions
+    assert set(study.never_asked["column"]) >= {
+        "Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy",
+        "PostTaskExperience_Successful", "PostTaskExperience_Engaged", "PostTaskExperience_UseAgain",
+    }  # fmt: skip
+    assert "PostTaskExperience_PositiveInteraction" not in set(study.never_asked["column"])
+    assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
+    assert study.participants_sheet == "src_Participants"
+    assert report["characteristics"] == ["elapsed_sec", "TEQ_agg", "TEQ_raw"]
+    assert {finding.kind for finding in study.findings} == {"unknown-column"}
+    assert all(finding.column.startswith("src_") for finding in study.findings)
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
+
+
+def test_lend_an_ear(shared):
+    study, report = known(shared, "data/lend_an_ear.xlsx")
+    assert (report["counts"]["conversations"], report["counts"]["participants"]) == (346, 3 + 116)
+    assert report["counts"]["turns with a rating"] == 346
+    assert study.rated_dimensions == ["Affective", "Cognitive", "Interest"]
+    assert study.participants is None
+    assert {finding.kind for finding in study.findings} == {"unknown-column"}
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    assert (round(truth.mean(), 3), round(truth.std(), 3)) == (2.799, 1.082)
+
+
+def test_golden(shared):
+    study, report = known(shared, "golden/golden.xlsx")
+    assert (report["counts"]["participants"], report["counts"]["conversations"]) == (109, 717)
+    assert report["counts"]["turns with a rating"] == len(study.turns) == 6812
+    assert study.findings == []
+    assert len(report["characteristics"]) == 14
+    assert study.rated_dimensions == list(DIMENSION_NAMES)
+    # Unknown is written out, so nothing is absent, and Relational is rated least.
+    assert all(states(report, name)["absent"] == 0 for name in RATING_NAMES)
+    assert min(RATING_NAMES, key=lambda name: states(report, name)["rated"]) == "Relational"
+    assert study.prompted_condition == "gpt-4-emp"
+    assert np.isfinite(ground_truth(study.turns, study.conversations["conversation"])).all()
+
+
+def test_reading_takes_well_under_a_second(shared):
+    import time
+
+    read_workbook(shared / "golden" / "golden.xlsx")  # imports and caches are warm from here on
+    start = time.process_time()
+    read_workbook(shared / "golden" / "golden.xlsx")
+    assert time.process_time() - start < 1.5, "13,624 messages took 0.25 s when this was written"
+
+
+@pytest.mark.parametrize("name", ["ieval", "lend_an_ear"])
+def test_extra_columns_are_listed_but_do_no_harm(shared, name):
+    _, report = known(shared, f"data/{name}.xlsx")
+    assert report["not_matched"]
+    assert all(place.startswith("Tasks.src_") for place in report["not_matched"])
