@@ -90,7 +90,6 @@ def simulate(
 ) -> None:
     """Write a synthetic workbook in the official format, and its truth."""
     from sense7 import simulate as simulation
-    from sense7.sources import Provenance, write_record
 
     if parameters:
         for line in simulation.describe_parameters():
@@ -102,7 +101,6 @@ def simulate(
         truth = out.with_name(f"{out.stem}_truth.json")
     chosen = simulation.Parameters.from_mapping(_assignments(parameter or []))
     simulation.simulate(chosen, seed=seed).write(out, truth)
-    write_record(out, Provenance.of(out, kind="synthetic"))
     print(f"{out}\n{truth}")
 
 
