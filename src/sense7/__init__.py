@@ -29,8 +29,10 @@ _WHERE = {
     "read_workbook": "workbook",
 }
 _MODULES = {
+    "agreement": "statistics.agreement",
     "dataset": "statistics.dataset",
     "figures": "figures",
+    "importance": "statistics.importance",
     "ratings": "statistics.ratings",
     "reliability": "statistics.reliability",
     "report": "workbook.report",
