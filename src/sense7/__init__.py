@@ -31,6 +31,7 @@ _WHERE = {
 _MODULES = {
     "agreement": "statistics.agreement",
     "dataset": "statistics.dataset",
+    "disruption": "statistics.disruption",
     "figures": "figures",
     "importance": "statistics.importance",
     "ratings": "statistics.ratings",

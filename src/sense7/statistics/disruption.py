@@ -1,0 +1,213 @@
+"""What a poor turn goes with: post-task ratings of conversations with and without one.
+
+"The effect of a poor turn" has no one definition, and the definitions give different
+numbers on the same data; so all of them are computed side by side.
+"""
+
+import numpy as np
+import pandas as pd
+
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+
+__all__ = ["DEFINITIONS", "KEYS", "OUTCOMES", "POOR", "cohens_d", "poor_turn_conversations", "poor_turn_effects"]
+
+POOR = 2
+"""A turn is poor if its overall rating is at most this level."""
+
+FEWEST = 2
+UNIT = "Cohen's d"
+
+DEFINITIONS = {
+    "at least one poor turn, between conversations": ("poor_turn_d", "any", "between"),
+    "exactly one poor turn, between conversations": ("poor_turn_d_exactly_one", "one", "between"),
+    "at least one poor turn, within participants": ("poor_turn_d_within", "any", "within"),
+    "exactly one poor turn, within participants": ("poor_turn_d_within_exactly_one", "one", "within"),
+    "at least one poor turn, mixed model": ("poor_turn_d_mixed", "any", "mixed"),
+    "exactly one poor turn, mixed model": ("poor_turn_d_mixed_exactly_one", "one", "mixed"),
+}
+"""Definitions of the effect: name -> key, which conversations count as poor, comparison."""
+
+KEYS = {name: key for name, (key, *_) in DEFINITIONS.items()}
+
+OUTCOMES = {
+    "empathy": [f"post_{name}" for name in DIMENSION_NAMES],
+    "experience": ["successful", "engaged", "positive_interaction", "use_again"],
+}
+"""Post-task ratings whose mean is the outcome: the seven of empathy, or the four of the experience."""
+
+
+def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
+    """Poor turns and post-task outcome of each conversation.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    outcome : {"empathy", "experience"}
+        See ``OUTCOMES``.
+
+    Returns
+    -------
+    DataFrame
+        participant; ``poor`` (turns with an overall rating of at most 2); ``rated`` (turns with
+        an overall rating); ``outcome`` (mean of the post-task ratings given, 1..5). Only
+        conversations that have both a rated turn and a post-task rating.
+    """
+    turns = study.turns
+    groups = turns["overall"].groupby(turns["conversation"])
+    conversations = study.conversations.set_index("conversation")
+    frame = pd.DataFrame(
+        {
+            "participant": conversations["participant"],
+            "poor": (turns["overall"] <= POOR).groupby(turns["conversation"]).sum(),
+            "rated": groups.count(),
+            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+        }
+    ).reindex(conversations.index)
+    return frame[(frame["rated"] > 0) & frame["outcome"].notna()]
+
+
+def cohens_d(sums: np.ndarray) -> np.ndarray:
+    r"""Cohen's d of two groups from their sums, with the pooled standard deviation.
+
+    .. math:: d = \frac{\bar y_0 - \bar y_1}{s}, \quad
+              s^2 = \frac{(n_0 - 1) s_0^2 + (n_1 - 1) s_1^2}{n_0 + n_1 - 2}
+
+    Parameters
+    ----------
+    sums : array, shape (..., 2, 3)
+        For each group n, the sum and the sum of squares; the second group is subtracted.
+
+    Returns
+    -------
+    array, shape (...)
+        NaN where a group is empty, fewer than three values remain, or nothing varies.
+
+    References
+    ----------
+    Cohen, J. (1988). Statistical power analysis for the behavioral sciences.
+
+    Notes
+    -----
+    Checked against effectsize::cohens_d (R) to 1e-7.
+
+    Examples
+    --------
+    >>> groups = [[4.0, 5.0, 3.0], [2.0, 3.0, 1.0]]
+    >>> float(cohens_d(np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])))
+    2.0
+    """
+    n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = total / n
+        within = (squares - n * means**2).sum(axis=-1)
+        freedom = n.sum(axis=-1) - 2
+        # Guards against a variance of nought that rounding made a hair.
+        defined = (n > 0).all(axis=-1) & (freedom > 0) & (within > 1e-9 * np.maximum(squares.sum(axis=-1), 1))
+        return np.where(defined, (means[..., 0] - means[..., 1]) / np.sqrt(within / freedom), np.nan)
+
+
+def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+    r"""Effect of a poor turn on a post-task outcome, by every definition.
+
+    - *Between conversations*: :func:`cohens_d` of conversations without and with poor turns.
+    - *Within participants*: participants who have both kinds; mean difference of their two
+      means, divided by :math:`\sqrt{(s_0^2 + s_1^2)/2}`, the standard deviations of these means.
+    - *Mixed model*: the outcome on having a poor turn with a random intercept of the participant
+      (REML); minus the coefficient by :math:`\sqrt{\sigma_p^2 + \sigma^2}`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals.
+    outcome : {"empathy", "experience"}
+        See ``OUTCOMES``.
+
+    Returns
+    -------
+    DataFrame
+        A row a definition: estimate (positive where conversations with a poor turn are rated
+        lower), low, high, n (conversations, or participants within participants), unit, method,
+        reason.
+    """
+    conversations = poor_turn_conversations(study, outcome)
+    rows = {}
+    for name, (_, which, comparison) in DEFINITIONS.items():
+        poor = conversations["poor"]
+        chosen = conversations.assign(poor=poor > 0)[(poor == 0) | (poor == 1 if which == "one" else poor > 0)]
+        if reason := _missing(study, chosen, outcome):
+            rows[name] = estimate_row(n=len(chosen), unit=UNIT, method=name, reason=reason)
+        else:
+            rows[name] = _COMPARISONS[comparison](chosen, bootstrap, name)
+    return estimate_table(rows, "definition")
+
+
+def _missing(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
+    """Why there is nothing to compare; "" if there is."""
+    if not study.turns["overall"].notna().any():
+        return "the overall rating was never given in this data set, so no turn can be called poor"
+    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
+        return f"post-task {outcome} was never rated in this data set"
+    counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
+    if counts.min() < FEWEST:
+        return f"{counts[True]} conversations with such a turn and {counts[False]} without a poor one: too few"
+    return ""
+
+
+def _between(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:
+    groups = np.column_stack([~chosen["poor"], chosen["poor"]]).astype(float)
+    y = chosen["outcome"].to_numpy()
+    values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
+    return _bootstrapped(cohens_d, values, chosen["participant"], bootstrap, method, "conversations")
+
+
+def _within(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:
+    means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean").dropna()
+    if len(means) < FEWEST:
+        reason = f"only {len(means)} participants have conversations of both kinds"
+        return estimate_row(n=len(means), unit=UNIT, method=method, reason=reason)
+    y = means.to_numpy()  # columns in order: without, then with a poor turn
+    values = np.stack([np.ones_like(y), y, y**2], axis=-1)
+    return _bootstrapped(_paired_d, values, means.index, bootstrap, method, "participants")
+
+
+def _paired_d(sums: np.ndarray) -> np.ndarray:
+    n, total, squares = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = total / n
+        variances = (squares - n * means**2) / (n - 1)
+        spread = variances.mean(axis=-1)
+        return np.where(spread > 1e-12, (means[..., 0] - means[..., 1]) / np.sqrt(spread), np.nan)
+
+
+def _bootstrapped(statistic, values, participants, bootstrap, method: str, units: str) -> dict:
+    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    if not np.isfinite(estimate):
+        reason = "the outcome does not vary"
+    elif not reason:
+        method += f"; {bootstrap.description}"
+    return estimate_row(
+        estimate, low, high, n=len(values), unit=UNIT, method=f"{method}; n counts {units}", reason=reason
+    )
+
+
+def _mixed(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:
+    design = np.column_stack([np.ones(len(chosen)), chosen["poor"]]).astype(float)
+    sums, names = random_intercept_sums(chosen["outcome"].to_numpy(), design, chosen["participant"])
+    row = _bootstrapped(_standardised, sums, names, bootstrap, method, "conversations")
+    return row | {"n": len(chosen)}
+
+
+def _standardised(sums: np.ndarray) -> np.ndarray:
+    fit = fit_random_intercept(sums)
+    total = fit.participant_variance + fit.residual_variance
+    return np.where(total > 1e-12, -fit.coefficients[..., 1] / np.sqrt(total), np.nan)
+
+
+_COMPARISONS = {"between": _between, "within": _within, "mixed": _mixed}

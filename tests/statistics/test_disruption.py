@@ -1,0 +1,130 @@
+"""The effect of a poor turn: every definition against R, and where there is none."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.statistics import disruption
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
+from sense7.workbook import parse_sheets, read_workbook
+
+MIXED_MODEL = 2e-4
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    return read_workbook(shared / "golden" / "golden.xlsx")
+
+
+@pytest.fixture(scope="module")
+def effects(study):
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2000, seed=1)
+    # In the reference the outcome is the post-task experience, whose four ratings are equal there.
+    return disruption.poor_turn_effects(study, bootstrap, outcome="experience")
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "tolerance"),
+    [
+        ("at least one poor turn, between conversations", "d_any_vs_none", 1e-7),
+        ("exactly one poor turn, between conversations", "d_one_vs_none", 1e-7),
+        ("at least one poor turn, within participants", "d_av_participant", 1e-7),
+        ("at least one poor turn, mixed model", "d_lmm_total", MIXED_MODEL),
+    ],
+)
+def test_each_definition_equals_that_of_r(effects, golden, row, name, tolerance):
+    assert effects.loc[row, "estimate"] == pytest.approx(golden[name], abs=tolerance)
+
+
+def test_the_groups_are_those_of_r(study, golden, effects):
+    conversations = disruption.poor_turn_conversations(study, "experience")
+    assert (conversations["poor"] == 0).sum() == golden["n_none_any_vs_none"]
+    assert (conversations["poor"] > 0).sum() == golden["n_poor_any_vs_none"]
+    assert (conversations["poor"] == 1).sum() == golden["n_poor_one_vs_none"]
+    assert effects.loc["at least one poor turn, within participants", "n"] == golden["d_participant_n"]
+
+
+def test_the_mixed_model_equals_lme4(study, golden):
+    conversations = disruption.poor_turn_conversations(study, "experience")
+    design = np.column_stack([np.ones(len(conversations)), conversations["poor"] > 0]).astype(float)
+    sums, _ = random_intercept_sums(conversations["outcome"].to_numpy(), design, conversations["participant"])
+    fit = fit_random_intercept(sums.sum(axis=0))
+    assert fit.coefficients[1] == pytest.approx(golden["d_lmm_b"], abs=MIXED_MODEL)
+    assert fit.errors[1] == pytest.approx(golden["d_lmm_se"], abs=MIXED_MODEL)
+
+
+def test_a_resampled_mixed_model_is_that_of_the_rows_copied_out():
+    generator = np.random.default_rng(3)
+    who = pd.Series(np.repeat(np.arange(8), [1, 2, 3, 4, 5, 3, 2, 6]))
+    design = np.column_stack([np.ones(len(who)), generator.integers(2, size=len(who))]).astype(float)
+    y = generator.normal(size=8)[who] + generator.normal(size=len(who)) + design[:, 1]
+    sums, names = random_intercept_sums(y, design, who)
+    times = np.array([2, 0, 1, 3, 1, 1, 0, 1])
+    rows = [(copy, row) for row in range(len(who)) for copy in range(times[names.get_loc(who[row])])]
+    copied, _ = random_intercept_sums(
+        y[[row for _, row in rows]],
+        design[[row for _, row in rows]],
+        pd.Series([f"{who[row]}-{copy}" for copy, row in rows]),
+    )
+    by_weights = fit_random_intercept(np.tensordot(times, sums, axes=1))
+    by_copies = fit_random_intercept(copied.sum(axis=0))
+    np.testing.assert_allclose(by_weights.coefficients, by_copies.coefficients, atol=1e-8)
+    np.testing.assert_allclose(by_weights.participant_variance, by_copies.participant_variance, atol=1e-6)
+
+
+def test_without_any_difference_of_participants_their_variance_is_nought():
+    who = pd.Series(np.tile(np.arange(5), 4))
+    y = np.tile([1.0, -1.0, 1.0, -1.0], (5, 1)).T.ravel()
+    fit = fit_random_intercept(random_intercept_sums(y, np.ones((20, 1)), who)[0].sum(axis=0))
+    assert fit.participant_variance == 0
+    assert fit.residual_variance == pytest.approx(np.var(y, ddof=1))
+
+
+def study_with(minimal_sheets, overall, **tasks):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}, tasks=tasks))
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    return disruption.poor_turn_effects(study, bootstrap)
+
+
+def test_without_a_poor_turn_every_row_says_so(minimal_sheets):
+    table = study_with(minimal_sheets, [None, "good", None, "very good"] * 4)
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {"0 conversations with such a turn and 4 without a poor one: too few"}
+
+
+def test_an_outcome_that_does_not_vary_has_no_effect(minimal_sheets):
+    overall = [None, "poor", None, "good"] * 2 + [None, "good", None, "good"] * 2
+    table = study_with(minimal_sheets, overall)
+    assert table["estimate"].isna().all()
+    assert table.loc["at least one poor turn, between conversations", "reason"] == "the outcome does not vary"
+
+
+def test_what_was_never_asked_is_said(shared):
+    study = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    reasons = set(disruption.poor_turn_effects(study, bootstrap)["reason"])
+    assert reasons == {"the overall rating was never given in this data set, so no turn can be called poor"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "d"),
+    [(([4.0, 5, 3], [2.0, 3, 1]), 2.0), (([2.0, 3, 1], [4.0, 5, 3]), -2.0)],
+)
+def test_d_is_positive_where_the_second_group_is_lower(groups, d):
+    sums = np.array([[len(group), sum(group), sum(y * y for y in group)] for group in groups])
+    assert disruption.cohens_d(sums) == pytest.approx(d)
+
+
+@pytest.mark.parametrize("groups", [([1.0], [2.0]), ([], [1.0, 2]), ([2.0, 2], [2.0, 2])])
+def test_d_is_undefined_where_nothing_can_be_compared(groups):
+    sums = np.array([[len(group), sum(group), sum(y * y for y in group)] for group in groups])
+    assert np.isnan(disruption.cohens_d(sums))
