@@ -11,6 +11,7 @@ Examples
 """
 
 import importlib
+import pkgutil
 
 __version__ = "0.1.0"
 
@@ -28,18 +29,14 @@ _WHERE = {
     "load": "load",
     "read_workbook": "workbook",
 }
+_STATISTICS = (entry.name for entry in pkgutil.iter_modules([f"{__path__[0]}/statistics"]))
 _MODULES = {
-    "agreement": "statistics.agreement",
-    "dataset": "statistics.dataset",
-    "disruption": "statistics.disruption",
     "figures": "figures",
-    "importance": "statistics.importance",
-    "ratings": "statistics.ratings",
-    "reliability": "statistics.reliability",
     "report": "workbook.report",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",
+    **{name: f"statistics.{name}" for name in _STATISTICS},
 }
 __all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
 

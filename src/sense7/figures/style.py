@@ -1,0 +1,112 @@
+"""The one style of all figures, and what belongs to a figure besides its drawing.
+
+A figure is shown as SVG whose ink takes the colour of the page's text, so that it reads
+on light and dark pages alike; a PNG on white stands by for viewers without SVG. The data
+behind it can be downloaded beside it.
+"""
+
+import base64
+import html
+import io
+import re
+from dataclasses import dataclass, field
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "new_axes"]
+
+_INK = "#010203"  # replaced by the colour of the page's text
+_GRID = "#8c8c8c"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""
+
+LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
+NOT_RATED_COLOUR = "#7A6A53"
+
+STYLE = {
+    "figure.dpi": 100,
+    "savefig.bbox": "tight",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _GRID,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "svg.fonttype": "path",
+    "svg.hashsalt": "sense7",
+    "text.parse_math": False,  # names from a workbook are text, whatever signs they hold
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A drawn figure with all that belongs to it.
+
+    Attributes
+    ----------
+    drawing : matplotlib.figure.Figure
+        The drawing.
+    name : str
+        Name for the file of its data.
+    alt : str
+        What is seen, for those who do not see it.
+    caption : str
+        n, and what the intervals are.
+    data : DataFrame
+        What is drawn.
+    """
+
+    drawing: MatplotlibFigure
+    name: str
+    alt: str
+    caption: str
+    data: pd.DataFrame = field(repr=False)
+
+    def svg(self) -> str:
+        """The drawing as an SVG element that takes the page's colour."""
+        stream = io.StringIO()
+        with mpl.rc_context(STYLE):
+            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        source = stream.getvalue()
+        source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
+        source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
+        # A document type or XML head has no place inside a page.
+        source = source[source.index("<svg") :].replace(_INK, "currentColor")
+        label = html.escape(self.alt, quote=True)
+        return source.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
+
+    def html(self) -> str:
+        """Figure, caption and link to the data as one HTML element."""
+        table = base64.b64encode(self.data.to_csv().encode()).decode()
+        return (
+            '<figure class="sense7-figure" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
+            f"{self.svg()}<figcaption>{html.escape(self.caption)} "
+            f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
+            "Data (CSV)</a></figcaption></figure>"
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        stream = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            self.drawing.savefig(stream, format="png", facecolor="white", metadata={"Software": None})
+        return {
+            "text/html": self.html(),
+            "image/png": base64.b64encode(stream.getvalue()).decode(),
+            "text/plain": f"Figure: {self.alt}",
+        }
+
+
+def new_axes(width: float, height: float):
+    """One drawing with one pair of axes, width by height in inches, without pyplot's state."""
+    drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
+    return drawing, drawing.subplots()
