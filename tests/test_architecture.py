@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "src" / "sense7"
 FLOORS = (
     {"errors", "taxonomy"},
-    {"study"},
-    {"workbook", "simulate", "sources"},
+    {"study", "files"},
+    {"workbook", "simulate", "download", "sources"},
     {"load"},
     {"statistics", "judge"},
     {"record", "tables", "figures"},
@@ -32,7 +32,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
 ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book", "sphinx", "docutils", "jsonschema"}
 """What the extra ``book`` brings: without it, everything below the pipeline has to work."""
 
-CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "cli", "simulate", "sources"}
+CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "cli", "simulate", "sources", "download", "files"}
 LONGEST_CELL = 14
 
 

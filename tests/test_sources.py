@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from sense7 import sources
+from sense7 import download, sources
 from sense7.errors import UserError
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, record_path, resolve, write_record
 
@@ -332,7 +332,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault):
     answer, message = FAULTS[fault]
-    monkeypatch.setattr(sources, "LARGEST", 2**20)
+    monkeypatch.setattr(download, "LARGEST", 2**20)
     path = fetch("official", progress=False)
     before = path.read_bytes()
     server.answers["/official.xlsx"] = answer
@@ -348,7 +348,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
 
 @pytest.mark.parametrize(("kind", "message"), [(silent, "doesn't answer in time"), (stalled, "stopped sending")])
 def test_time_outs(server, monkeypatch, kind, message):
-    monkeypatch.setattr(sources, "TIMEOUT", (0.2, 0.2))
+    monkeypatch.setattr(download, "TIMEOUT", (0.2, 0.2))
     server.answers["/official.xlsx"] = kind(server)
     with pytest.raises(UserError, match=f"{message}.*--mirror"):
         fetch("official", progress=False)
@@ -408,10 +408,10 @@ def test_a_redirect_on_the_same_host_is_followed(server):
 )
 def test_where_a_redirect_may_lead(origin, target, allowed):
     if allowed:
-        sources._require_allowed(target, origin=origin)
+        download._require_allowed(target, origin=origin)
     else:
         with pytest.raises(UserError):
-            sources._require_allowed(target, origin=origin)
+            download._require_allowed(target, origin=origin)
 
 
 def test_a_workbook_that_is_another_is_refused(server, places):
@@ -424,7 +424,7 @@ def test_a_full_disk_is_told_from_a_network_error(server, monkeypatch):
     def full(self, chunk):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sources._Capped, "write", full)
+    monkeypatch.setattr(download._Capped, "write", full)
     with pytest.raises(UserError, match=r"No space left on device.*SENSE7_CACHE"):
         fetch("official", progress=False)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from sense7.files import write_whole
+
 __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
 
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
@@ -14,11 +16,7 @@ FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "no
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 class Recorder:

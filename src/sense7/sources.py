@@ -14,7 +14,6 @@ import contextlib
 import difflib
 import hashlib
 import importlib.resources
-import ipaddress
 import json
 import os
 import re
@@ -26,10 +25,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
 
+from sense7.download import download, public_address, require_workbook
 from sense7.errors import UserError
-from sense7.workbook.sheets import read_sheets
+from sense7.files import not_written, one_line, reading, replacing, write_whole
 
 __all__ = [
     "SOURCES",
@@ -46,23 +45,9 @@ __all__ = [
     "write_record",
 ]
 
-TIMEOUT = (15, 60)
-"""Seconds to wait for a connection, and for the next bytes."""
-
-LARGEST = 256 * 2**20
-"""Bytes a download may have. The workbook is a few megabytes; a server that never stops is cut off."""
-
 _SYNTHETIC = "synthetic"
 _KINDS = ("official", "synthetic", "own")
 _STALE = 24 * 3600
-_GITHUB = frozenset(
-    {
-        "github.com",
-        "raw.githubusercontent.com",
-        "objects.githubusercontent.com",
-        "release-assets.githubusercontent.com",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -396,7 +381,7 @@ def _read(place: Path, mend: str) -> Provenance | None:
     except OSError as error:
         raise UserError(f"{place}: can't be read ({error.strerror}). Check its permissions.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not a record of provenance ({_one_line(error)}). {mend}.") from None
+        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {mend}.") from None
 
 
 def write_record(path: str | Path, provenance: Provenance) -> Path:
@@ -410,32 +395,18 @@ def write_record(path: str | Path, provenance: Provenance) -> Path:
 
 def _write(place: Path, provenance: Provenance) -> Path:
     text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n"
-    temporary = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(place)
+        write_whole(place, text)
     except OSError as error:
         raise UserError(_disk_message(place, error)) from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return place
 
 
 def _hashed(path: Path) -> tuple[str, int]:
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        # A pipe or a device might never end.
-        raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Save it as an .xlsx file first.")
-    try:
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            return digest, stream.tell()
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file. Check the path.") from None
-    except IsADirectoryError:
-        raise UserError(f"{path}: this is a folder. Give the path of an .xlsx file.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or _one_line(error)
-        raise UserError(f"{path}: can't be read ({reason}). Check its path and permissions.") from None
+    """Give the sha256 of a file's bytes, and their number."""
+    with reading(path) as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return digest, stream.tell()
 
 
 # From a name or a path to a file -------------------------------------------------------------
@@ -513,7 +484,7 @@ def _user_path(text: str | Path) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise UserError(f"{text}: {_one_line(error)} Give the whole path.") from None
+        raise UserError(f"{text}: {one_line(error)} Give the whole path.") from None
 
 
 def _unknown(data: str, path: Path) -> str:
@@ -550,17 +521,13 @@ def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> 
     """
     _hashed(path)  # says what is wrong with it, if anything is, before the copy can be blamed
     copy = Path(folder) / provenance.file
-    temporary = copy.with_name(f".{copy.name}.{os.getpid()}.part")
     try:
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, temporary)
-        if _hashed(temporary)[0] != provenance.sha256:
-            raise UserError(f"{path}: changed while it was read. Run the command again.")
-        temporary.replace(copy)
+        with replacing(copy) as temporary:
+            shutil.copyfile(path, temporary)
+            if _hashed(temporary)[0] != provenance.sha256:
+                raise UserError(f"{path}: changed while it was read. Run the command again.")
     except OSError as error:
         raise UserError(_disk_message(copy, error)) from None
-    finally:
-        temporary.unlink(missing_ok=True)
     write_record(copy, provenance)
     return copy
 
@@ -703,12 +670,11 @@ def _sweep(folder: Path) -> None:
 def _bring(source: Source, mirror: str | Path | None, part: Path, *, progress: bool) -> str | None:
     """Put the bytes at ``part``; give the address to record, None for a local file."""
     if mirror is None:
-        _download(source, source.address, part, progress=progress)
+        download(source.name, source.address, part, progress=progress)
         return source.address
     if "://" in str(mirror):
-        _download(source, str(mirror), part, progress=progress)
-        # What follows ? or # may be a key that was given to this user alone.
-        return urlsplit(str(mirror))._replace(query="", fragment="").geturl()
+        download(source.name, str(mirror), part, progress=progress)
+        return public_address(str(mirror))
     local = _user_path(mirror)
     _hashed(local)  # says what is wrong with it, if anything is, before the copy can be blamed
     shutil.copyfile(local, part)
@@ -718,7 +684,7 @@ def _bring(source: Source, mirror: str | Path | None, part: Path, *, progress: b
 def _examined(source: Source, part: Path, address: str | None, *, mirror: bool) -> Provenance:
     """Make the record of a download, or refuse it."""
     try:
-        (source.check or _check_workbook)(part)
+        (source.check or require_workbook)(part)
     except UserError as error:
         raise UserError(f"{address or 'the file given'}: {error}") from None
     sha256, size = _hashed(part)
@@ -739,196 +705,8 @@ def _examined(source: Source, part: Path, address: str | None, *, mirror: bool) 
     )
 
 
-def _check_workbook(part: Path) -> None:
-    """Refuse what is no SENSE-7 workbook: an error page above all."""
-    with part.open("rb") as stream:
-        start = stream.read(200)
-    kept = "Nothing was kept; give the address of the file itself, not of a page about it."
-    if not start:
-        raise UserError(f"what came is empty. {kept}")
-    if start.startswith(b"version https://git-lfs"):
-        raise UserError(f"what came is a Git LFS pointer, not the workbook. {kept}")
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        raise UserError(f"what came is a web page, not the workbook. {kept}")
-    try:
-        sheets = {name.strip().casefold() for name in read_sheets(part)}
-    except UserError as error:
-        # The temporary file's path would mean nothing to the reader, who can't open it any more.
-        reason = str(error).removeprefix(f"{part}: ")
-        raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
-    if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
-        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {kept}")
-
-
-# The network --------------------------------------------------------------------------------
-
-
-class _Capped:
-    """A file to write to that takes no more than LARGEST bytes."""
-
-    def __init__(self, stream):
-        self.stream = stream
-        self.written = 0
-
-    def write(self, chunk: bytes) -> int:
-        self.written += len(chunk)
-        if self.written > LARGEST:
-            raise UserError(_too_large())
-        return self.stream.write(chunk)
-
-    def flush(self) -> None:
-        self.stream.flush()
-
-
-def _too_large() -> str:
-    return f"What comes is larger than {LARGEST // 2**20} MB, so it isn't the workbook. Nothing was kept."
-
-
-def _download(source: Source, address: str, part: Path, *, progress: bool) -> None:
-    """Download by pooch, with every answer looked at before it is followed or read."""
-    import pooch
-    import requests  # this and urllib3 come with pooch, which raises their errors
-    import urllib3
-
-    _require_allowed(address)
-    answers = []
-
-    def look(answer, *_args, **_options):
-        answers.append(answer)
-        asked = answers[0].url  # the address as requests writes it
-        _require_allowed(answer.url, origin=asked)
-        if answer.is_redirect:
-            _require_allowed(urljoin(answer.url, answer.headers["location"]), origin=asked)
-        length = answer.headers.get("content-length", "0")
-        if not (length.isascii() and length.isdecimal()):
-            raise UserError(f"{address}: the server's answer makes no sense (a length of {length!r:.40}).")
-        if int(length) > LARGEST:
-            raise UserError(_too_large())
-
-    bring = pooch.HTTPDownloader(
-        progressbar=progress and sys.stderr.isatty(),
-        chunk_size=2**16,
-        timeout=TIMEOUT,
-        hooks={"response": look},
-        headers={"Accept-Encoding": "identity"},  # so that the length is the file's
-    )
-    try:
-        with part.open("wb") as stream:
-            bring(address, _Capped(stream), None)
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        # RequestException is an OSError too: caught here, before it could pass for a full disk.
-        raise UserError(_network_message(source, address, error)) from None
-    finally:
-        for answer in answers:
-            answer.close()
-
-
-def _require_allowed(address: str, *, origin: str | None = None) -> None:
-    """Refuse an address that isn't https, hides its host, or leads away from where one asked."""
-    try:
-        place = _place(address)
-    except ValueError:
-        place = None
-    if place is None:
-        raise UserError(f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file.")
-    scheme, host, _ = place
-    if scheme != "https" and not (scheme == "http" and _is_loopback(host)):
-        raise UserError(
-            f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
-        )
-    if origin is None:
-        return
-    asked = _place(origin)
-    same = place == asked or (scheme == "https" and place[2] == asked[2] and {host, asked[1]} <= _GITHUB)
-    if not same:
-        raise UserError(
-            f"{_public(origin)}: refused to follow it to another host, {host}. If you trust that one, "
-            "give its address as --mirror; the copy is then labelled unverified."
-        )
-
-
-def _place(address: str) -> tuple[str, str, int] | None:
-    """Give scheme, host and port; None if different programs could read the address differently."""
-    parts = urlsplit(address)
-    odd = set(address) & set("\\<>\"'`{}|^") or any(ord(character) <= 32 for character in address)
-    if odd or not parts.hostname or "@" in parts.netloc:
-        return None
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _network_message(source: Source, address: str, error: Exception) -> str:
-    """Say in one sentence what went wrong and what to do."""
-    import requests
-    import urllib3
-
-    known = requests.exceptions
-    host = urlsplit(address).hostname
-    inner = error.args[0] if error.args else None
-    reason = getattr(inner, "reason", inner)
-    later = "Try again later"
-    match error:
-        case known.ProxyError():
-            what, mend = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
-        case known.SSLError():
-            what = f"no safe connection to {host} ({_brief(reason)})"
-            mend = "Check this machine's clock and certificates; a filter on your network may be in between"
-        case known.Timeout():
-            what, mend = f"{host} doesn't answer in time", later
-        case known.HTTPError():
-            what, mend = _status(host, error.response.status_code)
-        case known.ChunkedEncodingError() | known.ContentDecodingError():
-            what, mend = "the transfer broke off or arrived garbled", "Run the command again"
-        case known.TooManyRedirects():
-            what, mend = f"{host} redirects without end", later
-        case known.ConnectionError() if isinstance(inner, urllib3.exceptions.ReadTimeoutError):
-            what, mend = f"{host} stopped sending", "Run the command again"
-        case known.ConnectionError() if isinstance(reason, urllib3.exceptions.NameResolutionError):
-            what, mend = f"the host {host} isn't found", "Check that this machine has a network connection"
-        case known.ConnectionError():
-            what = f"no connection to {host} ({_brief(reason)})"
-            mend = "Check that this machine has a network connection"
-        case _:
-            what, mend = f"the server's answer can't be read ({_brief(error)})", later
-    return (
-        f"{source.name}: {what}. {mend}, or use a copy from elsewhere: "
-        f"sense7 fetch {source.name} --mirror FILE_OR_ADDRESS (labelled unverified). "
-        f"Asked: {_public(address)}"
-    )
-
-
-def _status(host: str | None, status: int) -> tuple[str, str]:
-    if status in (404, 410):
-        return f"{host} has no such file (HTTP {status})", "It may have moved: look at the repository"
-    if status in (401, 403):
-        return f"{host} refuses (HTTP {status})", "A sign-in or a permission may be needed"
-    if status == 429:
-        return f"{host} has had too many requests (HTTP 429)", "Wait some minutes"
-    return f"{host} answers with an error (HTTP {status})", "Try again later"
-
-
-def _public(address: str) -> str:
-    return urlsplit(address)._replace(query="", fragment="").geturl()
-
-
-def _brief(reason) -> str:
-    """One short line, without the address of an object in memory."""
-    text = _one_line(reason) if isinstance(reason, Exception) else " ".join(str(reason).split())
-    return text.rpartition(">: ")[2][:160] or "no reason given"
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
 def _disk_message(place: Path, error: OSError) -> str:
     return (
-        f"{place}: can't be written ({error.strerror or _one_line(error)}). "
+        f"{not_written(place, error)} "
         "Free some room or correct the permissions; the variable SENSE7_CACHE can name another cache."
     )

@@ -9,7 +9,6 @@ never a finding about people or about a model.
 (40, 7)
 """
 
-import contextlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7.errors import UserError
+from sense7.files import not_written, write_whole
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import Parameters
 from sense7.simulate.text import Words, write_words
@@ -79,8 +79,13 @@ class Simulation:
             If a file can't be written.
         """
         write_sheets(self.sheets, workbook_path)
-        if truth_path is not None:
-            _write_whole(Path(truth_path), truth_text(self.truth))
+        if truth_path is None:
+            return
+        truth_path = Path(truth_path)
+        try:
+            write_whole(truth_path, truth_text(self.truth))
+        except OSError as error:
+            raise UserError(not_written(truth_path, error)) from None
 
 
 def simulate(parameters: Parameters, seed: int = DEFAULT_SEED) -> Simulation:
@@ -169,17 +174,3 @@ def truth_text(truth: dict) -> str:
             text = plain(value)
         parts.append(f"{plain(key)}:{text}")
     return "{" + ",\n".join(parts) + "}\n"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: can't be written ({error.strerror}).") from None
-    finally:
-        # Where even the folder can't be, there is nothing to take away.
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

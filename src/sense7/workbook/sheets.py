@@ -15,6 +15,7 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from sense7.errors import UserError
+from sense7.files import not_written, one_line, reading
 from sense7.workbook.package import examine
 
 __all__ = ["Sheet", "cell_name", "read_sheets", "write_sheets"]
@@ -127,34 +128,21 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
             raise
         raise UserError(
-            f"{path}: not a workbook that can be read ({_one_line(error)}). "
+            f"{path}: not a workbook that can be read ({one_line(error)}). "
             "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
         ) from None
     return sheets
 
 
 def _require_readable(path: Path) -> None:
-    if not path.exists():
-        raise UserError(f"{path}: there is no such file. Check the path.")
-    if path.is_dir():
-        raise UserError(f"{path}: this is a folder. Give the path of an .xlsx file.")
-    if not path.is_file():
-        raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Save it as an .xlsx file first.")
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(200)
-    except OSError as error:
-        raise UserError(f"{path}: can't be opened ({error.strerror}). Check its permissions.") from None
+    with reading(path) as stream:
+        start = stream.read(200)
     if not start:
         raise UserError(f"{path}: the file is empty. Fetch or save it again.")
     if start.startswith(b"version https://git-lfs"):
         raise UserError(f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for.")
     if path.suffix.casefold() == ".xlsx" and not is_zipfile(path) and not start.startswith(b"\xd0\xcf"):
         raise UserError(f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again.")
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _sheet(source, metadata, errors: list[tuple[int, int]]) -> Sheet:
@@ -237,12 +225,11 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
             part = Path(folder) / "part.xlsx"
             _write(ordered, part)
             part.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: can't be written ({error.strerror or _one_line(error)}).") from None
     except Exception as error:
-        if type(error).__name__ != "FileCreateError":  # XlsxWriter's name for an OSError
+        # FileCreateError is XlsxWriter's name for an OSError.
+        if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
             raise
-        raise UserError(f"{path}: can't be written ({_one_line(error)}).") from None
+        raise UserError(not_written(path, error)) from None
 
 
 def _write(sheets: list[Sheet], part: Path) -> None:

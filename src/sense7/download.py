@@ -1,0 +1,231 @@
+"""The network half of fetching: a file from the web, and whether it is what was asked for.
+
+Every answer is looked at before it is followed or read: the way has to be safe and may not lead to
+another host than the one that was asked, and no more is read than a workbook can have. What goes wrong is
+said in one sentence, with the mend. What is known of the file afterwards is for :mod:`sense7.sources`.
+"""
+
+import ipaddress
+import sys
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+from sense7.errors import UserError
+from sense7.files import one_line
+from sense7.workbook.sheets import read_sheets
+
+__all__ = ["download", "public_address", "require_workbook"]
+
+TIMEOUT = (15, 60)
+"""Seconds to wait for a connection, and for the next bytes."""
+
+LARGEST = 256 * 2**20
+"""Bytes a download may have. The workbook is a few megabytes; a server that never stops is cut off."""
+
+_GITHUB = frozenset(
+    {
+        "github.com",
+        "raw.githubusercontent.com",
+        "objects.githubusercontent.com",
+        "release-assets.githubusercontent.com",
+    }
+)
+
+
+def download(name: str, address: str, part: Path, *, progress: bool) -> None:
+    """Download by pooch, with every answer looked at before it is followed or read.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, for messages.
+    address : str
+        Where the file lies.
+    part : Path
+        Where it is written to. An OSError is one of writing, never of the network.
+    progress : bool
+        Show a bar on standard error, if that is a terminal.
+
+    Raises
+    ------
+    UserError
+        If the address or where it leads isn't allowed, the place can't be reached, or too much comes.
+    """
+    import pooch
+    import requests  # this and urllib3 come with pooch, which raises their errors
+    import urllib3
+
+    _require_allowed(address)
+    answers = []
+
+    def look(answer, *_args, **_options):
+        answers.append(answer)
+        asked = answers[0].url  # the address as requests writes it
+        _require_allowed(answer.url, origin=asked)
+        if answer.is_redirect:
+            _require_allowed(urljoin(answer.url, answer.headers["location"]), origin=asked)
+        length = answer.headers.get("content-length", "0")
+        if not (length.isascii() and length.isdecimal()):
+            raise UserError(f"{address}: the server's answer makes no sense (a length of {length!r:.40}).")
+        if int(length) > LARGEST:
+            raise UserError(_too_large())
+
+    bring = pooch.HTTPDownloader(
+        progressbar=progress and sys.stderr.isatty(),
+        chunk_size=2**16,
+        timeout=TIMEOUT,
+        hooks={"response": look},
+        headers={"Accept-Encoding": "identity"},  # so that the length is the file's
+    )
+    try:
+        with part.open("wb") as stream:
+            bring(address, _Capped(stream), None)
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        # RequestException is an OSError too: caught here, before it could pass for a full disk.
+        raise UserError(_network_message(name, address, error)) from None
+    finally:
+        for answer in answers:
+            answer.close()
+
+
+class _Capped:
+    """A file to write to that takes no more than LARGEST bytes."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.written = 0
+
+    def write(self, chunk: bytes) -> int:
+        self.written += len(chunk)
+        if self.written > LARGEST:
+            raise UserError(_too_large())
+        return self.stream.write(chunk)
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+
+def _too_large() -> str:
+    return f"What comes is larger than {LARGEST // 2**20} MB, so it isn't the workbook. Nothing was kept."
+
+
+def _require_allowed(address: str, *, origin: str | None = None) -> None:
+    """Refuse an address that isn't https, hides its host, or leads away from where one asked."""
+    try:
+        place = _place(address)
+    except ValueError:
+        place = None
+    if place is None:
+        raise UserError(f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file.")
+    scheme, host, _ = place
+    if scheme != "https" and not (scheme == "http" and _is_loopback(host)):
+        raise UserError(
+            f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
+        )
+    if origin is None:
+        return
+    asked = _place(origin)
+    same = place == asked or (scheme == "https" and place[2] == asked[2] and {host, asked[1]} <= _GITHUB)
+    if not same:
+        raise UserError(
+            f"{public_address(origin)}: refused to follow it to another host, {host}. If you trust that one, "
+            "give its address as --mirror; the copy is then labelled unverified."
+        )
+
+
+def _place(address: str) -> tuple[str, str, int] | None:
+    """Give scheme, host and port; None if different programs could read the address differently."""
+    parts = urlsplit(address)
+    odd = set(address) & set("\\<>\"'`{}|^") or any(ord(character) <= 32 for character in address)
+    if odd or not parts.hostname or "@" in parts.netloc:
+        return None
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _network_message(name: str, address: str, error: Exception) -> str:
+    """Say in one sentence what went wrong and what to do."""
+    import requests
+    import urllib3
+
+    known = requests.exceptions
+    host = urlsplit(address).hostname
+    inner = error.args[0] if error.args else None
+    reason = getattr(inner, "reason", inner)
+    later = "Try again later"
+    match error:
+        case known.ProxyError():
+            what, mend = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
+        case known.SSLError():
+            what = f"no safe connection to {host} ({_brief(reason)})"
+            mend = "Check this machine's clock and certificates; a filter on your network may be in between"
+        case known.Timeout():
+            what, mend = f"{host} doesn't answer in time", later
+        case known.HTTPError():
+            what, mend = _status(host, error.response.status_code)
+        case known.ChunkedEncodingError() | known.ContentDecodingError():
+            what, mend = "the transfer broke off or arrived garbled", "Run the command again"
+        case known.TooManyRedirects():
+            what, mend = f"{host} redirects without end", later
+        case known.ConnectionError() if isinstance(inner, urllib3.exceptions.ReadTimeoutError):
+            what, mend = f"{host} stopped sending", "Run the command again"
+        case known.ConnectionError() if isinstance(reason, urllib3.exceptions.NameResolutionError):
+            what, mend = f"the host {host} isn't found", "Check that this machine has a network connection"
+        case known.ConnectionError():
+            what = f"no connection to {host} ({_brief(reason)})"
+            mend = "Check that this machine has a network connection"
+        case _:
+            what, mend = f"the server's answer can't be read ({_brief(error)})", later
+    return (
+        f"{name}: {what}. {mend}, or use a copy from elsewhere: "
+        f"sense7 fetch {name} --mirror FILE_OR_ADDRESS (labelled unverified). "
+        f"Asked: {public_address(address)}"
+    )
+
+
+def _status(host: str | None, status: int) -> tuple[str, str]:
+    if status in (404, 410):
+        return f"{host} has no such file (HTTP {status})", "It may have moved: look at the repository"
+    if status in (401, 403):
+        return f"{host} refuses (HTTP {status})", "A sign-in or a permission may be needed"
+    if status == 429:
+        return f"{host} has had too many requests (HTTP 429)", "Wait some minutes"
+    return f"{host} answers with an error (HTTP {status})", "Try again later"
+
+
+def public_address(address: str) -> str:
+    """Give an address without what follows ? or #, which may be a key that was given to this user alone."""
+    return urlsplit(address)._replace(query="", fragment="").geturl()
+
+
+def _brief(reason) -> str:
+    """One short line, without the address of an object in memory."""
+    text = one_line(reason) if isinstance(reason, Exception) else " ".join(str(reason).split())
+    return text.rpartition(">: ")[2][:160] or "no reason given"
+
+
+def require_workbook(part: Path) -> None:
+    """Refuse what is no SENSE-7 workbook: an error page above all."""
+    with part.open("rb") as stream:
+        start = stream.read(200)
+    kept = "Nothing was kept; give the address of the file itself, not of a page about it."
+    if not start:
+        raise UserError(f"what came is empty. {kept}")
+    if start.startswith(b"version https://git-lfs"):
+        raise UserError(f"what came is a Git LFS pointer, not the workbook. {kept}")
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        raise UserError(f"what came is a web page, not the workbook. {kept}")
+    try:
+        sheets = {name.strip().casefold() for name in read_sheets(part)}
+    except UserError as error:
+        # The temporary file's path would mean nothing to the reader, who can't open it any more.
+        reason = str(error).removeprefix(f"{part}: ")
+        raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
+    if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
+        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {kept}")

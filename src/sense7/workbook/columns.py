@@ -1,0 +1,261 @@
+"""The sheets and columns of the official format, found in a file by their names.
+
+Exact names come first; what bears a name alike is taken with a warning, and what can't be matched
+is kept and said.
+"""
+
+import pandas as pd
+
+from sense7 import taxonomy
+from sense7.study import ABSENT
+from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
+from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.sheets import Sheet, cell_name
+from sense7.workbook.values import is_blank
+
+__all__ = ["KEY_COLUMNS", "Table", "column_report", "locate_sheet", "place_of", "report_state"]
+
+KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
+"""Columns without which a sheet can't be read."""
+
+
+def locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -> Sheet | None:
+    """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
+    if official in sheets:
+        sheet = sheets[official]
+    else:
+        alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
+        if not alike:
+            present = ", ".join(sheets) or "none"
+            findings.add(
+                ERROR,
+                "missing-sheet",
+                f"the sheet {official} is missing (sheets present: {present}).",
+                f"name the sheet {official}.",
+                sheet=official,
+            )
+            return None
+        sheet = alike[0]
+        findings.add(
+            WARNING,
+            "renamed-sheet",
+            f"read as the sheet {official}.",
+            f"name it {official}; the authors' scripts need the exact name.",
+            sheet=sheet.name,
+        )
+    report_state(sheet, findings)
+    return sheet
+
+
+def report_state(sheet: Sheet, findings: Findings) -> None:
+    """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas' errors."""
+    if sheet.merged:
+        findings.add(
+            WARNING,
+            "merged-cells",
+            f"{sheet.merged} merged ranges: only the first cell of each holds its value, the others are blank.",
+            "unmerge them and fill every cell.",
+            sheet=sheet.name,
+        )
+    if not sheet.visible:
+        findings.add(
+            WARNING,
+            "hidden-sheet",
+            "the sheet is hidden; it was read all the same.",
+            "show it.",
+            sheet=sheet.name,
+        )
+    for position, row in sheet.errors:
+        findings.add(
+            WARNING,
+            "error-cell",
+            "a formula's error (such as #N/A or #DIV/0!); the cell was read as blank.",
+            "mend the formula, or write the value.",
+            **place_of(sheet, position),
+            rows=[row],
+        )
+
+
+def place_of(sheet: Sheet, position: int) -> dict:
+    """Where a column stands, as arguments of ``Findings.add``; named by its letters if it has no header."""
+    header = sheet.header[position] if position < len(sheet.header) else ""
+    name = header if header.strip() else f"{cell_name(position, 1).rstrip('1')} (no name)"
+    return {"sheet": sheet.name, "column": name, "position": position}
+
+
+class Table:
+    """A sheet of the official format with its columns found."""
+
+    def __init__(self, official: str, sheet: Sheet, findings: Findings):
+        self.official = official
+        self.sheet = sheet
+        self.columns = taxonomy.CORE_COLUMNS[official]
+        self.positions = _match_columns(official, sheet, findings)
+        self.filled: dict[str, int] = {}
+        self.read: dict[str, int] = {}
+        missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
+        for key in missing_keys:
+            present = ", ".join(filter(None, sheet.header)) or "none"
+            findings.add(
+                ERROR,
+                "missing-key-column",
+                f"the key column {key} is missing in row 1 (columns present: {present}).",
+                f"name the column {key}; names stand in row 1, with nothing above them.",
+                sheet=sheet.name,
+                column=key,
+            )
+        self.has_keys = not missing_keys
+
+    @property
+    def length(self) -> int:
+        """Number of rows, the header left out."""
+        return len(self.sheet.rows)
+
+    def cells(self, official: str) -> list:
+        """Cells of a column; all None where the column is missing."""
+        position = self.positions.get(official)
+        return [None] * self.length if position is None else self.sheet.column(position)
+
+    def place(self, official: str) -> dict:
+        """Where a column stands or would stand, as arguments of ``Findings.add``."""
+        if official in self.positions:
+            return place_of(self.sheet, self.positions[official])
+        return {"sheet": self.sheet.name, "column": official, "position": None}
+
+    def count(self, official: str, filled: int, read: int) -> None:
+        """Note how many cells of a column are filled, and how many of them could be read."""
+        self.filled[official], self.read[official] = int(filled), int(read)
+
+    def report(self) -> pd.DataFrame:
+        """What became of each column of this sheet; where nothing was counted, every filled cell is read."""
+        records = []
+        for column in self.columns:
+            position = self.positions.get(column.official)
+            filled = self.filled.get(column.official)
+            if filled is None:
+                filled = sum(not is_blank(cell) for cell in self.cells(column.official))
+            records.append(
+                {
+                    "sheet": self.official,
+                    "column": column.official,
+                    "name": column.name,
+                    "header": None if position is None else self.sheet.header[position],
+                    "question": column.is_question,
+                    "filled": filled,
+                    "read": self.read.get(column.official, filled),
+                }
+            )
+        return pd.DataFrame(records)
+
+
+def column_report(tasks: Table, messages: Table, turns: pd.DataFrame) -> pd.DataFrame:
+    """What became of each column; a turn's rating counts where it belongs, in assistant turns."""
+    report = pd.concat([tasks.report(), messages.report()], ignore_index=True)
+    for name in RATING_NAMES:
+        counted = [(turns[f"{name}_state"] != ABSENT).sum(), turns[name].notna().sum()]
+        report.loc[report["name"] == name, ["filled", "read"]] = counted
+    return report
+
+
+def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str, int]:
+    """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
+    columns = taxonomy.CORE_COLUMNS[official]
+    positions: dict[str, int] = {}
+    claimed: dict[int, str] = {}
+
+    def claim(official: str, position: int) -> None:
+        positions[official] = position
+        claimed[position] = official
+
+    for column in columns:
+        if column.official in sheet.header:
+            claim(column.official, sheet.header.index(column.official))
+    for match in (_alike, _by_dimension):
+        for column in columns:
+            if column.official in positions:
+                continue
+            candidates = [
+                position
+                for position, header in enumerate(sheet.header)
+                if position not in claimed and header.strip() and match(column, header)
+            ]
+            if len(candidates) == 1 or (candidates and match is _alike):
+                claim(column.official, candidates[0])
+                findings.add(
+                    WARNING,
+                    "renamed-column",
+                    f"read as {column.official}.",
+                    f"check that it is {column.official}, and name it so if it is.",
+                    sheet=sheet.name,
+                    column=sheet.header[candidates[0]],
+                )
+    _report_missing(official, sheet, columns, positions, findings)
+    _report_unmatched(sheet, columns, positions, claimed, findings)
+    return positions
+
+
+def _alike(column: Column, header: str) -> bool:
+    return normalise_name(header) == normalise_name(column.official)
+
+
+def _by_dimension(column: Column, header: str) -> bool:
+    """Whether the header names the dimension of a rating column, as its suffix or in full."""
+    name = normalise_name(header)
+    if column.name.startswith("post_"):
+        prefix = normalise_name("PostTaskEmpathy")
+        if not name.startswith(prefix):
+            return False
+        named = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in name[len(prefix) :]]
+        return named == [column.name.removeprefix("post_")]
+    return any(
+        dimension.name == column.official and name == normalise_name(dimension.title) for dimension in DIMENSIONS
+    )
+
+
+def _report_missing(official, sheet, columns, positions, findings) -> None:
+    for column in columns:
+        if column.official not in positions and column.official not in KEY_COLUMNS[official]:
+            findings.add(
+                WARNING,
+                "missing-column",
+                "the column is missing; what needs it can't be computed.",
+                "add it if the data exist; otherwise nothing is to be done.",
+                sheet=sheet.name,
+                column=column.official,
+            )
+
+
+def _report_unmatched(sheet, columns, positions, claimed, findings) -> None:
+    prefix = normalise_name("PostTaskEmpathy")
+    taken = {normalise_name(sheet.header[position]): official for position, official in claimed.items()}
+    for position, header in enumerate(sheet.header):
+        if position in claimed:
+            continue
+        if not header.strip():
+            if all(row[position] is None for row in sheet.rows):
+                continue
+            kind = "nameless-column"
+            problem = "the column holds values but has no name in row 1; it is kept and not used."
+            mend = "name it."
+        elif normalise_name(header) in taken:
+            kind = "duplicate-column"
+            problem = (
+                f"a further column of the name {taken[normalise_name(header)]}; the one that bears the exact name is "
+                "used, or else the first. This one is kept and not used."
+            )
+            mend = "rename or remove one of the two."
+        elif header in sheet.header[:position]:
+            kind = "duplicate-column"
+            problem = "the name stands twice in row 1; neither column is used."
+            mend = "rename or remove one of the two."
+        elif normalise_name(header).startswith(prefix):
+            kind = "unmatched-column"
+            problem = (
+                "it could not be matched to one of the seven dimensions, or not to one alone; it is kept and not used."
+            )
+            mend = f"name it PostTaskEmpathy_ and one of {', '.join(taxonomy.DIMENSION_NAMES)}."
+        else:
+            kind = "unknown-column"
+            problem = "the official format does not describe this column; it is kept and not used."
+            mend = "nothing, if that is as meant."
+        findings.add(WARNING, kind, problem, mend, **place_of(sheet, position))
