@@ -177,6 +177,7 @@ def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder opens from the text notebooks."""
+    from sense7.files import write_whole
     from sense7.pipeline.build import find_checkout
     from sense7.pipeline.notebooks import find_notebooks, to_ipynb
 
@@ -186,7 +187,7 @@ def notebooks(
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             stale.append(place.name)
             if not check_only:
-                place.write_text(text, encoding="utf-8")
+                write_whole(place, text)
     if stale and check_only:
         _fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
     print(f"{len(stale)} written" if stale else "up to date")
