@@ -17,7 +17,7 @@ FLOORS = (
     {"errors", "taxonomy"},
     {"study", "files"},
     {"workbook", "simulate", "download", "sources"},
-    {"load"},
+    {"loading"},
     {"statistics", "judge"},
     {"record", "tables", "figures"},
     {"claims"},

@@ -67,8 +67,8 @@ def recorded(estimate, low=None, high=None, reason=None, key="alpha_turn"):
     }
 
 
-def truth(value, tuned=False, key="alpha_turn"):
-    return {"planted": [{"key": key, "value": value, "tuned": tuned}]}
+def truth(value, tuned=False, key="alpha_turn", kind="implied"):
+    return {"planted": [{"key": key, "value": value, "tuned": tuned, "kind": kind}]}
 
 
 def verdict(values, where, known=None, claim=ALPHA):
@@ -123,7 +123,7 @@ def test_a_tuned_value_is_marked_and_called_no_evidence():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
     assert row.tuned
     assert row.why.endswith("it was tuned to the published figure, so nearness to that is no evidence")
-    assert "1 recovered (1 of them with tuned values)" in claims.summarise([row])
+    assert "1 recovered (0 mere counts or names; 1 tuned to a published figure)" in claims.summarise([row])
 
 
 def test_a_missed_value_is_marked_as_tuned_too():
@@ -135,10 +135,24 @@ def test_synthetic_data_without_their_truth_say_nothing():
 
 
 def test_a_count_without_interval_is_recovered_only_if_equal():
-    known = truth(109, key="participants")
+    known = truth(109, key="participants", kind="count")
     for estimate, said in ((109, "recovered"), (108, "missed")):
         row = verdict(recorded(estimate, key="participants"), provenance("synthetic"), known, COUNT)
         assert row.verdict == said
+
+
+def test_a_value_without_an_interval_is_neither_recovered_nor_missed():
+    row = verdict(
+        recorded(0.0, reason="no interval: every resampling gives the same value"), provenance("synthetic"), truth(0.02)
+    )
+    assert row.verdict == "not comparable"
+
+
+def test_the_name_of_the_best_condition_is_recovered_or_missed():
+    claim = replace(ALPHA, key="best_condition", value=None)
+    for name, said in (("a", "recovered"), ("b", "missed")):
+        values = recorded(name, key="best_condition")
+        assert verdict(values, provenance("synthetic"), truth("a", key="best_condition"), claim).verdict == said
 
 
 @pytest.mark.parametrize("kind", ["official", "synthetic", "own"])

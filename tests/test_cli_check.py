@@ -42,7 +42,7 @@ def test_it_says_what_is_in_a_workbook(check, workbook):
     code, out, err = check(workbook(messages={"Cognitive": None, "Retry": None, "Mood": "x"}))
     assert (code, err) == (0, "")
     for line in (
-        "mine: own workbook mine.xlsx",
+        "mine: workbook mine.xlsx, given by its path",
         "  participants         3",
         "  assistant turns      8",
         "  plain-empathy  2",

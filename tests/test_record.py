@@ -82,6 +82,9 @@ def test_a_table_is_recorded_by_pattern_or_by_name(recorder, tmp_path):
         (0.9613, "alpha", "0.961"),
         (3.5333, "level, 1 to 5", "3.53"),
         ("gpt", "condition", "gpt"),
+        (1.0, "alpha", "1.000"),
+        (4.0, "level, 1 to 5", "4.00"),
+        (4.0, "conditions", "4"),
         (0.0, "share of turns", "0.0%"),
     ],
 )

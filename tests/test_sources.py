@@ -471,7 +471,7 @@ def test_names_and_paths(places):
     path, provenance = resolve(places / "mine.xlsx")
     assert path == places / "mine.xlsx"
     assert (provenance.kind, provenance.name, provenance.address) == ("own", "mine", None)
-    assert provenance.label == "own workbook mine.xlsx"
+    assert provenance.label == "workbook mine.xlsx, given by its path"
     assert not provenance.verified
 
 

@@ -26,7 +26,7 @@ _WHERE = {
     "cronbach_alpha": "statistics.reliability",
     "estimate_table": "statistics.estimates",
     "ground_truth": "judge.ground_truth",
-    "load": "load",
+    "load": "loading",
     "read_workbook": "workbook",
 }
 _STATISTICS = (entry.name for entry in pkgutil.iter_modules([f"{__path__[0]}/statistics"]))

@@ -196,9 +196,11 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
         return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data whose truth is not known here")
     truth, tuned = planted["value"], bool(planted.get("tuned"))
     shown = format_number(truth, claim.unit)
-    if value["low"] is None:
+    if planted.get("kind") == "count" or isinstance(truth, str):
         inside = value["estimate"] == truth
-        why = f"planted {shown}, {'equal' if inside else 'not equal'} to what was counted"
+        why = f"planted {shown}, {'equal' if inside else 'not equal'} to what was found"
+    elif value["low"] is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to hold the truth against", tuned, truth)
     else:
         inside = value["low"] <= truth <= value["high"]
         why = f"planted truth {shown} lies {'inside' if inside else 'outside'} the interval"
@@ -209,6 +211,8 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
 
 def _reproduction(claim: Claim, value: Mapping) -> Row:
     estimate = value["estimate"]
+    if claim.compare is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
     reason = claim.compare["reason"]
     if "at_most" in claim.compare:
         agrees = 0 < estimate <= claim.compare["at_most"]
@@ -222,7 +226,7 @@ def _reproduction(claim: Claim, value: Mapping) -> Row:
 
 
 def summarise(rows: Sequence[Row]) -> str:
-    """One line: how many of each verdict, and how many of them tuned.
+    """One line: how many of each verdict; of those recovered, how many are mere counts, how many tuned.
 
     Examples
     --------
@@ -230,10 +234,12 @@ def summarise(rows: Sequence[Row]) -> str:
     'Ledger: no claims'
     """
     counts = Counter(row.verdict for row in rows)
-    tuned = sum(row.tuned for row in rows if row.verdict == RECOVERED)
+    recovered = [row for row in rows if row.verdict == RECOVERED]
+    plain = sum(row.computed["low"] is None for row in recovered)
+    tuned = sum(row.tuned for row in recovered)
+    note = f" ({plain} mere counts or names; {tuned} tuned to a published figure)" if plain or tuned else ""
     parts = []
     for verdict in VERDICTS:
         if counts[verdict]:
-            note = f" ({tuned} of them with tuned values)" if verdict == RECOVERED and tuned else ""
-            parts.append(f"{counts[verdict]} {verdict}{note}")
+            parts.append(f"{counts[verdict]} {verdict}{note if verdict == RECOVERED else ''}")
     return "Ledger: " + (", ".join(parts) or "no claims")

@@ -66,7 +66,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
-    from sense7.load import load
+    from sense7.loading import load
     from sense7.workbook.report import describe, print_description
 
     description = describe(load(file, prompted_condition=prompted, strict=strict))
@@ -159,14 +159,16 @@ def ledger(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print every published claim beside what an edition computed."""
-    from sense7.claims import DIFFERS, PRIMARY
+    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
     from sense7.pipeline.build import find_checkout, read_ledger
 
-    rows = read_ledger(find_checkout(), edition)
+    rows, label = read_ledger(find_checkout(), edition)
     if as_json:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
     else:
-        _print_ledger(edition, rows)
+        _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
+    if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
+        print(f"sense7: {edition}: nothing was held against the paper; these data are {label}", file=sys.stderr)
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
         _fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
@@ -240,14 +242,14 @@ class _progress:
             self.bar.stop()
 
 
-def _print_ledger(edition: str, rows: list[dict]) -> None:
+def _print_ledger(title: str, rows: list[dict]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from sense7.record import format_value
 
-    table = Table(title=f"Ledger of the edition {edition}", title_justify="left", show_lines=True)
+    table = Table(title=Text(title), title_justify="left", show_lines=True)
     for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
         table.add_column(head)
     for row in rows:

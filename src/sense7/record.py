@@ -11,6 +11,12 @@ from sense7.files import write_whole
 
 __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
 
+COUNTS = frozenset(
+    ("comments", "conditions", "conversations", "dimensions", "levels", "messages", "participants")
+    + ("specifications", "studies", "topics", "turns")
+)
+"""Units that count something: their values are shown as whole numbers."""
+
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
 
@@ -76,7 +82,7 @@ class Recorder:
         low, high : float, optional
             Interval; None or NaN if there is none.
         reason : str
-            Why there is no estimate, or no interval.
+            Why there is no estimate or no interval, or what the estimate lacks.
 
         Raises
         ------
@@ -171,9 +177,12 @@ def format_number(number: float | str, unit: str) -> str:
         return number
     if unit.startswith("share"):
         return f"{100 * number:.1f}%"
-    if isinstance(number, int) or float(number).is_integer():
-        return f"{int(number):,}"
-    return f"{number:.2f}" if unit.startswith("level") else f"{number:.3f}"
+    if unit.startswith("level,"):
+        return f"{number:.2f}"
+    # A whole number that is no count, such as an alpha of 1, keeps its decimals.
+    if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
+        return f"{number:,.0f}"
+    return f"{number:.3f}"
 
 
 def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:
@@ -194,6 +203,7 @@ def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")
     if value["estimate"] is None:
         return f"not available here ({value['reason']})"
     unit = value["unit"]
+    note = value.get("reason")
     texts = {
         "estimate": lambda: format_number(value["estimate"], unit),
         "interval": lambda: (
@@ -205,4 +215,6 @@ def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")
         "method": lambda: value["method"],
         "unit": lambda: unit,
     }
-    return " ".join(filter(None, (texts[part]() for part in parts)))
+    text = " ".join(filter(None, (texts[part]() for part in parts)))
+    # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
+    return f"{text} ({note})" if note and "interval" in parts else text

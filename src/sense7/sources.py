@@ -146,7 +146,7 @@ class Provenance:
     >>> provenance.kind, provenance.name, provenance.sha256[:8], provenance.verified
     ('own', 'mine', 'ba7816bf', False)
     >>> provenance.label
-    'own workbook mine.xlsx'
+    'workbook mine.xlsx, given by its path'
     >>> Provenance.from_dict(provenance.to_dict()) == provenance
     True
     """
@@ -225,7 +225,7 @@ class Provenance:
         if self.kind == "synthetic":
             return "synthetic workbook, whose numbers are no findings"
         if self.kind == "own":
-            return f"own workbook {self.file}"
+            return f"workbook {self.file}, given by its path"
         if self.verified:
             return "official workbook, fetched from the authors' repository"
         if self.mirror:

@@ -55,7 +55,7 @@ class Table:
         return f"{self.caption}\n{self.frame.to_string()}"
 
 
-def estimates(table: pd.DataFrame, caption: str) -> Table:
+def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
     """A table of estimates for people: estimate, interval, n, and a note where one is missing.
 
     Parameters
@@ -65,6 +65,8 @@ def estimates(table: pd.DataFrame, caption: str) -> Table:
     caption : str
         What it shows; units and the kind of interval.
     """
+    if table.empty:
+        return Sentence("There is nothing to show.")
     rows = []
     for _, row in table.iterrows():
         known, interval = np.isfinite(row["estimate"]), np.isfinite(row["low"])

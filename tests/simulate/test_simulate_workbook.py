@@ -176,10 +176,16 @@ def test_units_point_into_the_workbook(default):
         assert roles[row[0], row[1]] == "assistant"
 
 
-def test_nothing_is_called_tuned_once_parameters_change():
-    small = Parameters(participants=8, conversations=30, unrated_conversations=1)
+def test_a_value_stays_tuned_until_it_is_moved_away_from_the_published_one():
+    small = Parameters(participants=8, conversations=30, unrated_conversations=1, turn_sd=2.5)
     truth = simulate(small, 1).truth
-    assert not any(entry["tuned"] for entry in truth["planted"])
+    planted = {entry["key"]: entry for entry in truth["planted"]}
+    assert not planted["participants"]["tuned"]
+    assert planted["tasks"]["tuned"]
+    assert planted["alpha_turn"]["tuned"]
+    for entry in planted.values():
+        if entry["tuned"] and entry["published"]:
+            assert entry["value"] == pytest.approx(entry["published"], rel=0.1)
     assert json.loads(truth_text(truth)) == truth
 
 

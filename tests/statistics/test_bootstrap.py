@@ -80,13 +80,13 @@ def test_many_rows_of_few_participants_do_not_narrow_the_interval():
     assert widths[0] == pytest.approx(widths[1])
 
 
-@pytest.mark.parametrize("participants", [1, 2])
-def test_below_three_participants_there_is_no_interval_and_the_reason_says_so(participants):
+@pytest.mark.parametrize("participants", [1, 2, 4])
+def test_below_five_participants_there_is_no_interval_and_the_reason_says_so(participants):
     rows = rows_of(participants, rows=10, seed=1)
     estimate, low, high, reason = ParticipantBootstrap(rows["who"], 100, 1).estimate(mean, totals(rows), rows["who"])
     assert np.isfinite(estimate)
     assert np.isnan([low, high]).all()
-    assert reason == f"no interval: only {participants} participants to resample"
+    assert reason == f"no interval: only {participants} participant{'s' * (participants > 1)} to resample"
 
 
 def test_a_statistic_undefined_in_many_draws_has_no_interval():
@@ -96,6 +96,14 @@ def test_a_statistic_undefined_in_many_draws_has_no_interval():
     _, low, _, reason = ParticipantBootstrap(rows["who"], 1000, 1).estimate(mean, values, rows["who"])
     assert np.isnan(low)
     assert reason.startswith("no interval: undefined in 3")
+
+
+def test_a_share_of_nought_is_not_called_certain():
+    rows = pd.DataFrame({"who": list("abcdefgh"), "x": 0.0})
+    estimate, low, _, reason = ParticipantBootstrap(rows["who"], 200, 1).estimate(mean, totals(rows), rows["who"])
+    assert estimate == 0
+    assert np.isnan(low)
+    assert reason == "no interval: every resampling gives the same value"
 
 
 def test_coverage_of_the_mean_is_near_nominal_under_clustering():

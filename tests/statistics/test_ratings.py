@@ -44,7 +44,7 @@ def test_a_dimension_never_asked_says_so_in_every_table(shared):
     for table in tables:
         for name in ("overall", "Cognitive", "Relational"):
             assert np.isnan(table.loc[name, "estimate"])
-            assert table.loc[name, "reason"] == "this dimension was never asked in this data set"
+            assert table.loc[name, "reason"] == "never asked in this data set"
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def test_shares_count_what_they_say_they_count(small_study):
 
 def test_asked_and_never_rated_is_not_never_asked(small_study):
     bootstrap = bootstrap_of(small_study)
-    assert ratings.applicability(small_study, bootstrap).loc["Relational", "reason"] == ""
+    assert ratings.applicability(small_study, bootstrap).loc["Relational", "estimate"] == 0
     row = ratings.mean_levels(small_study, bootstrap).loc["Relational"]
-    assert row["reason"] == "this dimension was asked and never rated in this data set"
+    assert row["reason"] == "asked, and never rated in this data set"
 
 
 def test_level_counts_add_up_to_the_turns_put_to_rating(small_study):

@@ -41,8 +41,8 @@ GOLDEN_NAMES = {
     "per turn, pairwise": "turn_pairwise",
     "per turn, listwise": "turn_listwise",
     "per turn, without Relational": "turn_6dims_pairwise",
-    "after the task, pairwise": "post",
-    "after the task, listwise": "post",
+    "after the conversation, pairwise": "post",
+    "after the conversation, listwise": "post",
 }
 
 
@@ -70,7 +70,7 @@ def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
     counts = tables["participants"]["n"]
     assert counts["per turn, pairwise"] == golden["n_turns"]
     assert counts["per turn, listwise"] == golden["n_turns_listwise"]
-    assert counts["after the task, pairwise"] == golden["n_conversations"]
+    assert counts["after the conversation, pairwise"] == golden["n_conversations"]
 
 
 def test_resampling_frames_gives_the_interval_that_the_engine_gives(study, tables):
@@ -106,7 +106,7 @@ def test_ieval_gives_its_known_answer(shared):
     row = reliability.alpha_row(turns, bootstrap)
     assert round(row["estimate"], 3) == 0.917
     assert row["n"] == 1920
-    assert "5 items (never rated: Cognitive, Relational)" in row["method"]
+    assert row["reason"] == "5 dimensions; never rated: Cognitive, Relational"
     correlations = turns.corr()
     assert round(correlations.loc["Affective", "Response"], 3) == 0.878
     assert round(correlations.loc["Interest", "Contextual"], 3) == 0.848
@@ -152,14 +152,14 @@ def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([[np.nan, np.nan], [np.nan, np.nan]], "none of these items was rated in this data set; alpha needs two"),
-        ([[1, np.nan], [2, np.nan]], "only one of these items was rated in this data set; alpha needs two"),
+        ([[np.nan, np.nan], [np.nan, np.nan]], "none of these dimensions was rated in this data set; alpha needs two"),
+        ([[1, np.nan], [2, np.nan]], "only one of these dimensions was rated in this data set; alpha needs two"),
         ([[3, 3], [3, 3], [3, 3]], "the ratings do not vary, or no two items share two units"),
         (
             [[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]],
             "the ratings do not vary, or no two items share two units",
         ),
-        ([[1, 2]], "only 1 units rate all 2 items"),
+        ([[1, 2]], "fewer than two units rate all 2 dimensions"),
     ],
 )
 def test_where_there_is_no_alpha_the_row_says_why(rows, reason):
@@ -175,7 +175,7 @@ def test_one_participant_has_an_alpha_and_no_interval():
     row = reliability.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
     assert row["estimate"] > 0.8
     assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: only 1 participants to resample"
+    assert row["reason"] == "no interval: only 1 participant to resample"
 
 
 def test_an_unknown_rule_for_missing_ratings_is_refused():

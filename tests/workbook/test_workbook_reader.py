@@ -357,13 +357,22 @@ def test_a_missing_key_of_a_renamed_sheet_is_said_once(minimal_sheets):
 
 @pytest.mark.parametrize(
     "header",
-    ["PostTaskEmpathy_AffectiveUnderstanding", "posttaskempathy_affective", "PostTaskEmpathy Affective",
+    ["PostTaskEmpathy_Affective_Underst", "posttaskempathy_affective", "PostTaskEmpathy Affective",
      "PostTaskEmpathyAffective", "PostTask_Empathy_Affective_1"],
 )  # fmt: skip
 def test_suffixes_of_post_task_empathy_are_matched_by_the_dimension_they_name(read, header):
     study = read(tasks={"PostTaskEmpathy_Affective": ..., header: [1.0, 2.0, 3.0, 4.0]})
     assert study.conversations["post_Affective"].tolist() == [1, 2, 3, 4]
     assert found(study, "renamed-column").column == header
+
+
+@pytest.mark.parametrize(
+    "header", ["PostTaskEmpathy_AffectiveUnderstanding", "PostTaskEmpathy_Affective Understanding"]
+)
+def test_the_whole_title_of_a_dimension_as_suffix_leaves_nothing_to_doubt(read, header):
+    study = read(tasks={"PostTaskEmpathy_Affective": ..., header: [1.0, 2.0, 3.0, 4.0]})
+    assert study.conversations["post_Affective"].tolist() == [1, 2, 3, 4]
+    assert study.findings == []
 
 
 @pytest.mark.parametrize("header", ["PostTaskEmpathy_1", "PostTaskEmpathy_AffectiveCognitive", "PostTaskEmpathy_"])

@@ -93,6 +93,8 @@ def intervals(
         axes.grid(visible=False, axis="y")
         if len(tables) > 1:
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(tables))
+    if not any(np.isfinite(table["low"]).any() for table in tables.values()):
+        caption += " No interval could be computed."
     data = pd.concat(tables, names=["interval"]) if len(tables) > 1 else next(iter(tables.values()))
     alt = f"{label}. " + " ".join(
         f"{which + ': ' if which else ''}{ranges_in_words(table)}." for which, table in tables.items()
@@ -119,17 +121,19 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
             width = shares[level].fillna(0).to_numpy()
             axes.barh(range(len(counts)), 100 * width, left=100 * left, color=colour, label=word, height=0.72)
             left += width
+        for place, rated in enumerate(levels.sum(axis=1)):
+            if not rated:
+                axes.text(1, place, "never rated in this data set", va="center", style="italic")
         axes.set_yticks(range(len(counts)), [str(row) for row in counts.index])
         axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of rated turns (%)")
         axes.grid(visible=False, axis="y")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
-    described = [
-        f"{row}: "
-        + ", ".join(f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True))
-        for row in counts.index
-    ]
+    described = []
+    for row in counts.index:
+        parts = [f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True)]
+        described.append(f"{row}: " + (", ".join(parts) if levels.loc[row].sum() else "never rated"))
     alt = "Shares of the five levels for each rating. " + "; ".join(described) + "."
     return Figure(drawing, name, alt, caption, counts)
 
@@ -175,6 +179,8 @@ def histogram(values: pd.Series, *, name: str, label: str, caption: str) -> Figu
         axes.bar(counts.index, counts.to_numpy(), color=COLOURS[0], width=0.8)
         axes.set_xlabel(label)
         axes.set_ylabel("conversations")
+        # A single value would otherwise fill the axis.
+        axes.set_xlim(counts.index.min() - 1.5, counts.index.max() + 1.5)
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         axes.yaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         axes.grid(visible=False, axis="x")

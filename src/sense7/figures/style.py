@@ -23,7 +23,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""
 
 LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
-NOT_RATED_COLOUR = "#7A6A53"
 
 STYLE = {
     "figure.dpi": 100,

@@ -26,7 +26,7 @@ import yaml
 
 from sense7 import claims, sources
 from sense7.errors import UserError
-from sense7.load import load, synthetic_marks
+from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.notebooks import find_notebooks
@@ -87,8 +87,8 @@ def edition_folder(root: Path, name: str) -> Path:
     return root / "_build" / "editions" / name
 
 
-def read_ledger(root: Path, name: str) -> list[dict]:
-    """Ledger of a finished edition, as plain values.
+def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
+    """Ledger of a finished edition, as plain values, and what its data are.
 
     Raises
     ------
@@ -97,13 +97,15 @@ def read_ledger(root: Path, name: str) -> list[dict]:
     """
     folder = edition_folder(root, name)
     try:
-        return json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+        rows = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+        facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
     except OSError:
         present = sorted(path.parent.name for path in (root / "_build/editions").glob("*/ledger.json"))
         raise UserError(
             f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). "
             f"Build it: make book DATA={name}"
         ) from None
+    return rows, facts["label"]
 
 
 def build_edition(
@@ -267,14 +269,22 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) ->
         "label": provenance.label,
         "file": provenance.file,
         "sha256": provenance.sha256,
-        "address": provenance.address or "not fetched: a file given by its path or shipped with the project",
-        "fetched": provenance.fetched or "not fetched",
+        "origin": _origin(provenance),
         "verified": provenance.verified,
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
         "parameters": ", ".join(_used(key, jobs) for key in ("confidence", "draws", "seed")),
         "verdicts": verdicts,
     }
+
+
+def _origin(provenance) -> str:
+    """Where the workbook came from and when, in words."""
+    if provenance.address:
+        return f"{provenance.address}, fetched {provenance.fetched}"
+    if provenance.fetched:
+        return f"copied from a local file, whose path is not kept, {provenance.fetched}"
+    return "shipped with the project" if provenance.kind == "synthetic" else "a file given by its path"
 
 
 def _used(key: str, jobs: Mapping) -> str:
@@ -327,8 +337,8 @@ def banner(facts: Mapping) -> str:
     file = html.escape(facts["file"])
     if facts["kind"] == "synthetic":
         return (
-            "<strong>Synthetic data.</strong> Every number on this page comes from simulated conversations with "
-            f"planted effects. It is not a finding. (Workbook {file}, sha256 {short}…)"
+            "<strong>Synthetic data.</strong> Every result in this edition comes from simulated conversations with "
+            f"planted effects. Its numbers are not findings. (Workbook {file}, sha256 {short}…)"
         )
     if facts["kind"] == "official" and facts["verified"]:
         day = html.escape(facts["fetched"][:10])
@@ -357,6 +367,9 @@ def _render(root: Path, edition: Path, facts: Mapping, config: dict, scratch: Pa
         (stage / "notebooks" / path.name).write_text(_folded(path), encoding="utf-8")
     options = config["sphinx"]["config"]["html_theme_options"]
     options["announcement"] = banner(facts)
+    if facts["kind"] != "synthetic":
+        # Binder would open the notebook on the repository's own data, not on what the page shows.
+        options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
     config["sphinx"]["config"]["sense7_edition"] = str(edition)
@@ -379,7 +392,7 @@ def _render(root: Path, edition: Path, facts: Mapping, config: dict, scratch: Pa
     done = subprocess.run(  # noqa: S603
         command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
     )
-    log = done.stdout + done.stderr
+    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
     pages = scratch / "pages" / "_build" / "html"
     problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
@@ -406,6 +419,8 @@ def _folded(path: Path) -> str:
     node = json.loads(path.read_text(encoding="utf-8"))
     for cell in node["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
+        if "injected-parameters" in tags:
+            tags.append("remove-cell")  # where the files lie; what was given stands on the dataset's page
         if cell["cell_type"] == "code" and not {"hide-input", "remove-cell", "show-input"} & set(tags):
             tags.append("hide-cell" if not cell["outputs"] else "hide-input")
     return json.dumps(node, indent=1, ensure_ascii=False)

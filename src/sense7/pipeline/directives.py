@@ -34,6 +34,7 @@ class _Edition:
         self.values = read_values(folder / "results")
         self.ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
+        self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
 
 
 def _edition(app_or_env) -> _Edition:
@@ -64,7 +65,9 @@ class ValueRole(_TextRole):
 
     def lookup(self, edition: _Edition) -> str:
         if self.text in edition.values:
-            return format_value(edition.values[self.text])
+            # Beside a published figure, nearness to it would else be taken for evidence.
+            mark = " (tuned to the published figure)" if self.text in edition.tuned else ""
+            return format_value(edition.values[self.text]) + mark
         key, _, part = self.text.rpartition(".")
         if part not in _PARTS:
             raise KeyError(self.text)

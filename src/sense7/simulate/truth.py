@@ -492,11 +492,23 @@ def _rounded(value: float | None, digits: int = 6) -> float | None:
     return float(f"{value:.{digits}g}")
 
 
+def _is_tuned(key: str, value: Any, published: float | None) -> bool:
+    """Whether a value was set near a published figure: by the defaults, and not moved away since.
+
+    Which parameters move which value is not known in general; so a value that still lies
+    within a tenth of the published figure counts as tuned, whatever was changed.
+    """
+    if key not in _TUNED:
+        return False
+    if isinstance(value, str) or published is None or value is None:
+        return True
+    return abs(value - published) <= 0.1 * abs(published)
+
+
 class _Ledger:
     """Collects the entries of the planted values in order."""
 
-    def __init__(self, parameters: Parameters) -> None:
-        self._is_default = parameters == Parameters()
+    def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
 
     def add(self, key, value, unit, meaning, kind, how, error=None) -> None:
@@ -508,7 +520,7 @@ class _Ledger:
                 "unit": unit,
                 "meaning": meaning,
                 "kind": kind,
-                "tuned": self._is_default and key in _TUNED,
+                "tuned": _is_tuned(key, value, _PUBLISHED.get(near)),
                 "near": near,
                 "published": _PUBLISHED.get(near) if near else None,
                 "how": how,
@@ -648,7 +660,7 @@ def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], me
         participant, participant by condition, conversation and turn; four decimals).
     """
     p = study.parameters
-    ledger = _Ledger(p)
+    ledger = _Ledger()
     _counts(ledger, p)
     _placed(ledger, p)
     _implied(ledger, p, implied_values(p))

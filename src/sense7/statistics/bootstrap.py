@@ -17,7 +17,7 @@ import pandas as pd
 
 __all__ = ["ParticipantBootstrap", "sums_by_participant"]
 
-FEWEST_PARTICIPANTS = 3
+FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
 
 
@@ -116,8 +116,9 @@ class ParticipantBootstrap:
     ) -> tuple[float, float, float, str]:
         """Return the statistic, its percentile interval, and why there is none if so.
 
-        The interval is left out below three participants, and where the statistic is
-        undefined in more than 5% of the draws; draws in which it is undefined are passed over.
+        The interval is left out below five participants, where the statistic is undefined in
+        more than 5% of the draws (draws in which it is undefined are passed over), and where
+        every draw gives the same value: a share of nought has no width, and is not certain.
 
         Returns
         -------
@@ -131,7 +132,8 @@ class ParticipantBootstrap:
             estimate = float(statistic(values.sum(axis=0)))
         present = pd.unique(pd.Series(participants))
         if len(present) < FEWEST_PARTICIPANTS:
-            return estimate, np.nan, np.nan, f"no interval: only {len(present)} participants to resample"
+            noun = "participant" if len(present) == 1 else "participants"
+            return estimate, np.nan, np.nan, f"no interval: only {len(present)} {noun} to resample"
         draws = self.distribution(statistic, values, participants)
         defined = np.isfinite(draws)
         if defined.mean() < 1 - MOST_UNDEFINED:
@@ -143,6 +145,8 @@ class ParticipantBootstrap:
             )
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(draws[defined], [tail, 1 - tail])
+        if high - low <= 1e-12 * max(1.0, abs(estimate)):
+            return estimate, np.nan, np.nan, "no interval: every resampling gives the same value"
         return estimate, float(low), float(high), ""
 
     @property

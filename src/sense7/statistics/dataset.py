@@ -22,42 +22,52 @@ def counts(study: Study) -> pd.DataFrame:
     DataFrame
         Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
         least once), levels (that occur among the ratings of turns), messages, turns,
-        turns_put_to_rating, conversations_with_ground_truth, error_rows.
+        turns_put_to_rating, conversations_with_ground_truth, error_rows; n is the number of rows
+        looked at.
     """
     conversations, messages = study.conversations, study.messages
     truth = ground_truth(study.turns, conversations["conversation"])
     levels = study.turns[list(RATING_NAMES)].to_numpy()
     numbers = {
-        "participants": (conversations["participant"].nunique(), "participants", "distinct PIDs in Tasks"),
-        "conversations_released": (len(conversations), "conversations", "rows of Tasks"),
-        "llm_conditions": (conversations["condition"].nunique(), "conditions", "distinct Models in Tasks"),
-        "tasks": (conversations["topic"].nunique(), "topics", "distinct topics in Tasks"),
-        "dimensions": (len(study.rated_dimensions), "dimensions", "dimensions rated in at least one turn"),
+        "participants": (conversations["participant"].nunique(), "Tasks", "participants", "distinct PIDs in Tasks"),
+        "conversations_released": (len(conversations), "Tasks", "conversations", "rows of Tasks"),
+        "llm_conditions": (conversations["condition"].nunique(), "Tasks", "conditions", "distinct Models in Tasks"),
+        "tasks": (conversations["topic"].nunique(), "Tasks", "topics", "distinct topics in Tasks"),
+        "dimensions": (len(study.rated_dimensions), "turns", "dimensions", "dimensions rated in at least one turn"),
         "levels": (
             len(np.unique(levels[np.isfinite(levels)])),
+            "turns",
             "levels",
             "distinct levels among the ratings of turns",
         ),
-        "messages": (len(messages), "messages", "rows of Messages that belong to a conversation"),
-        "turns": (len(study.turns), "turns", "messages whose Role is assistant"),
+        "messages": (len(messages), "Messages", "messages", "rows of Messages that belong to a conversation"),
+        "turns": (len(study.turns), "Messages", "turns", "messages whose Role is assistant"),
         "turns_put_to_rating": (
             len(study.turns_put_to_rating),
+            "turns",
             "turns",
             "turns with at least one rating answered, be it by unknown",
         ),
         "conversations_with_ground_truth": (
             int(truth.notna().sum()),
+            "Tasks",
             "conversations",
             "conversations with at least one rated turn",
         ),
-        "error_rows": (int((messages["role"] == "error").sum()), "messages", "messages whose Role is error"),
+        "error_rows": (
+            int((messages["role"] == "error").sum()),
+            "Messages",
+            "messages",
+            "messages whose Role is error",
+        ),
     }
+    looked_at = {"Tasks": len(conversations), "Messages": len(messages), "turns": len(study.turns)}
     rows = {}
-    for key, (number, unit, method) in numbers.items():
+    for key, (number, where, unit, method) in numbers.items():
         absent = number == 0 and key in {"llm_conditions", "tasks"}
         reason = f"{unit} were not given in this data set" if absent else ""
         estimate = np.nan if absent else number
-        rows[key] = estimate_row(estimate, n=len(conversations), unit=unit, method=method, reason=reason)
+        rows[key] = estimate_row(estimate, n=looked_at[where], unit=unit, method=method, reason=reason)
     return estimate_table(rows, "count")
 
 
@@ -84,13 +94,12 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
 
 
 def by_condition(study: Study) -> pd.DataFrame:
-    """Participants, conversations, turns and mean ground truth of each condition.
+    """Participants, conversations and turns of each condition.
 
     Returns
     -------
     DataFrame
-        A row a condition; ``(no condition)`` for conversations without one. Means are
-        descriptive: conditions are compared elsewhere, with intervals.
+        A row a condition; ``(no condition)`` for conversations without one.
     """
     frame = study.conversations.assign(
         condition=study.conversations["condition"].fillna(NO_CONDITION),
@@ -104,6 +113,6 @@ def by_condition(study: Study) -> pd.DataFrame:
             "conversations": groups.size(),
             "turns": groups["turns"].sum(),
             "turns per conversation": groups["turns"].mean(),
-            "mean ground truth": groups["truth"].mean(),
+            "with ground truth": groups["truth"].count(),
         }
     )

@@ -10,8 +10,8 @@ from sense7.taxonomy import RATING_NAMES
 
 __all__ = ["applicability", "level_counts", "level_shares", "mean_levels"]
 
-NEVER_ASKED = "this dimension was never asked in this data set"
-NEVER_RATED = "this dimension was asked and never rated in this data set"
+NEVER_ASKED = "never asked in this data set"
+NEVER_RATED = "asked, and never rated in this data set"
 
 
 def _ratio(sums: np.ndarray) -> np.ndarray:
@@ -124,11 +124,11 @@ def level_counts(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a rating that was asked; columns 1, 2, 3, 4, 5, ``not rated``, ``absent``.
+        A row a rating; columns 1, 2, 3, 4, 5, ``not rated``, ``absent``.
     """
     turns = study.turns_put_to_rating
     counts = {}
-    for name in study.asked:
+    for name in RATING_NAMES:
         levels = turns[name].value_counts().reindex(range(1, 6), fill_value=0)
         states = turns[f"{name}_state"]
         counts[name] = [*levels, (states == "not rated").sum(), (states == ABSENT).sum()]

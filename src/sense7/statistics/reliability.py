@@ -26,8 +26,8 @@ ALPHAS = {
     "per turn, pairwise": ("alpha_turn", "turn", "pairwise", []),
     "per turn, listwise": ("alpha_turn_listwise", "turn", "listwise", []),
     "per turn, without Relational": ("alpha_turn_without_relational", "turn", "pairwise", ["Relational"]),
-    "after the task, pairwise": ("alpha_post", "post", "pairwise", []),
-    "after the task, listwise": ("alpha_post_listwise", "post", "listwise", []),
+    "after the conversation, pairwise": ("alpha_post", "post", "pairwise", []),
+    "after the conversation, listwise": ("alpha_post_listwise", "post", "listwise", []),
 }
 """The alphas of the book: name -> key, ratings, rule for missing ones, dimensions left out."""
 
@@ -206,7 +206,8 @@ def alpha_row(
     -------
     dict
         Row of estimates; n is the number of units given (pairwise, as psych::alpha counts) or
-        of those that rate every item (listwise); ``reason`` says why there is no value.
+        of those that rate every item (listwise); ``reason`` says why there is no value, and
+        which dimensions the value lacks.
     """
     used = ratings.loc[:, ratings.notna().any()]
     left_out = [name for name in ratings.columns if name not in used.columns]
@@ -214,16 +215,15 @@ def alpha_row(
         used = used.dropna()
     units, items = used.shape
     method = f"Cronbach's alpha, {missing}, {items} items"
-    if left_out:
-        method += f" (never rated: {', '.join(left_out)})"
+    lacking = f"{items} dimensions; never rated: {', '.join(left_out)}" if left_out else ""
     if items < 2:
         which = "none" if items == 0 else "only one"
-        reason = f"{which} of these items was rated in this data set; alpha needs two"
+        reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
     estimate, low, high, reason = bootstrap.estimate(_alpha_from_sums, _moments(_prepared(used, missing)), used.index)
     if not np.isfinite(estimate):
         reason = (
-            f"only {units} units rate all {items} items"
+            f"fewer than two units rate all {items} dimensions"
             if units < 2
             else "the ratings do not vary, or no two items share two units"
         )
@@ -234,6 +234,7 @@ def alpha_row(
         reason = ""
     elif not reason:
         method += f"; {bootstrap.description}"
+    reason = "; ".join(filter(None, (reason, lacking)))
     return estimate_row(estimate, low, high, n=units, unit="alpha", method=method, reason=reason)
 
 
@@ -274,10 +275,12 @@ def alpha_if_dropped(
     Returns
     -------
     DataFrame
-        A row an item of ``ratings`` that was rated, as :func:`alpha_row`.
+        A row an item, as :func:`alpha_row`; without a value for an item that was never rated.
     """
-    used = ratings.loc[:, ratings.notna().any()]
-    return estimate_table(
-        {name: alpha_row(used.drop(columns=name), bootstrap, missing=missing) for name in used},
-        "left out",
-    )
+    rows = {}
+    for name in ratings:
+        if ratings[name].notna().any():
+            rows[name] = alpha_row(ratings.drop(columns=name), bootstrap, missing=missing)
+        else:
+            rows[name] = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
+    return estimate_table(rows, "left out")

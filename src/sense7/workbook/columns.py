@@ -181,6 +181,8 @@ def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str,
             ]
             if len(candidates) == 1 or (candidates and match is _alike):
                 claim(column.official, candidates[0])
+                if _has_full_title(column, sheet.header[candidates[0]]):
+                    continue
                 findings.add(
                     WARNING,
                     "renamed-column",
@@ -209,6 +211,19 @@ def _by_dimension(column: Column, header: str) -> bool:
         return named == [column.name.removeprefix("post_")]
     return any(
         dimension.name == column.official and name == normalise_name(dimension.title) for dimension in DIMENSIONS
+    )
+
+
+def _has_full_title(column: Column, header: str) -> bool:
+    """Whether a post-task column ends in the whole title of its dimension: then there is nothing to doubt.
+
+    The suffixes of these columns are not published, so this name is as good as ours.
+    """
+    return any(
+        column.name == f"post_{dimension.name}"
+        and dimension.title != dimension.name
+        and normalise_name(header) == normalise_name(f"PostTaskEmpathy{dimension.title}")
+        for dimension in DIMENSIONS
     )
 
 

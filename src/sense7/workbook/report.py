@@ -68,7 +68,7 @@ def findings_table(study: Study) -> pd.DataFrame:
             for finding in study.findings
         ],
         columns=["where", "count", "value", "finding", "mend"],
-    )
+    ).loc[:, lambda table: [name for name in table if name != "value" or table[name].any()]]
 
 
 def print_description(description: dict) -> None:
