@@ -89,6 +89,15 @@ def test_the_default_workbook_passes_the_strict_reader():
     assert run("check", "synthetic", "--strict").returncode == 0
 
 
+def test_a_session_opens_as_many_data_sets_as_it_likes():
+    import sense7 as s7
+
+    first, second = s7.load("synthetic"), s7.load("synthetic")
+    assert len(first.turns) == len(second.turns)
+    for name in s7.__all__:
+        assert getattr(s7, name) is getattr(s7, name)
+
+
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path):
     out = tmp_path / "mine.xlsx"
     done = run("simulate", "--out", out, "--seed", 3, "--set", "participants=12", "--set", "conversations=40")

@@ -91,21 +91,37 @@ def synthetic():
 
 
 @pytest.fixture(scope="session")
-def ieval(tmp_path_factory):
-    """An edition of real ratings with holes, built in a copy of the checkout so that none is left in this one."""
-    if not IEVAL.exists():
-        pytest.skip("the sibling folder shared/ with ieval.xlsx is not here")
+def copied_checkout(tmp_path_factory):
+    """A copy of what a build reads, so that no edition for a test is left in this checkout."""
     root = tmp_path_factory.mktemp("copy")
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
         (root / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-            patch.delenv(name, raising=False)
-        patch.setenv("SENSE7_ROOT", str(root))
-        patch.chdir(root)
-        return Edition(build_edition(os.path.relpath(IEVAL, root), name="for a test").folder)
+    return root
+
+
+@pytest.fixture(scope="session")
+def build_in_copy(copied_checkout):
+    """Build an edition of a workbook in the copied checkout: path, name -> Edition."""
+
+    def build(path, name):
+        with pytest.MonkeyPatch.context() as patch:
+            for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+                patch.delenv(variable, raising=False)
+            patch.setenv("SENSE7_ROOT", str(copied_checkout))
+            patch.chdir(copied_checkout)
+            return Edition(build_edition(os.path.relpath(path, copied_checkout), name=name).folder)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def ieval(build_in_copy):
+    """An edition of real ratings with holes."""
+    if not IEVAL.exists():
+        pytest.skip("the sibling folder shared/ with ieval.xlsx is not here")
+    return build_in_copy(IEVAL, "for a test")
 
 
 @pytest.fixture(params=["synthetic", "ieval"])

@@ -1,0 +1,41 @@
+"""Workbooks with next to nothing in them: each gives a complete book, which says what it can't compute."""
+
+import re
+
+import pytest
+
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import write_sheets
+
+NOTHING = dict.fromkeys(DIMENSION_NAMES)
+ONE_PERSON = {"PID": "P1", "Model": "plain"}
+BARE = dict.fromkeys(("Model", "PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy"), ...)
+NO_POST = {f"PostTaskEmpathy_{name}": ... for name in DIMENSION_NAMES}
+
+WORKBOOKS = {
+    "only overall ratings": {"messages": NOTHING},
+    "one participant, constant ratings": {
+        "tasks": ONE_PERSON,
+        "messages": dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), [None, "good"] * 8),
+        "participants": None,
+    },
+    "one dimension, no context, no post-task": {
+        "tasks": BARE | NO_POST,
+        "messages": NOTHING | {"Affective": [None, "good", None, "poor"] * 4, "EmpathyOverall": None, "Comment": None},
+        "participants": None,
+    },
+}
+
+
+@pytest.mark.parametrize("name", WORKBOOKS)
+def test_every_page_is_there_and_no_hole_shows(name, minimal_sheets, build_in_copy, tmp_path):
+    path = tmp_path / "degenerate.xlsx"
+    write_sheets(minimal_sheets(**WORKBOOKS[name]), path)
+    edition = build_in_copy(path, f"degenerate {sorted(WORKBOOKS).index(name)}")
+    for file in edition.toc:
+        text = edition.page(file).get_text(" ")
+        assert re.findall(r"\b(?:[Nn]a[Nn]|NAN|NaT|inf)\b|<NA>", text) == [], file
+    for value in edition.values.values():
+        if value["estimate"] is None:
+            assert value["reason"], value["key"]
+            assert value["low"] is None, value["key"]
