@@ -338,7 +338,8 @@ def banner(facts: Mapping) -> str:
     if facts["kind"] == "synthetic":
         return (
             "<strong>Synthetic data.</strong> Every result in this edition comes from simulated conversations with "
-            f"planted effects. Its numbers are not findings. (Workbook {file}, sha256 {short}…)"
+            "planted effects. Its numbers are not findings; values marked tuned were set near published ones. "
+            f"(Workbook {file}, sha256 {short}…)"
         )
     if facts["kind"] == "official" and facts["verified"]:
         day = html.escape(facts["fetched"][:10])

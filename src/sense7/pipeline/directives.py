@@ -66,7 +66,7 @@ class ValueRole(_TextRole):
     def lookup(self, edition: _Edition) -> str:
         if self.text in edition.values:
             # Beside a published figure, nearness to it would else be taken for evidence.
-            mark = " (tuned to the published figure)" if self.text in edition.tuned else ""
+            mark = " (tuned)" if self.text in edition.tuned else ""
             return format_value(edition.values[self.text]) + mark
         key, _, part = self.text.rpartition(".")
         if part not in _PARTS:
