@@ -177,6 +177,15 @@ def test_the_link_leads_to_the_cell():
     assert verdict(recorded(0.95), provenance("own")).link == "notebooks/03-reliability.html#cell-5"
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.1, 0.5, "reproduced"), (-0.1, 0.5, "differs"), (-0.5, -0.1, "differs"), (None, None, "not comparable")],
+)
+def test_a_finding_in_words_is_held_by_its_sign(low, high, said):
+    claim = replace(ALPHA, value=None, compare={"sign": "positive", "reason": "stated in words"})
+    assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
+
+
 # The claims file ------------------------------------------------------------------------
 
 

@@ -144,7 +144,9 @@ def load_claims(path: Path) -> list[Claim]:
             raise UserError(f"{path}: {name}: grade {entry['grade']!r}. It is one of A, B, C, D.")
         if entry["key"] is None and not entry.get("why_not"):
             raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
-        if entry["key"] and entry["value"] is not None and not (entry.get("compare") or {}).get("reason"):
+        if ((entry["key"] and entry["value"] is not None) or entry.get("compare")) and not (
+            entry.get("compare") or {}
+        ).get("reason"):
             raise UserError(f"{path}: {name}: no tolerance with its reason. Add compare.")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
@@ -214,7 +216,13 @@ def _reproduction(claim: Claim, value: Mapping) -> Row:
     if claim.compare is None:
         return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
     reason = claim.compare["reason"]
-    if "at_most" in claim.compare:
+    if "sign" in claim.compare:
+        if value["low"] is None:
+            return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to tell the sign by")
+        signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
+        agrees = signs.get(claim.compare["sign"], any(signs.values()))
+        rule = f"in sign: the whole interval on one side of nought ({claim.compare['sign']})"
+    elif "at_most" in claim.compare:
         agrees = 0 < estimate <= claim.compare["at_most"]
         rule = f"at most {format_number(claim.compare['at_most'], claim.unit)}"
     else:

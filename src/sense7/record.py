@@ -12,8 +12,10 @@ from sense7.files import write_whole
 __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
 
 COUNTS = frozenset(
-    ("comments", "conditions", "conversations", "dimensions", "levels", "messages", "participants")
-    + ("specifications", "studies", "topics", "turns")
+    {
+        *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
+        *("participants", "specifications", "studies", "topics", "turns"),
+    }
 )
 """Units that count something: their values are shown as whole numbers."""
 

@@ -1,6 +1,21 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.charts import counts_by_group, histogram, intervals, level_distribution
+from sense7.figures.recovery import event_time
+from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
+from sense7.figures.time_course import lines_by_turn
+from sense7.figures.words import distinctive_terms
 
-__all__ = ["Figure", "counts_by_group", "histogram", "intervals", "level_distribution"]
+__all__ = [
+    "Figure",
+    "counts_by_group",
+    "distinctive_terms",
+    "event_time",
+    "heat_map",
+    "histogram",
+    "intervals",
+    "level_distribution",
+    "lines_by_turn",
+    "scree",
+]

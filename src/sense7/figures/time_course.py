@@ -1,0 +1,62 @@
+"""Figures over the turns of a conversation."""
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+
+from sense7.figures.charts import ranges_in_words
+from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
+from sense7.tables import Sentence
+
+__all__ = ["lines_by_turn"]
+
+_MARKS, _LINES = "os^DvP", ("-", "--", ":", "-.")
+
+
+def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
+    """Estimates turn by turn with their intervals, a line, colour and mark a table.
+
+    Parameters
+    ----------
+    tables : mapping of name -> DataFrame
+        Tables of estimates with a row a turn, e.g. one a condition.
+    name, label, caption : str
+        As for :func:`sense7.figures.intervals`; the label is that of the upright axis.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence with the reason if there is nothing to draw. Turns without an estimate are left out.
+    """
+    known = {which: table[np.isfinite(table["estimate"])] for which, table in tables.items()}
+    if not any(len(table) for table in known.values()):
+        reasons = [reason for table in tables.values() for reason in table["reason"] if reason]
+        return Sentence(f"No figure of {label}: {(reasons or ['there are no turns'])[0]}.")
+    with mpl.rc_context(STYLE):
+        drawing, axes = new_axes(7, 4)
+        offsets = np.linspace(-0.15, 0.15, len(known)) if len(known) > 1 else [0]
+        for index, (which, table) in enumerate(known.items()):
+            numbers = table[["estimate", "low", "high"]].to_numpy(dtype=float)
+            axes.errorbar(
+                table.index.to_numpy(dtype=float) + offsets[index],
+                numbers[:, 0],
+                yerr=np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T,
+                fmt=_MARKS[index % len(_MARKS)],
+                linestyle=_LINES[index // len(COLOURS) % len(_LINES)],
+                color=COLOURS[index % len(COLOURS)],
+                capsize=2,
+                linewidth=1.2,
+                label=str(which),
+            )
+        axes.set_xlabel("turn of the assistant in the conversation")
+        axes.set_ylabel(label)
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
+        if len(known) > 1:
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    described = " ".join(
+        f"{which}: {ranges_in_words(table.rename(lambda turn: f'turn {turn}'))}." for which, table in known.items()
+    )
+    data = pd.concat(dict(tables), names=["line"])
+    return Figure(drawing, name, f"{label}, turn by turn. {described}", caption, data)

@@ -1,0 +1,214 @@
+r"""How many dimensions the ratings have: eigenvalues against those of noise (Horn's parallel analysis).
+
+An eigenvalue of the correlation matrix counts if it is larger than nearly all eigenvalues of the
+same rank in unrelated normal data of the same size. Turns are not independent, so that their
+number overstates the size: the same is done with noise of as many rows as there are participants,
+which is the cautious end.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.structure import (
+    correlations_from_covariances,
+    covariances_from_sums,
+    joined,
+    joint_estimates,
+    lacking_items,
+    pair_moments,
+    rows_of,
+    too_few,
+    unexplained_variances,
+    usable,
+)
+
+__all__ = ["RETAINED_KEYS", "eigenvalues", "noise_eigenvalues", "parallel_analysis", "retained"]
+
+RETAINED_KEYS = {
+    "components, noise of as many units": "parallel_components",
+    "factors, noise of as many units": "parallel_factors",
+    "components, noise of as many participants": "parallel_components_participants",
+    "factors, noise of as many participants": "parallel_factors_participants",
+}
+"""Rows of :func:`retained` -> beginning of the key."""
+
+FEWEST_ITEMS = 3
+FEWEST_UNITS = 20
+SIMULATIONS = 1000
+QUANTILE = 0.95
+
+
+def _descending(matrices: np.ndarray) -> np.ndarray:
+    """Eigenvalues from the largest to the smallest; NaN where a matrix has a NaN."""
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], matrices, np.eye(matrices.shape[-1]))
+    return np.where(finite[..., None], np.linalg.eigvalsh(safe)[..., ::-1], np.nan)
+
+
+def _reduced(correlations: np.ndarray) -> np.ndarray:
+    """Correlation matrices with squared multiple correlations in the diagonal."""
+    unexplained = unexplained_variances(correlations)
+    return correlations - unexplained[..., None] * np.eye(correlations.shape[-1])
+
+
+def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Eigenvalues of the correlation matrix, listwise, from the largest; they sum to the number of items.
+
+    Parameters
+    ----------
+    ratings : DataFrame, shape (units, items)
+        Indexed by participant. Items never rated or without variation are left out.
+    bootstrap : ParticipantBootstrap
+        Draws of participants.
+
+    Returns
+    -------
+    DataFrame
+        A row an eigenvalue: estimate, low, high, n, unit, method, reason; one row if there is none.
+
+    Notes
+    -----
+    Checked against eigen(cor()) (R) to 1e-7.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"a": [1, 2.0] * 10, "b": [1, 2.0] * 10, "c": [1, 1, 2, 2.0] * 5})
+    >>> eigenvalues(ratings, ParticipantBootstrap(ratings.index, 100, 1))["estimate"].round(6).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    used, note = usable(ratings)
+    unit, method = "eigenvalue", f"eigenvalues of the correlations, listwise, {used.shape[1]} items{note}"
+    if reason := too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
+        return estimate_table({1: estimate_row(n=len(used), unit=unit, method=method, reason=reason)}, "rank")
+    results = joint_estimates(
+        bootstrap,
+        lambda sums: _descending(correlations_from_covariances(covariances_from_sums(sums))),
+        pair_moments(used.to_numpy(dtype=float)),
+        used.index,
+    )
+    ranks = range(1, used.shape[1] + 1)
+    counts = [len(used)] * used.shape[1]
+    rows = rows_of(ranks, results, bootstrap, counts=counts, unit=unit, method=method, undefined="does not vary")
+    return estimate_table(rows, "rank")
+
+
+def noise_eigenvalues(
+    rows: int, items: int, *, seed: int, simulations: int = SIMULATIONS, quantile: float = QUANTILE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Quantiles of the eigenvalues of unrelated normal data, by rank.
+
+    Parameters
+    ----------
+    rows, items : int
+        Size of the data; more rows than items.
+    seed : int
+        Seed of the noise.
+    simulations : int
+        Number of data sets.
+    quantile : float
+        Which quantile, 0..1.
+
+    Returns
+    -------
+    components, factors : array, shape (items,)
+        Of the correlation matrix, and of that with squared multiple correlations in the diagonal.
+
+    Examples
+    --------
+    >>> components, factors = noise_eigenvalues(1000, 3, seed=1)
+    >>> components.round(1).tolist(), factors.round(1).tolist()
+    ([1.1, 1.0, 1.0], [0.1, 0.0, -0.0])
+    """
+    # Sums of squares of normal data are Wishart distributed: no data need be drawn.
+    drawn = stats.wishart.rvs(rows - 1, np.eye(items), size=simulations, random_state=np.random.default_rng(seed))
+    correlations = correlations_from_covariances(drawn)
+    return tuple(
+        np.quantile(_descending(matrix), quantile, axis=0) for matrix in (correlations, _reduced(correlations))
+    )
+
+
+def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
+    """Eigenvalues of the ratings beside those of noise, listwise.
+
+    Parameters
+    ----------
+    ratings : DataFrame, shape (units, items)
+        Indexed by participant.
+    seed : int
+        Seed of the noise.
+    simulations : int
+        Data sets of noise.
+
+    Returns
+    -------
+    DataFrame
+        A row a rank: ``components`` (eigenvalues of the correlations) and ``factors`` (of the
+        correlations with squared multiple correlations in the diagonal); each with the 95th
+        percentile of noise of as many rows as units, and as participants (NaN if these are not
+        more than the items). Empty if there are too few ratings.
+
+    References
+    ----------
+    Horn, J. L. (1965). Psychometrika 30, 179-185. Humphreys, L. G., & Montanelli, R. G. (1975).
+    Multivariate Behavioral Research 10, 193-205 (factors).
+
+    Notes
+    -----
+    The numbers of factors and components are those of psych::fa.parallel (R), which takes the
+    communalities of a one-factor solution instead of squared multiple correlations.
+    """
+    used, _ = usable(ratings)
+    kinds = ("components", "factors")
+    names = [f"{kind}{which}" for kind in kinds for which in ("", ", noise", ", noise of participants")]
+    if too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
+        return pd.DataFrame(columns=names, dtype=float).rename_axis("rank")
+    n, k = used.shape
+    correlations = correlations_from_covariances(np.cov(used.to_numpy(dtype=float).T))
+    people = used.index.nunique()
+    noise = noise_eigenvalues(n, k, seed=seed, simulations=simulations)
+    cautious = (np.full(k, np.nan),) * 2
+    if people > k + 1:
+        cautious = noise_eigenvalues(people, k, seed=seed, simulations=simulations)
+    own = (_descending(correlations), _descending(_reduced(correlations)))
+    columns = [column for place in range(2) for column in (own[place], noise[place], cautious[place])]
+    return pd.DataFrame(np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank"))
+
+
+def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
+    """How many components and factors exceed noise, counted from the first until one does not.
+
+    Parameters
+    ----------
+    ratings, seed, simulations
+        As for :func:`parallel_analysis`.
+
+    Returns
+    -------
+    DataFrame
+        A row each (``RETAINED_KEYS``): estimate, n (units, or participants), unit, method, reason.
+    """
+    used, note = usable(ratings)
+    table = parallel_analysis(ratings, seed=seed, simulations=simulations)
+    reason = too_few(used, FEWEST_ITEMS, FEWEST_UNITS)
+    about = joined("no interval: a count against a fixed reference", lacking_items(used, note))
+    rows = {}
+    for name in RETAINED_KEYS:
+        kind, _, noise = name.partition(", ")
+        column = f"{kind}, noise" + (" of participants" if noise.endswith("participants") else "")
+        n = used.index.nunique() if noise.endswith("participants") else len(used)
+        method = f"parallel analysis, {simulations:,} data sets of noise, {QUANTILE:.0%} quantile{note}"
+        known = not table.empty and np.isfinite(table[[kind, column]]).all(axis=None)
+        why = reason or (about if known else _why_not(used))
+        estimate = int((table[kind] > table[column]).cummin().sum()) if known else np.nan
+        rows[name] = estimate_row(estimate, n=n, unit=kind, method=method, reason=why)
+    return estimate_table(rows, "what is counted")
+
+
+def _why_not(used: pd.DataFrame) -> str:
+    people, items = used.index.nunique(), used.shape[1]
+    if people <= items + 1:
+        return f"only {people} {'participant' if people == 1 else 'participants'} for {items} items"
+    return "some of the ratings are the same, or sums of others"

@@ -1,0 +1,157 @@
+"""Failures of a dimension: against loops, over all orders, on copies, and where there are none."""
+
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.statistics import failures
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def made(seed=1, conversations=60, people=12, longest=8):
+    """Ratings with holes; the overall rating follows the dimensions, the outcome the overall ratings."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for number in range(conversations):
+        for turn in range(1, generator.integers(1, longest + 1) + 1):
+            quality = generator.normal(3, 1)
+            given = [round(np.clip(quality + generator.normal(0, 0.7), 1, 5)) for _ in range(8)]
+            rated = [level if generator.random() < 0.8 else np.nan for level in given]
+            rows.append((f"C{number}", f"P{number % people}", turn, *rated))
+    turns = pd.DataFrame(rows, columns=["conversation", "participant", "turn", "overall", *DIMENSION_NAMES])
+    frame = turns[["conversation", "participant"]].drop_duplicates().reset_index(drop=True)
+    for name in DIMENSION_NAMES:
+        frame[f"post_{name}"] = generator.integers(1, 6, size=len(frame)).astype(float)
+    return SimpleNamespace(turns=turns, conversations=frame)
+
+
+def bootstrap_of(study, draws=50, seed=1):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=seed)
+
+
+def losses_by_loop(turns, name, moment):
+    """(loss, participant) of each failure, turn by turn."""
+    found = []
+    for _, group in turns.groupby("conversation"):
+        level = dict(zip(group["turn"], group["overall"], strict=True))
+        for turn, rated, who in zip(group["turn"], group[name], group["participant"], strict=True):
+            outcome = level[turn] if moment == "same_turn" else level.get(turn + 1, np.nan)
+            others = [y for at, y in level.items() if at not in (turn, turn + 1) and not np.isnan(y)]
+            if rated <= 2 and not np.isnan(outcome) and others:
+                found.append((np.mean(others) - outcome, who))
+    return found
+
+
+@pytest.mark.parametrize("moment", ["same_turn", "next_turn"])
+def test_losses_are_those_of_a_loop(moment):
+    study = made()
+    table = failures.failure_losses(study, bootstrap_of(study), moment)
+    means = {}
+    for name in DIMENSION_NAMES:
+        found = [loss for loss, _ in losses_by_loop(study.turns, name, moment)]
+        means[name] = np.mean(found)
+        assert table.loc[name, "n"] == len(found)
+        assert table.loc[name, "estimate"] == pytest.approx(means[name], abs=1e-12)
+    others = [means[name] for name in DIMENSION_NAMES if name != "Relational"]
+    assert table.loc[failures.CONTRAST, "estimate"] == pytest.approx(means["Relational"] - np.mean(others))
+
+
+def test_the_loss_afterwards_is_a_difference_of_means():
+    study = made(longest=3)
+    table = failures.failure_losses(study, bootstrap_of(study), "after")
+    outcome = study.conversations.set_index("conversation").filter(like="post_").mean(axis=1)
+    lowest = study.turns.groupby("conversation")["Relational"].min().dropna()
+    failed, fine = outcome[lowest.index[lowest <= 2]], outcome[lowest.index[lowest > 2]]
+    assert table.loc["Relational", "estimate"] == pytest.approx(fine.mean() - failed.mean())
+    assert table.loc["Relational", "n"] == len(lowest)
+
+
+def test_over_all_orders_nothing_is_lost_in_the_next_turn():
+    """Its own levels in any order: what follows a failure is any other turn."""
+    levels = [(1, 1), (2, 2), (5, 4), (4, np.nan), (np.nan, 3)]  # overall, Relational
+    total = 0.0
+    for order in itertools.permutations(levels):
+        turns = pd.DataFrame(order, columns=["overall", "Relational"]).assign(conversation="C", participant="P")
+        turns["turn"] = range(1, len(order) + 1)
+        total += sum(loss for loss, _ in losses_by_loop(turns, "Relational", "next_turn"))
+    assert total == pytest.approx(0, abs=1e-9)
+
+
+def copies_of(bootstrap):
+    """Draws of one resampling beside the sample itself, and how often it takes each participant."""
+    taken = bootstrap.weights[0]
+    both = replace(bootstrap, draws=2, confidence=1.0)
+    both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
+    return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
+
+
+def resampled(table):
+    """The value in the one draw: the other limit is that of the sample itself."""
+    return (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
+
+
+@pytest.mark.parametrize("moment", failures.MOMENTS)
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment):
+    study = made(seed=5)
+    bootstrap, times = copies_of(bootstrap_of(study, seed=3))
+    turns, frames = [], []
+    for _, row in study.conversations.iterrows():
+        for copy in range(times[row["participant"]]):
+            own = study.turns[study.turns["conversation"] == row["conversation"]]
+            turns.append(own.assign(conversation=f"{row['conversation']}-{copy}"))
+            frames.append(row.to_frame().T.assign(conversation=f"{row['conversation']}-{copy}"))
+    conversations = pd.concat(frames, ignore_index=True)
+    post = [f"post_{name}" for name in DIMENSION_NAMES]
+    conversations[post] = conversations[post].astype(float)
+    again = SimpleNamespace(turns=pd.concat(turns, ignore_index=True), conversations=conversations)
+    by_weights = failures.failure_losses(study, bootstrap, moment)
+    by_copies = failures.failure_losses(again, bootstrap_of(again), moment)
+    np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)
+
+
+# Where there is nothing to compute
+
+
+def tables_of(study):
+    return {moment: failures.failure_losses(study, bootstrap_of(study), moment) for moment in failures.MOMENTS}
+
+
+def test_without_a_failure_every_row_says_so(minimal_sheets):
+    tables = tables_of(parse_sheets(minimal_sheets()))
+    assert all(table["estimate"].isna().all() for table in tables.values())
+    assert set(tables["same_turn"]["reason"]) == {"0 failures with what they can be compared with: too few"}
+    assert set(tables["after"]["reason"]) == {"0 conversations with a failure and 4 without one: too few"}
+
+
+def test_a_dimension_that_fails_alone_has_nothing_to_be_compared_with(minimal_sheets):
+    ratings = {"Relational": [None, "poor", None, "good"] * 4}
+    tables = tables_of(parse_sheets(minimal_sheets(messages=ratings, turns=3)))
+    assert np.isfinite(tables["same_turn"].loc["Relational", "estimate"])
+    assert tables["same_turn"].loc[failures.CONTRAST, "reason"] == "no other dimension failed often enough"
+
+
+def test_what_was_never_asked_is_said(shared):
+    tables = tables_of(read_workbook(shared / "data" / "ieval.xlsx"))
+    assert set(tables["next_turn"]["reason"]) == {
+        "the overall rating was never given in this data set",
+        "Cognitive was never rated in this data set",
+        "Relational was never rated in this data set",
+    }
+    assert np.isfinite(tables["after"].loc["Affective", "estimate"])
+    tables = tables_of(read_workbook(shared / "data" / "lend_an_ear.xlsx"))
+    assert all(table["estimate"].isna().all() for table in tables.values())
+    assert tables["after"].loc["Affective", "reason"] == "post-task empathy was never rated in this data set"
+
+
+def test_one_participant_has_no_interval():
+    study = made(people=1)
+    for table in tables_of(study).values():
+        assert table["estimate"].notna().all()
+        assert table["low"].isna().all()
+        assert table["reason"].str.startswith("no interval: only 1 participant").all()
