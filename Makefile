@@ -53,6 +53,10 @@ format: $(READY) ## put code into the project's style
 bench: $(READY) ## measure against what a user would use otherwise (GROWTH=1: by size too)
 	@$(BIN)/python benchmarks/run.py $(if $(GROWTH),--growth)
 
+.PHONY: coverage
+coverage: $(READY) ## prove the intervals on simulated studies (about ten minutes; can be interrupted)
+	@$(BIN)/python coverage/run.py
+
 .PHONY: derived
 derived: $(READY) ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json

@@ -186,6 +186,13 @@ def test_a_finding_in_words_is_held_by_its_sign(low, high, said):
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
 
 
+@pytest.mark.parametrize(("flag", "said"), [("yes", "reproduced"), ("no", "differs")])
+def test_the_prompted_condition_is_compared_by_its_flag_since_names_are_not_known(flag, said):
+    claim = replace(ALPHA, value=None, key="best_condition", compare={"flag": "is_highest", "reason": "names"})
+    values = recorded("a", key="best_condition") | recorded(flag, key="is_highest")
+    assert verdict(values, provenance(), claim=claim).verdict == said
+
+
 # The claims file ------------------------------------------------------------------------
 
 

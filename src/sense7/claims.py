@@ -174,10 +174,11 @@ def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenan
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    return [_row(claim, values.get(claim.key), provenance, planted) for claim in claims]
+    return [_row(claim, values, provenance, planted) for claim in claims]
 
 
-def _row(claim: Claim, value: Mapping | None, provenance, planted: Mapping) -> Row:
+def _row(claim: Claim, values: Mapping, provenance, planted: Mapping) -> Row:
+    value = values.get(claim.key)
     if claim.key is None:
         return Row(claim, None, NOT_COMPUTED, claim.why_not)
     if value is None:
@@ -190,12 +191,12 @@ def _row(claim: Claim, value: Mapping | None, provenance, planted: Mapping) -> R
         return Row(claim, dict(value), NOT_COMPARABLE, "the data are not the SENSE-7 release")
     if not provenance.verified:
         return Row(claim, dict(value), NOT_COMPARABLE, "an unverified copy of the official workbook")
-    return _reproduction(claim, value)
+    return _reproduction(claim, value, values)
 
 
 def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
     if planted is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data whose truth is not known here")
+        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a planted truth under this name")
     truth, tuned = planted["value"], bool(planted.get("tuned"))
     shown = format_number(truth, claim.unit)
     if planted.get("kind") == "count" or isinstance(truth, str):
@@ -211,12 +212,15 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
     return Row(claim, dict(value), RECOVERED if inside else MISSED, why, tuned, truth)
 
 
-def _reproduction(claim: Claim, value: Mapping) -> Row:
+def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
     estimate = value["estimate"]
     if claim.compare is None:
         return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
     reason = claim.compare["reason"]
-    if "sign" in claim.compare:
+    if "flag" in claim.compare:
+        agrees = values.get(claim.compare["flag"], {}).get("estimate") == "yes"
+        rule = claim.compare["flag"].replace("_", " ")
+    elif "sign" in claim.compare:
         if value["low"] is None:
             return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to tell the sign by")
         signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}

@@ -25,7 +25,7 @@ class Runner:
 
     def plan(self, workbook="0" * 64, **given):
         return execute.plan(
-            find_notebooks(self.checkout.root), GIVEN | given, workbook, self.checkout.root / "requirements.lock"
+            find_notebooks(self.checkout.root), GIVEN | given, workbook, [self.checkout.root / "requirements.lock"]
         )
 
     def run(self, workers=2, **options):

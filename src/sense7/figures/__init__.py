@@ -2,6 +2,7 @@
 
 from sense7.figures.charts import counts_by_group, histogram, intervals, level_distribution
 from sense7.figures.recovery import event_time
+from sense7.figures.robustness import specification_curve
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
@@ -18,4 +19,5 @@ __all__ = [
     "level_distribution",
     "lines_by_turn",
     "scree",
+    "specification_curve",
 ]

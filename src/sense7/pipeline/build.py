@@ -159,7 +159,8 @@ def build_edition(
     path, provenance = sources.resolve(data)
     # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
     given |= {"data": f"../data/{provenance.file}", "results": "../results"}
-    jobs = execute.plan(find_notebooks(root), given, provenance.sha256, root / "requirements.lock")
+    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
+    jobs = execute.plan(find_notebooks(root), given, provenance.sha256, files)
     study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
     provenance = replace(provenance, name=name, kind=study.provenance.kind)
     truth = _truth(path, study)

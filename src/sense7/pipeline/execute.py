@@ -75,7 +75,9 @@ def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
     return digest_files(paths, base)
 
 
-def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest: str, lock: Path) -> dict[str, Job]:
+def plan(
+    notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest: str, files: Sequence[Path]
+) -> dict[str, Job]:
     """Check the parameters and work out the digest of every notebook.
 
     Parameters
@@ -86,8 +88,8 @@ def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest
         Given values; a notebook takes those that it knows.
     workbook_digest : str
         SHA-256 of the workbook.
-    lock : Path
-        File with the locked environment.
+    files : sequence of Path
+        The locked environment, and whatever else every notebook may rest on.
 
     Returns
     -------
@@ -111,7 +113,8 @@ def plan(notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest
         order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
     except CycleError as error:
         raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
-    common = [workbook_digest, library_digest(), hashlib.sha256(lock.read_bytes()).hexdigest(), sys.version]
+    contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    common = [workbook_digest, library_digest(), *contents, sys.version]
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]

@@ -1,0 +1,430 @@
+"""Do the intervals keep what they promise? Simulated studies of known truth, by the library's own functions.
+
+    make coverage
+
+Many studies of the size of the release are simulated, in which the participants meet all
+conditions (within) or one each (between). Counted is how often the 95% interval holds the
+truth: the library's, which resamples participants, and beside it the one that takes turns
+or conversations as independent. In as many studies without any effect it is counted how
+often a difference of conditions comes out significant. Every study has a seed of its own; what
+is done is kept in _build/coverage and taken up again after an interruption.
+"""
+
+import argparse
+import json
+import platform
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy
+from scipy import stats
+from tqdm import tqdm
+
+from sense7.judge.ground_truth import ground_truth
+from sense7.record import write_json
+from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
+from sense7.simulate.truth import implied_values, turn_means
+from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.comparison import condition_differences
+from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations
+from sense7.statistics.reliability import alpha_row, post_task_ratings, turn_ratings
+from sense7.statistics.robustness import multiverse
+from sense7.statistics.variance import participant_icc
+from sense7.study import ABSENT, NOT_RATED, RATED, Study
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = "make coverage"
+SEED = 20250920
+STUDIES = 600
+DRAWS = 1000
+BATCH = 20
+CONFIDENCE = 0.95
+DESIGNS = ("within", "between")
+FIRST, SECOND = "model-a-empathy-prompt", "model-c"
+"""The conditions compared: those planted best and worst, fixed before any data."""
+
+PAIR = f"{FIRST} minus {SECOND}"
+KAPPA = "Affective"
+SHOWN = 3
+"""Studies of each kind whose estimates are stored, so that a test can see that the code still gives them."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on."""
+
+    studies: int = STUDIES
+    draws: int = DRAWS
+    seed: int = SEED
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of the proof: its name on the page, its key, and the name of its truth."""
+
+    name: str
+    key: str
+    truth: str
+    naive: str
+
+
+STATISTICS = (
+    Statistic("alpha per turn", "alpha_turn", "alpha_turn", "Feldt's interval, turns as independent"),
+    Statistic("alpha after the task", "alpha_post", "alpha_post", "Feldt's interval, conversations as independent"),
+    Statistic(
+        "condition difference", "condition_difference", "condition_difference", "t interval, turns as independent"
+    ),
+    Statistic("poor turn, Cohen's d", "poor_turn_d", "poor_turn_d", "normal interval, conversations as independent"),
+    Statistic(
+        "kappa of Affective, linear",
+        "kappa_affective",
+        "kappa_linear_Affective",
+        "asymptotic interval, turns as independent",
+    ),
+    Statistic(
+        "kappa of Affective, quadratic",
+        "kappa_quadratic_affective",
+        "kappa_quadratic_Affective",
+        "asymptotic interval, turns as independent",
+    ),
+    Statistic("ICC(1) of participants", "icc_1", "icc_1", "F interval, numbers of conversations as equal"),
+)
+
+
+def study_of(numbers: Numbers) -> Study:
+    """The frames of a simulated study that the statistics need, without words or sheets."""
+    p = numbers.parameters
+    width = len(str(len(numbers.participant_effect)))
+    people = np.array([f"P{row:0{width}d}" for row in range(len(numbers.participant_effect))], dtype=object)
+    names = np.arange(len(numbers.participant)).astype(str).astype(object)
+    conditions = np.array(p.conditions, dtype=object)
+    conversations = pd.DataFrame(
+        {
+            "conversation": names,
+            "participant": people[numbers.participant],
+            "condition": conditions[numbers.condition],
+            "topic": np.array(p.topics, dtype=object)[numbers.topic],
+            "importance": numbers.importance.astype(float),
+            "desired_empathy": numbers.desired.astype(float),
+            **{name: numbers.experience[:, place].astype(float) for place, name in enumerate(OUTCOMES["experience"])},
+            **{f"post_{name}": numbers.post[:, place].astype(float) for place, name in enumerate(DIMENSION_NAMES)},
+        }
+    )
+    of = numbers.conversation
+    turns = pd.DataFrame(
+        {
+            "conversation": names[of],
+            "participant": conversations["participant"].to_numpy()[of],
+            "condition": conversations["condition"].to_numpy()[of],
+            "turn": numbers.turn + 1,
+        }
+    )
+    ordered = numbers.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]]
+    states = np.array([ABSENT, NOT_RATED, *[RATED] * 5], dtype=object)  # from NOT_PUT on
+    for place, name in enumerate(RATING_NAMES):
+        turns[name] = np.where(ordered[:, place] > UNKNOWN, ordered[:, place], np.nan)
+        turns[f"{name}_state"] = states[ordered[:, place] - NOT_PUT]
+    empty = pd.DataFrame()
+    return Study("simulated", conversations, empty, turns, participants=None, columns=empty)
+
+
+def kappa_error(table: np.ndarray, weights: str) -> tuple[float, float]:
+    """Weighted kappa and its asymptotic standard error, pairs as independent.
+
+    Fleiss, J. L., Cohen, J., & Everitt, B. S. (1969). Psychological Bulletin 72, 323-327.
+    """
+    n, shares = table.sum(), table / table.sum()
+    w = 1 - WEIGHTS[weights] / WEIGHTS[weights].max()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    observed, expected = (w * shares).sum(), rows @ w @ columns
+    kappa = (observed - expected) / (1 - expected)
+    mean_weights = (w @ columns)[:, None] + (rows @ w)[None, :]
+    spread = (shares * (w - mean_weights * (1 - kappa)) ** 2).sum() - (kappa - expected * (1 - kappa)) ** 2
+    return float(kappa), float(np.sqrt(spread / n) / (1 - expected))
+
+
+def normal_interval(estimate: float, error: float) -> list[float]:
+    """Estimate with the interval of a normal distribution."""
+    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * error
+    return [estimate, estimate - reach, estimate + reach]
+
+
+def naive_poor_turn(study: Study) -> list[float]:
+    """Cohen's d with Hedges and Olkin's standard error, conversations as independent."""
+    conversations = poor_turn_conversations(study)
+    poor = conversations["poor"] > 0
+    groups = [conversations.loc[~poor, "outcome"], conversations.loc[poor, "outcome"]]
+    sums = np.array([[len(group), group.sum(), (group**2).sum()] for group in groups])
+    d, sizes = float(cohens_d(sums)), sums[:, 0]
+    return normal_interval(d, np.sqrt(sizes.sum() / sizes.prod() + d**2 / (2 * sizes.sum())))
+
+
+def naive_kappa(study: Study, weights: str) -> list[float]:
+    """Weighted kappa with its asymptotic interval, turns as independent."""
+    both = study.turns[[KAPPA, "overall"]].dropna().to_numpy().astype(int) - 1
+    table = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
+    return normal_interval(*kappa_error(table, weights))
+
+
+def naive_icc(study: Study, estimate: float) -> list[float]:
+    """ICC(1) with the F interval of a balanced one-way analysis of variance, after Shrout and Fleiss (1979)."""
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    rated = np.isfinite(truth)
+    sizes = study.conversations.loc[rated, "participant"].value_counts().to_numpy()
+    people, total = len(sizes), sizes.sum()
+    size = (total - (sizes**2).sum() / total) / (people - 1)
+    f = (1 + (size - 1) * estimate) / (1 - estimate)
+    tail = (1 - CONFIDENCE) / 2
+    degrees = people - 1, total - people
+    ratios = f / stats.f.ppf([1 - tail, tail], *degrees)
+    return [estimate, *map(float, (ratios - 1) / (ratios + size - 1))]
+
+
+def turns_by_condition(numbers: Numbers) -> list[np.ndarray]:
+    """Means of the turns with a rating, by condition."""
+    means = turn_means(numbers)
+    condition = numbers.condition[numbers.conversation]
+    return [means[(condition == place) & ~np.isnan(means)] for place in range(len(numbers.parameters.conditions))]
+
+
+def turn_test(numbers: Numbers) -> tuple[list[float], float]:
+    """Difference of the two conditions by a t test over turns: estimate with interval, and p."""
+    groups = turns_by_condition(numbers)
+    first, second = (groups[numbers.parameters.conditions.index(name)] for name in (FIRST, SECOND))
+    test = stats.ttest_ind(first, second)
+    interval = test.confidence_interval(CONFIDENCE)
+    return [float(first.mean() - second.mean()), float(interval.low), float(interval.high)], float(test.pvalue)
+
+
+def limits(row) -> list[float]:
+    """Estimate and interval of a row of estimates."""
+    return [float(row[name]) for name in ("estimate", "low", "high")]
+
+
+def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
+    """Estimate, low and high of every statistic: the library's interval, and the naive one."""
+    study = study_of(numbers)
+    found = {"condition_difference": limits(condition_differences(study, bootstrap).loc[PAIR])}
+    found["condition_difference_naive"] = turn_test(numbers)[0]
+    for key, ratings in (("alpha_turn", turn_ratings(study)), ("alpha_post", post_task_ratings(study))):
+        found[key] = limits(alpha_row(ratings, bootstrap))
+        found[f"{key}_naive"] = limits(alpha_row(ratings, bootstrap, interval="feldt"))
+    found["poor_turn_d"] = limits(multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1])
+    found["poor_turn_d_naive"] = naive_poor_turn(study)
+    # The other dimensions left blank: they would cost the most time, and tell nothing.
+    blank = {name: np.nan for name in DIMENSION_NAMES if name != KAPPA}
+    only = replace(study, turns=study.turns[["participant", "overall", KAPPA]].assign(**blank))
+    for weights, key in (("linear", "kappa_affective"), ("quadratic", "kappa_quadratic_affective")):
+        found[key] = limits(agreement_with_overall(only, bootstrap, weights).loc[KAPPA])
+        found[f"{key}_naive"] = naive_kappa(study, weights)
+    found["icc_1"] = limits(participant_icc(study, bootstrap).loc["as rated"])
+    found["icc_1_naive"] = naive_icc(study, found["icc_1"][0])
+    return found
+
+
+def without_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
+    """The difference of two conditions that do not differ, and p values of tests over turns."""
+    row = condition_differences(study_of(numbers), bootstrap).loc[PAIR]
+    _, p_value = turn_test(numbers)
+    return {
+        "condition_difference": limits(row),
+        "t_test": [p_value],
+        "kruskal_wallis": [float(stats.kruskal(*turns_by_condition(numbers)).pvalue)],
+    }
+
+
+WORLDS = {
+    f"{design}, {kind}": (parameters, work)
+    for design in DESIGNS
+    for kind, parameters, work in (
+        ("with effects", Parameters(design=design), with_effects),
+        ("without effects", Parameters(design=design).without_effects(), without_effects),
+    )
+}
+
+
+def one_study(world: str, number: int, settings: Settings) -> dict[str, list[float]]:
+    """Simulate one study of a world by its own seed, and compute its statistics."""
+    parameters, work = WORLDS[world]
+    place = list(WORLDS).index(world)
+    numbers = draw(parameters, np.random.default_rng([settings.seed, place, number]))
+    people = pd.Series(study_names(numbers))
+    return work(numbers, ParticipantBootstrap(people, settings.draws, seed=number, confidence=CONFIDENCE))
+
+
+def study_names(numbers: Numbers) -> np.ndarray:
+    """Participants of the conversations, named as :func:`study_of` names them."""
+    width = len(str(len(numbers.participant_effect)))
+    return np.array([f"P{row:0{width}d}" for row in numbers.participant], dtype=object)
+
+
+def truths(design: str) -> dict[str, float]:
+    """What the intervals are to cover, by brute force; the t test over turns has a truth of its own."""
+    parameters = Parameters(design=design)
+    implied = implied_values(parameters)
+    known = {one.key: implied[one.truth][0] for one in STATISTICS if one.truth in implied}
+    known["condition_difference"] = implied[f"condition_difference_{FIRST}_{SECOND}"][0]
+    own = known.copy()
+    differences = [
+        turn_test(draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20))[0][0] for batch in range(20)
+    ]
+    own["condition_difference"] = float(np.mean(differences))
+    return known | {f"{key}_naive": value for key, value in own.items()}
+
+
+def versions() -> dict[str, str]:
+    """Versions on which the last digits depend."""
+    return {"Python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+
+
+def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dict[str, list[dict]]:
+    """Compute all studies of all worlds, taking up what is kept.
+
+    Parameters
+    ----------
+    settings : Settings
+        How many studies, draws, and the seed.
+    keep : path, optional
+        File to which every batch is added, and from which an interrupted run goes on. One of other
+        settings or versions is begun anew.
+    quiet : bool
+        Whether to leave out the bar of progress.
+
+    Returns
+    -------
+    dict
+        World -> its studies in order.
+    """
+    head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions()})
+    done: dict[str, dict[int, dict]] = {world: {} for world in WORLDS}
+    if keep is not None:
+        lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
+        if not lines or lines[0] != head:
+            keep.parent.mkdir(parents=True, exist_ok=True)
+            keep.write_text(head + "\n", "utf-8")
+            lines = []
+        for line in lines[1:]:
+            batch = json.loads(line)
+            done[batch["world"]].update({int(number): found for number, found in batch["studies"].items()})
+    with tqdm(total=settings.studies * len(WORLDS), disable=quiet, unit=" studies") as bar:
+        for world, known in done.items():
+            missing = [number for number in range(settings.studies) if number not in known]
+            bar.update(settings.studies - len(missing))
+            for start in range(0, len(missing), BATCH):
+                batch = {number: one_study(world, number, settings) for number in missing[start : start + BATCH]}
+                known.update(batch)
+                if keep is not None:
+                    with keep.open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps({"world": world, "studies": batch}) + "\n")
+                bar.update(len(batch))
+    return {world: [known[number] for number in range(settings.studies)] for world, known in done.items()}
+
+
+def covered(found: list[list[float]], truth: float) -> dict:
+    """How often intervals hold the truth, and how wide and how far off they are."""
+    estimates, low, high = np.array(found).T
+    defined = np.isfinite(low) & np.isfinite(high)
+    missed_low, missed_high = (high < truth)[defined], (low > truth)[defined]
+    return {
+        "studies": int(defined.sum()),
+        "count": int(defined.sum() - missed_low.sum() - missed_high.sum()),
+        "too_low": int(missed_low.sum()),
+        "too_high": int(missed_high.sum()),
+        "truth": significant(truth),
+        "mean": significant(estimates[defined].mean()),
+        "mean_width": significant((high - low)[defined].mean()),
+        "standard_deviation": significant(estimates[defined].std(ddof=1)),
+    }
+
+
+def significant(number: float) -> float:
+    """Six significant digits."""
+    return float(f"{number:.6g}")
+
+
+def results(studies: dict[str, list[dict]]) -> list[dict]:
+    """The rows of the stored result."""
+    rows = []
+    for design in DESIGNS:
+        truth = truths(design)
+        short = "" if design == "within" else "_between"
+        for kind, ending in (("participants", ""), ("naive", "_naive")):
+            for one in STATISTICS:
+                key = one.key + ending
+                interval = "interval over resampled participants" if kind == "participants" else one.naive
+                found = [study[key] for study in studies[f"{design}, with effects"]]
+                rows.append(
+                    {
+                        "key": f"coverage_{one.key}{ending}{short}",
+                        "name": one.name,
+                        "design": design,
+                        "kind": kind,
+                        "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
+                        **covered(found, truth[key]),
+                    }
+                )
+        rows.extend(false_positives(studies[f"{design}, without effects"], design, short))
+    return rows
+
+
+def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
+    """How often conditions that do not differ come out different."""
+    limit = 1 - CONFIDENCE
+    tests = {
+        "interval over resampled participants": (
+            "participants",
+            [not low <= 0 <= high for _, low, high in (study["condition_difference"] for study in studies)],
+        ),
+        "t test of two conditions, turns as independent": ("t_test", [study["t_test"][0] < limit for study in studies]),
+        "Kruskal-Wallis test of all conditions, turns as independent": (
+            "kruskal_wallis",
+            [study["kruskal_wallis"][0] < limit for study in studies],
+        ),
+    }
+    return [
+        {
+            "key": f"false_positives_{key}{short}",
+            "name": name,
+            "design": design,
+            "kind": "false positives",
+            "method": f"studies without effects that come out significant at level {limit:.0%}",
+            "studies": len(found),
+            "count": int(sum(found)),
+        }
+        for name, (key, found) in tests.items()
+    ]
+
+
+def main() -> None:
+    """Run it, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--studies", type=int, default=STUDIES, help=f"of each kind ({STUDIES})")
+    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of participants in each study ({DRAWS})")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"of the run ({SEED})")
+    parser.add_argument("--out", type=Path, default=ROOT / "data" / "coverage.json", help="file of the result")
+    parser.add_argument("--keep", type=Path, default=ROOT / "_build" / "coverage" / "studies.jsonl", help="progress")
+    chosen = parser.parse_args()
+    settings = Settings(chosen.studies, chosen.draws, chosen.seed)
+    studies = run(settings, chosen.keep, quiet=False)
+    write_json(
+        chosen.out,
+        {
+            "about": "Coverage of intervals over simulated studies; nothing here is a finding about people.",
+            "command": COMMAND,
+            "settings": {"studies": settings.studies, "draws": settings.draws, "seed": settings.seed},
+            "versions": versions(),
+            "results": results(studies),
+            "first_studies": {world: found[:SHOWN] for world, found in studies.items()},
+        },
+    )
+    chosen.keep.unlink()
+    for row in json.loads(chosen.out.read_text("utf-8"))["results"]:
+        print(f"{row['key']:48} {row['count'] / max(1, row['studies']):6.1%} of {row['studies']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,491 @@
+"""What participants' characteristics explain of how they rate, and what remains their own.
+
+The unit is the participant: each has one mean rating. Tested on turns or conversations, characteristics
+that mean nothing would look related by the dozen. Any column of the participants' sheet is
+examined, whatever its name; those that can't be are listed with the reason.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.mixed import fit_nested, nested_sums
+from sense7.study import Study
+
+__all__ = [
+    "NO_SHEET",
+    "Relations",
+    "characteristic_columns",
+    "eta_squared",
+    "explained_together",
+    "relations",
+    "spearman",
+    "spearman_in_draws",
+]
+
+NO_SHEET = "the workbook has no participants' sheet"
+FALSE_DISCOVERY_RATE = 0.05
+MOST_GROUPS = 12
+FEWEST_PER_GROUP = 3
+"""Participants that a group has on average, at least."""
+
+FEWEST_ANSWERS = 10
+ANSWERED = 0.8
+"""Share of participants that have to have answered a characteristic for it to be taken together with others."""
+
+FREE_PARTICIPANTS = 20
+"""Participants beyond the number of coefficients, at least, in the model of all characteristics."""
+
+_PIECE = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """Every characteristic against participants' mean ratings.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        A table of estimates, a row a characteristic: Spearman's rho of numbers, eta squared of groups.
+    tests : DataFrame
+        p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
+    left_out : DataFrame
+        Columns that were not examined, with the reason.
+    keys : dict
+        Characteristic -> key of its estimate.
+    summary : DataFrame
+        A table of estimates: how many were examined, how many are related.
+    shown : DataFrame
+        Estimates and tests in words.
+    """
+
+    estimates: pd.DataFrame
+    tests: pd.DataFrame
+    left_out: pd.DataFrame
+    keys: dict
+    summary: pd.DataFrame
+    shown: pd.DataFrame
+
+
+def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) -> pd.DataFrame:
+    """What each column of the participants' sheet is: a number, a group, or left out and why.
+
+    Parameters
+    ----------
+    participants : DataFrame or None
+        As in a study.
+    people : Index
+        Participants with a rating; the others do not count.
+
+    Returns
+    -------
+    DataFrame
+        A row a column: ``kind`` (number, group, or "" if left out), ``reason``, ``answers``.
+    """
+    if participants is None:
+        return pd.DataFrame(columns=["kind", "reason", "answers"]).rename_axis("characteristic")
+    own = participants[participants["participant"].isin(people)]
+    found = {}
+    for name in own.columns.drop(["participant", "row"], errors="ignore"):
+        answers = own[name].dropna()
+        found[name] = (*_kind_of(str(name), answers), len(answers))
+    frame = pd.DataFrame.from_dict(found, orient="index", columns=["kind", "reason", "answers"])
+    return frame.rename_axis("characteristic")
+
+
+def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
+    if len(answers) < FEWEST_ANSWERS:
+        return "", f"{len(answers)} participants with ratings answered it: too few"
+    number = pd.api.types.is_numeric_dtype(answers) and not pd.api.types.is_bool_dtype(answers)
+    values = answers if number else answers.astype(str)
+    distinct = values.nunique()
+    if distinct == 1:
+        return "", "the same for everybody"
+    if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (["id"], ["pid"], ["uuid"]):
+        return "", "an identifier"
+    if number:
+        whole = (values == np.round(values)).all()
+        if whole and distinct == len(values) and np.ptp(values) == len(values) - 1:
+            return "", "a running number"
+        return "number", ""
+    if distinct == len(values):
+        return "", "another text for everybody"
+    if distinct > min(MOST_GROUPS, len(values) / FEWEST_PER_GROUP):
+        return "", f"{distinct} groups of {len(values)} participants are too many"
+    return "group", ""
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Spearman's rank correlation (ties at their mean rank) and its p value by the t approximation.
+
+    NaN if either is constant, or below three pairs.
+
+    References
+    ----------
+    Spearman, C. (1904). American Journal of Psychology 15, 72-101.
+
+    Notes
+    -----
+    Checked against stats::cor.test (R) to 1e-7.
+
+    Examples
+    --------
+    >>> rho, p = spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4]))
+    >>> round(rho, 3), round(p, 3)
+    (0.8, 0.2)
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.nan, np.nan
+    result = stats.spearmanr(x, y)
+    return float(result.statistic), float(result.pvalue)
+
+
+def spearman_in_draws(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Spearman's correlation in every resampling, exactly: the ranks are those of the resampled values.
+
+    Parameters
+    ----------
+    x, y : array, shape (participants,)
+        One pair a participant.
+    weights : array, shape (draws, participants)
+        How often each is taken.
+
+    Examples
+    --------
+    >>> x, y = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])
+    >>> spearman_in_draws(x, y, np.ones((1, 4))).round(3).tolist()
+    [0.8]
+    """
+    pieces = []
+    for first in range(0, len(weights), _PIECE):
+        w = weights[first : first + _PIECE]
+        a, b = _weighted_ranks(x, w), _weighted_ranks(y, w)
+        n = w.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
+            spread = (w * a**2).sum(axis=1) * (w * b**2).sum(axis=1)
+            pieces.append(np.where(spread > 1e-12, (w * a * b).sum(axis=1) / np.sqrt(spread), np.nan))
+    return np.concatenate(pieces)
+
+
+def _weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean ranks of values, each taken as often as its weight says."""
+    _, place = np.unique(values, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
+    tied = np.add.reduceat(weights[:, order], starts, axis=1)
+    return (np.cumsum(tied, axis=1) - tied / 2)[:, place]
+
+
+def eta_squared(sums: np.ndarray) -> np.ndarray:
+    r"""Share of the sum of squares that lies between groups, from sums.
+
+    .. math:: \eta^2 = \frac{\sum_g n_g (\bar y_g - \bar y)^2}{\sum_i (y_i - \bar y)^2}
+
+    Parameters
+    ----------
+    sums : array, shape (..., groups, 3)
+        For each group n, the sum and the sum of squares.
+
+    Returns
+    -------
+    array, shape (...)
+        0..1; NaN if nothing varies. It lies above nought by chance alone, the more so with many groups.
+
+    References
+    ----------
+    Fisher, R. A. (1925). Statistical methods for research workers.
+
+    Examples
+    --------
+    >>> groups = [[1.0, 2.0], [3.0, 4.0]]
+    >>> float(eta_squared(np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])))
+    0.8
+    """
+    n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grand = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
+        between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
+        whole = squares.sum(axis=-1) - grand
+        return np.where(whole > 1e-9 * np.maximum(squares.sum(axis=-1), 1), between / whole, np.nan)
+
+
+def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
+    """Mean over a participant's conversations of a rating; participants without one are left out."""
+    return conversation_ratings(study).groupby("participant")[rating].mean().dropna()
+
+
+def relations(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    means: pd.Series | None = None,
+    permutations: int | None = None,
+) -> Relations:
+    """Relate every characteristic to participants' mean ratings, with control of false discoveries.
+
+    Numbers by Spearman's rank correlation, groups by eta squared. p is the share of permutations of the participants
+    with at least as strong a relation; q by Benjamini and Hochberg over all that were examined.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals; its seed also serves the permutations.
+    means : Series, optional
+        Mean rating by participant; without it, that of the conversations' ground truth.
+    permutations : int, optional
+        As many as draws without it; 0 for the t and F approximations.
+
+    References
+    ----------
+    Benjamini, Y., & Hochberg, Y. (1995). Journal of the Royal Statistical Society B 57, 289-300.
+
+    Notes
+    -----
+    Participants without an answer are left out of that characteristic. Correlations and q of the
+    approximations checked against stats::cor.test and p.adjust (R) to 1e-7.
+    """
+    means = participant_means(study) if means is None else means.dropna()
+    permutations = bootstrap.draws if permutations is None else permutations
+    columns = characteristic_columns(study.participants, means.index)
+    examined = columns[columns["kind"] != ""]
+    rows, p = {}, {}
+    generator = np.random.default_rng(bootstrap.seed)
+    table = None if study.participants is None else study.participants.set_index("participant")
+    for name, kind in examined["kind"].items():
+        values = table[name].reindex(means.index).dropna()
+        y = means[values.index]
+        relate = _numbers if kind == "number" else _groups
+        rows[name], p[name] = relate(values, y, bootstrap, permutations, generator)
+    estimates = estimate_table(rows, "characteristic")
+    tests = pd.DataFrame({"p": p}, index=estimates.index, dtype=float)
+    known = tests["p"].notna()
+    tests["q"] = np.nan
+    if known.any():
+        tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
+    tests["related"] = tests["q"] <= FALSE_DISCOVERY_RATE
+    safe = safe_names(estimates.index)
+    start = {"number": "characteristic_correlation", "group": "characteristic_eta_squared"}
+    keys = {name: f"{start[examined.loc[name, 'kind']]}_{safe[name]}" for name in estimates.index}
+    left_out = columns.loc[columns["kind"] == "", ["reason"]]
+    summary = _summary(study, tests, len(means))
+    return Relations(estimates, tests, left_out, keys, summary, _shown(estimates, tests))
+
+
+def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+    x, y_values = values.to_numpy(dtype=float), y.to_numpy()
+    unit, method = "Spearman's rho", "Spearman's rank correlation with participants' mean ratings"
+    rho, p = spearman(x, y_values)
+    if not np.isfinite(rho):
+        return estimate_row(n=len(x), unit=unit, method=method, reason="the ratings do not vary"), np.nan
+    if permutations:
+        ranks = stats.rankdata(x), stats.rankdata(y_values)
+        centred = [(one - one.mean()) / one.std() for one in ranks]
+        p = _share_as_strong(
+            lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
+        )
+    draws = spearman_in_draws(x, y_values, bootstrap.weights[:, bootstrap.names.get_indexer(values.index)])
+    return _with_interval(rho, draws, len(x), unit, method, bootstrap), p
+
+
+def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+    groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
+    y_values = y.to_numpy()
+    unit = "share of the variance of participants' means (eta squared)"
+    method = f"eta squared of {groups.shape[1]} groups; above nought by chance alone"
+    cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
+    eta = float(eta_squared(cells.sum(axis=0)))
+    if not np.isfinite(eta):
+        return estimate_row(n=len(y), unit=unit, method=method, reason="the ratings do not vary"), np.nan
+    between, within = groups.shape[1] - 1, len(y) - groups.shape[1]
+    if permutations:
+        centred = y_values - y_values.mean()
+        by_size, whole = groups / np.sqrt(groups.sum(axis=0)), (centred**2).sum()
+        p = _share_as_strong(
+            lambda order: ((centred[order] @ by_size) ** 2).sum(axis=1) / whole, eta, len(y), permutations, generator
+        )
+    else:
+        p = float(stats.f.sf(eta / max(1 - eta, 1e-12) * within / between, between, within))
+    draws = bootstrap.distribution(eta_squared, cells, pd.Series(values.index))
+    return _with_interval(eta, draws, len(y), unit, method, bootstrap), p
+
+
+def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
+    """Share of permutations at least as strong as what was observed, which counts as one of them."""
+    strong = 0
+    for first in range(0, permutations, _PIECE):
+        count = min(_PIECE, permutations - first)
+        order = np.argsort(generator.random((count, n)), axis=1)
+        strong += int((strength(order) >= observed - 1e-12).sum())
+    return (strong + 1) / (permutations + 1)
+
+
+def _with_interval(estimate: float, draws, n: int, unit: str, method: str, bootstrap) -> dict:
+    defined = draws[np.isfinite(draws)]
+    if n < FEWEST_PARTICIPANTS or len(defined) < 0.95 * len(draws):
+        return estimate_row(estimate, n=n, unit=unit, method=method, reason="no interval: too few participants")
+    tail = (1 - bootstrap.confidence) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return estimate_row(estimate, low, high, n=n, unit=unit, method=f"{method}; {bootstrap.description}")
+
+
+def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:
+    unit, method = "characteristics", f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}"
+    reason = NO_SHEET if study.participants is None else "no column of the participants' sheet can be examined"
+    reason = "" if tests["p"].notna().any() else reason if tests.empty else "no characteristic can be tested"
+    rows = {}
+    for name, count in (("examined", len(tests)), ("related", int(tests["related"].sum()))):
+        rows[name] = (
+            estimate_row(n=people, unit=unit, method=method, reason=reason)
+            if reason
+            else estimate_row(count, n=people, unit=unit, method=method)
+        )
+    return estimate_table(rows, "characteristics")
+
+
+def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    rows = {}
+    for name, row in estimates.iterrows():
+        interval = f"{row['low']:.2f} to {row['high']:.2f}" if np.isfinite(row["low"]) else ""
+        rows[name] = {
+            "measure": "eta squared" if row["unit"].startswith("share") else row["unit"],
+            "estimate": f"{row['estimate']:.2f}" if np.isfinite(row["estimate"]) else row["reason"],
+            "interval": interval,
+            "n": row["n"],
+            "p": p_in_words(tests.loc[name, "p"]),
+            "q": p_in_words(tests.loc[name, "q"]),
+            "related": "yes" if tests.loc[name, "related"] else "no",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("characteristic")
+
+
+def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""What all characteristics together explain of participants' differences, and what remains.
+
+    - *explained, adjusted*: adjusted R squared of participants' mean ratings on all characteristics (numbers as they
+      are, groups as groups); its interval from the noncentral F distribution,
+      :math:`\lambda / (\lambda + n)`. Participants are its independent units.
+    - *explained, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
+      participant predicted from the others; below nought where prediction is worse than the others' mean.
+    - *the person's own*: variance between participants in the mixed model of conversations (conditions
+      fixed; REML) with the characteristics, by that without them. 1 is: nothing is explained.
+
+    Returns
+    -------
+    DataFrame
+        These rows; n counts participants, those who answered every characteristic that at least
+        80% answered.
+    """
+    names = ("explained, adjusted", "explained, cross-validated", "the person's own")
+    units = ("share of the variance of participants' means",) * 2 + ("share of the variance between participants",)
+    means = participant_means(study)
+    columns = characteristic_columns(study.participants, means.index)
+    columns = columns[(columns["kind"] != "") & (columns["answers"] >= ANSWERED * len(means))]
+    reason, design, y = "", None, means
+    if study.participants is None:
+        reason = NO_SHEET
+    elif means.empty:
+        reason = "no conversation has a ground truth"
+    elif columns.empty:
+        reason = "no column of the participants' sheet can be examined"
+    else:
+        design, y = _design(study.participants, columns, means)
+        if len(y) - design.shape[1] < FREE_PARTICIPANTS:
+            reason = f"{len(y)} participants answered all, too few for {design.shape[1]} coefficients"
+        elif np.ptp(y) < 1e-9:
+            reason = "the ratings do not vary"
+    method = f"{len(columns)} characteristics"
+    if reason:
+        rows = {
+            name: estimate_row(n=len(y), unit=unit, method=method, reason=reason)
+            for name, unit in zip(names, units, strict=True)
+        }
+        return estimate_table(rows, "share")
+    n, width = design.shape
+    basis = np.linalg.qr(design)[0]
+    residual = y.to_numpy() - basis @ (basis.T @ y.to_numpy())
+    whole = ((y - y.mean()) ** 2).sum()
+    within = (residual**2).sum()
+    adjusted = 1 - within / (n - width) / (whole / (n - 1))
+    f = (whole - within) / (width - 1) / (within / (n - width))
+    low, high = _noncentral(f, width - 1, n - width, n, bootstrap.confidence)
+    leverage = np.minimum((basis**2).sum(axis=1), 1)
+    alone = leverage > 1 - 1e-9  # a participant whom nobody resembles in a group can't be predicted
+    predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
+    without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
+    interval = f"{bootstrap.confidence:.0%} interval from the noncentral F distribution, participants independent"
+    rows = {
+        names[0]: estimate_row(
+            adjusted, low, high, n=n, unit=units[0], method=f"adjusted R squared, {method}; {interval}"
+        ),
+        names[1]: estimate_row(
+            1 - predicted / without, n=n, unit=units[1], method=f"leave one participant out, {method}"
+        ),
+        names[2]: _own_share(study, design, y.index, units[2], method),
+    }
+    return estimate_table(rows, "share")
+
+
+def _design(participants: pd.DataFrame, columns: pd.DataFrame, means: pd.Series) -> tuple[np.ndarray, pd.Series]:
+    """Ones, numbers by their standard deviation, groups but one; columns that add nothing are left out."""
+    answers = participants.set_index("participant")[list(columns.index)].reindex(means.index).dropna()
+    pieces = [np.ones((len(answers), 1))]
+    for name, kind in columns["kind"].items():
+        if kind == "group":
+            pieces.append(pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy())
+        elif len(answers) and np.ptp(answers[name]) > 0:
+            pieces.append(((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[:, None])
+    design = np.concatenate(pieces, axis=1)
+    kept = []
+    for column in range(design.shape[1]):
+        if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
+            kept.append(column)
+    return design[:, kept], means[answers.index]
+
+
+def _noncentral(f: float, above: int, below: int, n: int, confidence: float) -> tuple[float, float]:
+    """Limits of the explained share, from the noncentralities at which f is just not surprising."""
+    tail = (1 - confidence) / 2
+    limits = []
+    for level in (1 - tail, tail):
+        if stats.f.cdf(f, above, below) <= level:
+            limits.append(0.0)
+            continue
+        left, right = 0.0, 1.0
+        while stats.ncf.cdf(f, above, below, right) > level and right < 1e6:
+            right *= 2
+        for _ in range(60):
+            middle = (left + right) / 2
+            left, right = (middle, right) if stats.ncf.cdf(f, above, below, middle) > level else (left, middle)
+        limits.append(left / (left + n))
+    return limits[0], limits[1]
+
+
+def _own_share(study: Study, design: np.ndarray, people: pd.Index, unit: str, method: str) -> dict:
+    words = f"variance between participants with {method} by that without; mixed model, conditions fixed; REML"
+    frame = conversation_ratings(study)
+    frame = frame[frame["ground_truth"].notna() & frame["participant"].isin(people)]
+    frame = frame.assign(condition=frame["condition"].astype(object) if study.conditions else "")
+    frame = frame[frame["condition"].notna()]
+    if frame.groupby("participant").size().max() < 2:
+        reason = "no participant has two rated conversations, so persons can't be told from conversations"
+        return estimate_row(n=len(people), unit=unit, method=words, reason=reason)
+    conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
+    of_person = design[people.get_indexer(frame["participant"])][:, 1:]
+    variances = [
+        fit_nested(
+            nested_sums(frame["ground_truth"].to_numpy(), effects, frame["participant"], frame["condition"])
+        ).variances[0]
+        for effects in (conditions, np.column_stack([conditions, of_person]))
+    ]
+    if not np.isfinite(variances).all() or variances[0] < 1e-6:
+        reason = "participants do not differ beyond what conversations do"
+        return estimate_row(n=len(people), unit=unit, method=words, reason=reason)
+    note = "no interval: resampling copies participants, which the characteristics would then fit too well"
+    return estimate_row(variances[1] / variances[0], n=len(people), unit=unit, method=words, reason=note)

@@ -1,0 +1,282 @@
+r"""What a design could have seen, and whether its intervals keep what they promise."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.sources import data_file
+from sense7.statistics.agreement import agreement_with_overall
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.comparison import condition_differences
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.reliability import alpha_row, turn_ratings
+from sense7.statistics.robustness import HEADLINES, best_and_worst, multiverse
+from sense7.study import Study
+
+__all__ = [
+    "KEPT",
+    "KEPT_LIMITS",
+    "POWER_KEYS",
+    "coverage_misses",
+    "coverage_settings",
+    "coverage_table",
+    "coverage_verdict",
+    "headline_estimates",
+    "smallest_detectable",
+    "wilson_row",
+]
+
+POWER_KEYS = {
+    "best minus worst condition": "smallest_detectable_condition_difference",
+    "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
+    "alpha per turn, from a fixed value": "smallest_detectable_alpha_difference",
+    "kappa of Affective, from a fixed value": "smallest_detectable_kappa",
+}
+"""Headlines of :func:`headline_estimates` -> keys of their smallest detectable differences."""
+
+KEPT_LIMITS = (0.91, 0.98)
+"""Coverage of a nominal 95% interval that counts as kept."""
+
+KEPT = f"from {KEPT_LIMITS[0]:.0%} to {KEPT_LIMITS[1]:.0%}"
+"""The same in words."""
+
+COVERAGE = "coverage.json"
+"""File in ``data/`` with the stored result of ``coverage/run.py``."""
+
+
+def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Estimates whose intervals tell what the design can see.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        A row for each key of ``POWER_KEYS``, as the pages of these statistics compute them.
+    """
+    kappa = agreement_with_overall(study, bootstrap).loc["Affective"].to_dict()
+    poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
+    poor = poor.drop(list(HEADLINES["poor_turn_d"].choices)).to_dict()
+    rows = [_extremes(study, bootstrap), poor, alpha_row(turn_ratings(study), bootstrap), kappa]
+    return estimate_table(dict(zip(POWER_KEYS, rows, strict=True)), "statistic")
+
+
+def _extremes(study: Study, bootstrap: ParticipantBootstrap) -> dict:
+    """Difference of the best and the worst condition."""
+    pair, table = best_and_worst(study), condition_differences(study, bootstrap)
+    for first, second, sign in ((*pair, 1), (*pair[::-1], -1)) if pair else ():
+        name = f"{first} minus {second}"
+        if name in table.index:
+            row = table.loc[name].to_dict()
+            low, high = sorted((sign * row["low"], sign * row["high"]))
+            return row | {"estimate": sign * row["estimate"], "low": low, "high": high}
+    reason = "there are no two conditions to compare"
+    return estimate_row(n=0, unit="points", method="difference of means over conversations", reason=reason)
+
+
+def smallest_detectable(
+    estimates: pd.DataFrame, *, confidence: float = 0.95, power: float = 0.8, level: float = 0.05
+) -> pd.DataFrame:
+    r"""Smallest true difference that a test of this design would see with given power.
+
+    .. math:: (z_{1 - a/2} + z_{b}) \cdot SE, \quad
+              SE = \frac{\text{high} - \text{low}}{2 z_{1 - (1 - \gamma)/2}}
+
+    with a the level of a two-sided test, b the power, and :math:`\gamma` the confidence of the intervals.
+    At the defaults it is 2.80 standard errors. The standard error is that of the resampled
+    participants, read off the interval's width: so the design is judged with all the
+    dependence that its data have, and not by what was found.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        Table of estimates with participant-bootstrap intervals.
+    confidence : float
+        Of these intervals, between 0 and 1.
+    power, level : float
+        Of the test, between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``estimates``, in its unit; no intervals. Missing where an interval is.
+
+    References
+    ----------
+    Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547-556.
+
+    Examples
+    --------
+    >>> row = estimate_row(0.5, 0.304, 0.696, n=10, unit="levels", method="mean")
+    >>> table = smallest_detectable(estimate_table({"difference": row}, "name"))
+    >>> round(float(table.loc["difference", "estimate"]), 3)
+    0.28
+    """
+    factor = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    per_error = 2 * stats.norm.ppf((1 + confidence) / 2)
+    method = (
+        f"{factor:.2f} standard errors (power {power:.0%}, two-sided level {level:.0%}); "
+        "standard error from the width of the participant-bootstrap interval"
+    )
+    rows = {}
+    for name, row in estimates.iterrows():
+        width = row["high"] - row["low"]
+        reason = "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
+        rows[name] = estimate_row(
+            np.nan if reason else factor * width / per_error,
+            n=row["n"],
+            unit=row["unit"],
+            method=method,
+            reason=reason,
+        )
+    return estimate_table(rows, str(estimates.index.name or "statistic"))
+
+
+def wilson_row(count: int, n: int, *, unit: str, method: str, confidence: float = 0.95) -> dict:
+    r"""Share of independent trials with Wilson's interval, as a row of estimates.
+
+    .. math:: \frac{\hat p + z^2 / 2n \pm z \sqrt{\hat p (1 - \hat p) / n + z^2 / 4n^2}}{1 + z^2 / n}
+
+    Parameters
+    ----------
+    count, n : int
+        Trials that count, and trials.
+    unit, method : str
+        As for an estimate.
+    confidence : float
+        Of the interval.
+
+    References
+    ----------
+    Wilson, E. B. (1927). Journal of the American Statistical Association 22, 209-212.
+
+    Notes
+    -----
+    scipy's ``binomtest`` computes it.
+
+    Examples
+    --------
+    >>> row = wilson_row(95, 100, unit="share of studies", method="covered")
+    >>> [round(row[name], 4) for name in ("estimate", "low", "high")]
+    [0.95, 0.8882, 0.9785]
+    """
+    if n == 0:
+        return estimate_row(n=0, unit=unit, method=method, reason="it was defined in no study")
+    limits = stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
+    method = f"{method}; {confidence:.0%} Wilson interval, studies are independent"
+    return estimate_row(count / n, limits.low, limits.high, n=n, unit=unit, method=method)
+
+
+def _stored(path: str | Path | None) -> dict:
+    return json.loads(Path(path or data_file(COVERAGE)).read_text(encoding="utf-8"))
+
+
+def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
+    """How the stored proof of coverage was made: a row a setting, values as text.
+
+    Parameters
+    ----------
+    path : path, optional
+        Another file than that of the project's ``data/``.
+    """
+    stored = _stored(path)
+    settings = stored["settings"]
+    rows = {
+        "command": stored["command"],
+        "seed": settings["seed"],
+        "simulated studies of each kind": f"{settings['studies']:,}",
+        "resamplings of participants in each study": f"{settings['draws']:,}",
+        **stored["versions"],
+    }
+    return pd.DataFrame({"value": {name: str(value) for name, value in rows.items()}}).rename_axis("setting")
+
+
+def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The stored proof: how often intervals cover the truth of simulated studies, or tests err.
+
+    Parameters
+    ----------
+    design : {"within", "between"}
+        Whether the simulated participants meet all conditions, or one each.
+    kind : {"participants", "naive", "false positives"}
+        Intervals that resample participants; intervals that take turns or conversations as independent;
+        or the share of studies without any effect in which a difference of conditions came out significant.
+    path : path, optional
+        Another file than that of the project's ``data/``.
+
+    Returns
+    -------
+    table : DataFrame
+        A row a statistic: share of studies with Wilson's interval; n is the number of studies in
+        which the interval was defined.
+    keys : dict
+        Row -> key to record it under.
+    """
+    rows, keys = {}, {}
+    for entry in _stored(path)["results"]:
+        if entry["design"] == design and entry["kind"] == kind:
+            rows[entry["name"]] = wilson_row(
+                entry["count"], entry["studies"], unit="share of simulated studies", method=entry["method"]
+            )
+            keys[entry["name"]] = entry["key"]
+    return estimate_table(rows, "statistic"), keys
+
+
+def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:
+    """How the intervals over resampled participants miss the truth, where they do.
+
+    Parameters
+    ----------
+    design : {"within", "between"}
+        As for :func:`coverage_table`.
+    path : path, optional
+        Another file than that of the project's ``data/``.
+
+    Returns
+    -------
+    DataFrame
+        A row a statistic: studies whose whole interval lies below the truth, and above it (counts);
+        and the mean width of the intervals by that of the right one, had the estimates of all studies
+        been normal with their own standard deviation (1: as wide as it should be).
+    """
+    right = 2 * stats.norm.ppf(0.975)
+    rows = {
+        entry["name"]: {
+            "interval below the truth": entry["too_low"],
+            "interval above the truth": entry["too_high"],
+            "mean width, by the right one": entry["mean_width"] / (right * entry["standard_deviation"]),
+        }
+        for entry in _stored(path)["results"]
+        if entry["design"] == design and entry["kind"] == "participants"
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
+
+
+def coverage_verdict(design: str, path: str | Path | None = None) -> str:
+    """Which intervals over resampled participants keep the promise, in words.
+
+    Parameters
+    ----------
+    design : {"within", "between"}
+        As for :func:`coverage_table`.
+    path : path, optional
+        Another file than that of the project's ``data/``.
+    """
+    table, _ = coverage_table(design=design, kind="participants", path=path)
+    low, high = KEPT_LIMITS
+    outside = table[(table["estimate"] < low) | (table["estimate"] > high)]
+    if outside.empty:
+        return f"Every coverage lies {KEPT}."
+    parts = []
+    for name, row in outside.iterrows():
+        reach = "reaches into that range" if row["high"] >= low and row["low"] <= high else "does not reach it either"
+        parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
+    return f"Not {KEPT}: {'; '.join(parts)}. All others are."

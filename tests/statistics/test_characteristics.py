@@ -1,0 +1,191 @@
+"""What characteristics explain: against R, exact in resamplings, and which columns can't be examined."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.statistics import characteristics
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.workbook import parse_sheets, read_workbook
+
+TRAITS = [f"trait{number}" for number in range(1, 13)]
+TRULY_RELATED = ["trait1", "trait2"]
+
+
+def bootstrap_of(study, draws=300):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    return read_workbook(shared / "golden" / "golden.xlsx")
+
+
+@pytest.fixture(scope="module")
+def turn_means(study):
+    """The reference relates traits to participants' mean overall rating of turns."""
+    return study.turns.groupby("participant")["overall"].mean()
+
+
+@pytest.fixture(scope="module")
+def traits(study, turn_means):
+    only = replace(study, participants=study.participants[["participant", *TRAITS, "row"]])
+    return characteristics.relations(only, bootstrap_of(study), turn_means, permutations=0)
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+def test_correlations_are_those_of_r(traits, golden, trait):
+    assert traits.estimates.loc[trait, "estimate"] == pytest.approx(golden[f"char_rho_{trait}"], abs=1e-7)
+    assert traits.tests.loc[trait, "p"] == pytest.approx(golden[f"char_p_{trait}"], abs=1e-7)
+    assert traits.tests.loc[trait, "q"] == pytest.approx(golden[f"char_bh_{trait}"], abs=1e-7)
+
+
+def test_the_truly_related_traits_are_found_and_no_other(study, traits, turn_means):
+    assert traits.tests.index[traits.tests["related"]].tolist() == TRULY_RELATED
+    assert traits.summary["estimate"].tolist() == [12, 2]
+    permuted = characteristics.relations(study, bootstrap_of(study, 4000), turn_means)
+    assert permuted.tests.index[permuted.tests["related"]].tolist() == TRULY_RELATED
+    ground_truth = characteristics.relations(study, bootstrap_of(study, 4000))
+    assert set(ground_truth.tests.index[ground_truth.tests["related"]]) <= set(TRULY_RELATED)
+
+
+def test_permutations_agree_with_the_approximations(study, turn_means, traits):
+    permuted = characteristics.relations(study, bootstrap_of(study, 4000), turn_means)
+    np.testing.assert_allclose(permuted.tests.loc[TRAITS, "p"], traits.tests["p"], atol=0.03)
+    gender = study.participants.set_index("participant")["gender"]
+    expected = stats.f_oneway(*(group for _, group in turn_means.groupby(gender.reindex(turn_means.index)))).pvalue
+    assert permuted.tests.loc["gender", "p"] == pytest.approx(expected, abs=0.03)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3)), min_size=3, max_size=15))
+def test_a_resampled_correlation_is_that_of_the_rows_copied_out(rows):
+    x, y, times = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    found = characteristics.spearman_in_draws(x, y, times[None, :])[0]
+    if times.sum() > 2:
+        copied = [np.repeat(values, times.astype(int)) for values in (x, y)]
+        assert found == pytest.approx(characteristics.spearman(*copied)[0], abs=1e-9, nan_ok=True)
+
+
+def test_eta_squared_is_the_share_between_groups():
+    generator = np.random.default_rng(1)
+    y, group = generator.normal(size=40), generator.integers(3, size=40)
+    cells = np.array([[(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()] for g in range(3)])
+    means = np.array([y[group == g].mean() for g in range(3)])[group]
+    assert characteristics.eta_squared(cells) == pytest.approx(means.var() / y.var())
+    assert np.isnan(characteristics.eta_squared(np.array([[2.0, 4.0, 8.0], [1.0, 2.0, 4.0]])))
+
+
+def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
+    people = pd.Index([f"P{number}" for number in range(30)])
+    frame = pd.DataFrame(
+        {
+            "participant": people,
+            "Prolific_ID": range(1000, 1060, 2),
+            "number": range(1, 31),
+            "same": "x",
+            "words": [f"text {number}" for number in range(30)],
+            "town": [f"town {number % 14}" for number in range(30)],
+            "few": [1.0, 2.0] + [np.nan] * 28,
+            "age": [20.0 + number % 17 for number in range(30)],
+            "gender": ["f", "m"] * 15,
+            "row": range(2, 32),
+        }
+    )
+    table = characteristics.characteristic_columns(frame, people)
+    assert table["kind"].to_dict() == dict.fromkeys(table.index, "") | {"age": "number", "gender": "group"}
+    assert table["reason"].to_dict() == {
+        "Prolific_ID": "an identifier",
+        "number": "a running number",
+        "same": "the same for everybody",
+        "words": "another text for everybody",
+        "town": "14 groups of 30 participants are too many",
+        "few": "2 participants with ratings answered it: too few",
+        "age": "",
+        "gender": "",
+    }
+
+
+def test_together_they_explain_what_least_squares_does(study):
+    table = characteristics.explained_together(study, bootstrap_of(study))
+    means = characteristics.participant_means(study)
+    sheet = study.participants.set_index("participant").reindex(means.index)
+    genders = [sheet["gender"] == name for name in sorted(sheet["gender"].unique())[1:]]
+    x = np.column_stack([np.ones(len(means)), sheet[["age", *TRAITS]], *genders]).astype(float)
+    y = means.to_numpy()
+
+    def predict(rows, other):
+        return x[other] @ np.linalg.lstsq(x[rows], y[rows], rcond=None)[0]
+
+    everybody = np.arange(len(y))
+    r2 = 1 - ((y - predict(everybody, everybody)) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    adjusted = 1 - (1 - r2) * (len(y) - 1) / (len(y) - x.shape[1])
+    assert table.loc["explained, adjusted", "estimate"] == pytest.approx(adjusted, abs=1e-9)
+    assert table.loc["explained, adjusted", "low"] < adjusted < table.loc["explained, adjusted", "high"]
+    left = {one: np.delete(everybody, one) for one in everybody}
+    # A participant who is alone in a group can't be predicted from the others.
+    left = {one: rows for one, rows in left.items() if np.linalg.matrix_rank(x[rows]) == x.shape[1]}
+    errors = [y[one] - predict(rows, [one])[0] for one, rows in left.items()]
+    without = [y[one] - y[rows].mean() for one, rows in left.items()]
+    expected = 1 - np.square(errors).sum() / np.square(without).sum()
+    assert table.loc["explained, cross-validated", "estimate"] == pytest.approx(expected, abs=1e-9)
+    assert 0.5 < table.loc["the person's own", "estimate"] < 1
+
+
+def test_the_interval_of_the_explained_share_covers_it():
+    generator = np.random.default_rng(4)
+    x = np.column_stack([np.ones(80), generator.normal(size=(80, 5))])
+    signal = x[:, 1] * 0.6
+    truth = ((signal - signal.mean()) ** 2).sum() / (((signal - signal.mean()) ** 2).sum() + 80)
+    covered = []
+    for _ in range(100):
+        y = signal + generator.normal(size=80)
+        left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        within, whole = (left**2).sum(), ((y - y.mean()) ** 2).sum()
+        low, high = characteristics._noncentral((whole - within) / 5 / (within / 74), 5, 74, 80, 0.95)
+        covered.append(low <= truth <= high)
+    assert 0.88 <= np.mean(covered) <= 1
+
+
+def test_without_a_sheet_everything_says_so(minimal_sheets):
+    study = parse_sheets(minimal_sheets(participants=None))
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert found.estimates.empty
+    assert found.shown.empty
+    assert set(found.summary["reason"]) == {characteristics.NO_SHEET}
+    assert set(characteristics.explained_together(study, bootstrap_of(study))["reason"]) == {characteristics.NO_SHEET}
+
+
+def test_few_participants_are_too_few(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert found.left_out["reason"].str.endswith("too few").all()
+    table = characteristics.explained_together(study, bootstrap_of(study))
+    assert set(table["reason"]) == {"no column of the participants' sheet can be examined"}
+
+
+def test_constant_ratings_are_related_to_nothing(minimal_sheets):
+    people = [f"P{number}" for number in range(24)]
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": people},
+            participants={"PID": people, "Age": [20.0 + n % 9 for n in range(24)], "Gender": ["f", "m"] * 12},
+        )
+    )
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert set(found.estimates["reason"]) == {"the ratings do not vary"}
+    assert found.tests["q"].isna().all()
+    assert set(characteristics.explained_together(study, bootstrap_of(study))["reason"]) == {"the ratings do not vary"}

@@ -1,0 +1,250 @@
+"""Conditions compared: against R, exact in resamplings, and where there is nothing to compare."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.statistics import comparison
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.workbook import parse_sheets, read_workbook
+
+CLOSED_FORM = 1e-7
+MIXED_MODEL = 2e-4
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=300):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    return read_workbook(shared / "golden" / "golden.xlsx")
+
+
+@pytest.fixture(scope="module")
+def contrasts(study):
+    return comparison.mixed_contrasts(study, "overall", turns=True)
+
+
+PAIRS = [(a, b) for place, a in enumerate(CONDITIONS) for b in CONDITIONS[place + 1 :]]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
+    first, second = pair
+    name = f"({first})-({second})"
+    row, sign = f"{first} minus {second}", 1
+    if row not in contrasts.differences.index:
+        row, sign = f"{second} minus {first}", -1
+    assert sign * contrasts.differences.loc[row, "estimate"] == pytest.approx(
+        golden[f"contrast_{name}"], abs=MIXED_MODEL
+    )
+    assert contrasts.p.loc[row, "estimate"] == pytest.approx(golden[f"contrast_p_holm_{name}"], abs=MIXED_MODEL)
+    assert float(contrasts.shown.loc[row, "standard error"]) == pytest.approx(golden[f"contrast_se_{name}"], abs=6e-4)
+    freedom = float(contrasts.shown.loc[row, "degrees of freedom"])
+    assert freedom == pytest.approx(golden[f"contrast_df_{name}"], rel=1e-3)
+
+
+def test_kruskal_wallis_is_that_of_r(study, golden):
+    means = comparison.conversation_ratings(study).groupby("condition")["overall"]
+    found = comparison.kruskal_wallis([values.dropna().to_numpy() for _, values in means])
+    names = ("kw_H_convmeans", "kw_p_convmeans", "kw_eps2_convmeans", "kw_eta2H_convmeans")
+    for value, name in zip(found, names, strict=True):
+        assert value == pytest.approx(golden[name], abs=CLOSED_FORM)
+    turns = study.turns.dropna(subset=["overall"]).groupby("condition")["overall"]
+    h = comparison.kruskal_wallis([values.to_numpy() for _, values in turns])[0]
+    assert h == pytest.approx(golden["kw_H_turns"], abs=CLOSED_FORM)
+
+
+def test_friedman_and_wilcoxon_are_those_of_r(study, golden):
+    means = study.turns.pivot_table(index="participant", columns="condition", values="overall", aggfunc="mean").dropna()
+    chi, p, w = comparison.friedman(means.to_numpy())
+    assert len(means) == golden["friedman_n_complete"]
+    assert chi == pytest.approx(golden["friedman_chi2"], abs=CLOSED_FORM)
+    assert p == pytest.approx(golden["friedman_p"], abs=CLOSED_FORM)
+    assert w == pytest.approx(golden["kendall_W"], abs=CLOSED_FORM)
+    v, p, _ = comparison.wilcoxon((means["gpt-4-emp"] - means["llama2-70b"]).to_numpy())
+    assert v == golden["wilcoxon_V_emp_llama"]
+    assert p == pytest.approx(golden["wilcoxon_p_emp_llama"], abs=CLOSED_FORM)
+
+
+def test_clustered_errors_are_those_of_club_sandwich(study, golden):
+    turns = study.turns.dropna(subset=["overall"])
+    design = np.column_stack([np.ones(len(turns)), *(turns["condition"] == name for name in CONDITIONS[1:])])
+    table = comparison.clustered_errors(turns["overall"].to_numpy(), design, turns["participant"])
+    for place, name in enumerate(["(Intercept)", *(f"model{name}" for name in CONDITIONS[1:])]):
+        row = table.loc[place]
+        assert row["coefficient"] == pytest.approx(golden[f"ols_b_{name}"], abs=CLOSED_FORM)
+        assert row["naive"] == pytest.approx(golden[f"ols_se_naive_{name}"], abs=CLOSED_FORM)
+        assert row["CR1S"] == pytest.approx(golden[f"ols_se_CR1S_{name}"], abs=CLOSED_FORM)
+        assert row["CR2"] == pytest.approx(golden[f"ols_se_CR2_{name}"], abs=CLOSED_FORM)
+
+
+def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
+    bootstrap = bootstrap_of(study, draws=3)
+    frame = comparison.conversation_ratings(study)
+    frame["y"] = frame["ground_truth"]
+    names = ["gpt-4-emp", "gpt-4"]
+    both = frame[frame["condition"].isin(names)]
+    drawn = bootstrap.distribution(
+        lambda sums: sums[..., 0] / sums[..., 1], comparison._by_condition(both, names), both["participant"]
+    )
+    for weights, means in zip(bootstrap.weights, drawn, strict=True):
+        times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
+        copied = both.loc[both.index.repeat(times)]
+        expected = copied.groupby("condition")["y"].mean()
+        np.testing.assert_allclose(means, expected[names], atol=1e-12)
+
+
+def test_means_and_differences_are_those_of_the_conversations(study):
+    frame = comparison.conversation_ratings(study)
+    means = comparison.condition_means(study, bootstrap_of(study))
+    expected = frame.groupby("condition")["ground_truth"].mean()
+    np.testing.assert_allclose(means["estimate"], expected[means.index], atol=1e-12)
+    assert means["n"].sum() == frame["ground_truth"].notna().sum()
+    row = comparison.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
+    assert row["estimate"] == pytest.approx(expected["gpt-4-emp"] - expected["gpt-4"])
+    assert row["low"] < row["estimate"] < row["high"]
+    dimensions = comparison.prompted_by_dimension(study, bootstrap_of(study))
+    others = expected.drop("gpt-4-emp").mean()
+    assert dimensions.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
+
+
+def test_the_best_condition_is_named(study):
+    best = comparison.best_condition(study, bootstrap_of(study))
+    assert best["best"]["estimate"] == "gpt-4-emp"
+    assert 0.9 < best["share"]["estimate"] <= 1
+    prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == "yes"
+    assert prompted["share"]["estimate"] == best["share"]["estimate"]
+    other = replace(study, prompted_condition="gpt-4")
+    prompted = comparison.prompted_is_highest(other, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == "no"
+    assert prompted["share"]["estimate"] < 0.1
+
+
+def test_the_design_is_read_off_the_data(study, shared, minimal_sheets):
+    assert comparison.condition_design(study).kind == "within participants"
+    assert comparison.condition_design(study).n == 109
+    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    assert comparison.condition_design(lend).kind == "one condition"
+    people = [f"P{number // 2}" for number in range(8)]
+
+    def kind(models, pids=people):
+        sheets = minimal_sheets(conversations=8, participants=8, tasks={"PID": pids, "Model": models})
+        return comparison.condition_design(parse_sheets(sheets)).kind
+
+    assert kind(["a", "a", "b", "b"] * 2) == "between participants"
+    assert kind(["a", "b"] * 4) == "within participants"
+    assert kind(["a", "b", "a", "a"] * 2) == "mixed"
+    assert kind(["a", "b"] * 4, [f"P{number + 1}" for number in range(8)]) == "between participants"
+
+
+def test_without_a_condition_everything_says_so(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"Model": [None] * 4}))
+    bootstrap = bootstrap_of(study)
+    assert comparison.condition_design(study).kind == "no condition"
+    for table in (
+        comparison.condition_means(study, bootstrap),
+        comparison.condition_differences(study, bootstrap),
+        comparison.prompted_by_dimension(study, bootstrap),
+        comparison.rank_tests(study),
+    ):
+        assert table["estimate"].isna().all()
+        assert set(table["reason"]) == {comparison.NO_CONDITION}
+    assert comparison.mixed_contrasts(study).reason == comparison.NO_CONDITION
+    assert comparison.best_condition(study, bootstrap)["best"]["reason"] == comparison.NO_CONDITION
+
+
+def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"Model": ["only"] * 4}))
+    bootstrap = bootstrap_of(study)
+    assert comparison.condition_means(study, bootstrap).loc["only", "estimate"] > 4
+    assert comparison.condition_differences(study, bootstrap)["reason"].tolist() == [comparison.ONE_CONDITION]
+    assert comparison.mixed_contrasts(study).reason == comparison.ONE_CONDITION
+    assert comparison.best_condition(study, bootstrap)["best"]["reason"] == comparison.ONE_CONDITION
+
+
+def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    row = comparison.condition_differences(study, bootstrap_of(study), standardised=True).iloc[0]
+    assert np.isnan(row["estimate"])
+    assert row["reason"]
+    assert comparison.mixed_contrasts(study).reason == "the ratings do not vary"
+    best = comparison.best_condition(study, bootstrap_of(study))["best"]
+    assert best["reason"] == "several conditions have the same highest mean"
+
+
+@pytest.mark.parametrize("conversations", [1, 2, 3])
+def test_few_conversations_give_reasons(minimal_sheets, conversations):
+    ratings = [None, "poor", None, "Very good", None, "good", None, "fair"] * 4
+    names = ("EmpathyOverall", "Affective")
+    messages = dict.fromkeys(names, ratings[: 4 * conversations])
+    study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))
+    bootstrap = bootstrap_of(study)
+    found = comparison.mixed_contrasts(study)
+    assert found.reason or np.isfinite(found.differences["estimate"]).all()
+    for table in (comparison.condition_differences(study, bootstrap), comparison.rank_tests(study)):
+        assert ((table["reason"] != "") | table["estimate"].notna()).all()
+
+
+def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
+    names = ["a`b", "a<b", "$x$", 'say "hi"']
+    study = parse_sheets(minimal_sheets(tasks={"Model": names}))
+    keys = comparison.pair_keys(study, "condition_d").values()
+    assert len(set(keys)) == 6
+    assert not set("`<>$\" '") & set("".join(keys))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_between_p_and_bonferroni(p):
+    p = np.array(p)
+    adjusted = comparison.holm(p)
+    assert (adjusted >= p).all()
+    assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
+    assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=30))
+def test_wilcoxon_is_that_of_scipy(differences):
+    v, p, r = comparison.wilcoxon(np.array(differences))
+    if not any(differences):
+        assert np.isnan(v)
+        return
+    expected = stats.wilcoxon(differences, correction=True, method="asymptotic", alternative="greater")
+    assert v == pytest.approx(expected.statistic)
+    assert -1 <= r <= 1
+    assert p == pytest.approx(stats.wilcoxon(differences, correction=True, method="asymptotic").pvalue, abs=1e-9)
+
+
+def test_p_values_are_even_where_there_is_no_difference():
+    """Participants lean towards conditions of their own, and the conditions are alike."""
+    generator = np.random.default_rng(5)
+    p = []
+    for _ in range(60):
+        who, what = np.repeat(np.arange(30), 6), np.tile([0, 0, 1, 1, 2, 2], 30)
+        y = generator.normal(size=30)[who] + generator.normal(0, 0.5, (30, 3))[who, what] + generator.normal(size=180)
+        design = np.eye(3)[what]
+        sums = comparison.nested_sums(y, design, pd.Series(who), pd.Series(what))
+        fit = comparison.fit_nested(sums)
+        contrast = np.array([[1.0, -1, 0]])
+        error = np.sqrt((contrast @ fit.covariance @ contrast.T)[0, 0])
+        freedom = comparison.satterthwaite(sums, fit, contrast)[0]
+        p.append(2 * stats.t.sf(abs(contrast[0] @ fit.coefficients) / error, freedom))
+    assert np.mean(np.array(p) < 0.05) < 0.15
+    assert stats.kstest(p, "uniform").pvalue > 0.01

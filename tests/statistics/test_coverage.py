@@ -1,0 +1,179 @@
+"""The proof of coverage: its stored result, and that the code still gives it."""
+
+import csv
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.simulate import Parameters, draw, simulate
+from sense7.sources import data_file
+from sense7.statistics import power
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.workbook import parse_sheets, read_workbook
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = power.KEPT_LIMITS
+
+
+@pytest.fixture(scope="module")
+def coverage():
+    """The script, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "coverage" / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return json.loads(data_file(power.COVERAGE).read_text("utf-8"))
+
+
+def test_the_stored_result_is_whole(stored, coverage):
+    assert stored["command"] == "make coverage"
+    assert stored["settings"]["studies"] >= 300
+    assert stored["settings"]["draws"] >= 500
+    assert set(stored["versions"]) == {"Python", "numpy", "scipy"}
+    rows = stored["results"]
+    assert len({row["key"] for row in rows}) == len(rows) == 2 * (2 * len(coverage.STATISTICS) + 3)
+    for row in rows:
+        assert 0 <= row["count"] <= row["studies"] <= stored["settings"]["studies"]
+        assert row["studies"] == stored["settings"]["studies"], "undefined in some study"
+
+
+def test_the_stored_result_is_of_these_settings(stored, coverage):
+    assert stored["settings"] == {"studies": coverage.STUDIES, "draws": coverage.DRAWS, "seed": coverage.SEED}
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_intervals_over_participants_keep_their_promise(design):
+    """The Wilson interval of the coverage has to reach into the range that is asked for."""
+    table, _ = power.coverage_table(design=design, kind="participants")
+    assert len(table) == 7
+    assert (table["high"] >= KEPT[0]).all()
+    assert (table["low"] <= KEPT[1]).all()
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_intervals_over_turns_do_not(design):
+    table, _ = power.coverage_table(design=design, kind="naive")
+    over_turns = table[table["method"].str.contains("turns as independent")]
+    assert len(over_turns) == 4
+    assert (over_turns["high"] < KEPT[0]).all()
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_false_positives_are_rare_with_participants_only(design):
+    table, keys = power.coverage_table(design=design, kind="false positives")
+    chosen = [name for name, key in keys.items() if key.startswith("false_positives_participants")]
+    assert table.loc[chosen, "low"].item() < 0.06
+    assert (table.drop(index=chosen)["low"] > 0.1).all()
+
+
+def test_the_code_still_gives_the_first_studies(stored, coverage):
+    settings = coverage.Settings(**stored["settings"])
+    for world, studies in stored["first_studies"].items():
+        found = coverage.one_study(world, 0, settings)
+        assert found.keys() == studies[0].keys()
+        for key, numbers in found.items():
+            np.testing.assert_allclose(numbers, studies[0][key], rtol=0, atol=1e-6, err_msg=key)
+
+
+@pytest.fixture
+def one_design(coverage, monkeypatch):
+    """Two worlds instead of four."""
+    worlds = {world: made for world, made in coverage.WORLDS.items() if world.startswith("within")}
+    monkeypatch.setattr(coverage, "WORLDS", worlds)
+    return coverage
+
+
+def test_a_small_run_is_the_same_again_and_goes_on_where_it_was(one_design, tmp_path):
+    keep, settings = tmp_path / "kept" / "studies.jsonl", one_design.Settings(studies=10, draws=20)
+    whole = one_design.run(settings, keep)
+    assert [len(studies) for studies in whole.values()] == [10, 10]
+    lines = keep.read_text("utf-8").splitlines(keepends=True)
+    keep.write_text("".join(lines[:-1]), "utf-8")
+    # What is gone is the second world: it is computed anew, and nothing else is.
+    assert one_design.run(settings, keep) == whole
+    assert keep.read_text("utf-8").splitlines(keepends=True) == lines
+    assert one_design.one_study("within, with effects", 7, settings) == whole["within, with effects"][7]
+
+
+def test_what_was_kept_of_other_settings_is_not_used(one_design, tmp_path):
+    keep = tmp_path / "studies.jsonl"
+    keep.write_text('{"draws": 1}\n{"world": "within, with effects", "studies": {"0": {}}}\n', "utf-8")
+    found = one_design.run(one_design.Settings(studies=1, draws=20), keep)
+    assert found["within, with effects"][0] != {}
+    assert len(keep.read_text("utf-8").splitlines()) == 3
+
+
+def test_the_light_study_is_that_of_the_workbook(coverage):
+    parameters = Parameters(participants=12, conversations=40)
+    simulation = simulate(parameters, seed=3)
+    light, read = coverage.study_of(simulation.study), parse_sheets(simulation.sheets)
+    for frame in ("conversations", "turns"):
+        ours, theirs = getattr(light, frame), getattr(read, frame)
+        for column in ours.columns.difference(["conversation", "participant"]):
+            assert ours[column].astype(object).fillna("").tolist() == theirs[column].astype(object).fillna("").tolist()
+        for column in ("conversation", "participant"):
+            # Other names, and the same groups.
+            assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
+
+
+def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+    turns = read_workbook(shared / "golden" / "golden.xlsx").turns
+    for dimension in ("Affective", "Relational"):
+        both = turns[[dimension, "overall"]].dropna().to_numpy().astype(int) - 1
+        table = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
+        for weights, short in (("linear", "lin"), ("quadratic", "quad")):
+            kappa, error = coverage.kappa_error(table, weights)
+            assert kappa == pytest.approx(golden[f"kappa_{short}_vcd_{dimension}"], abs=1e-7)
+            assert error == pytest.approx(golden[f"kappa_{short}_ASE_{dimension}"], abs=1e-7)
+
+
+def test_coverage_counts_what_lies_inside(coverage):
+    found = [[1.0, 0.0, 2.0], [3.0, 2.5, 4.0], [0.0, -1.0, 0.5], [np.nan, np.nan, np.nan]]
+    counted = coverage.covered(found, 1.0)
+    assert (counted["studies"], counted["count"], counted["too_low"], counted["too_high"]) == (3, 1, 1, 1)
+
+
+def test_a_null_study_has_no_effect(coverage):
+    parameters, work = coverage.WORLDS["within, without effects"]
+    numbers = draw(parameters, np.random.default_rng(1))
+    people = pd.Series(coverage.study_names(numbers))
+    found = work(numbers, ParticipantBootstrap(people, 50, seed=1))
+    assert set(found) == {"condition_difference", "t_test", "kruskal_wallis"}
+
+
+def test_the_settings_are_shown_as_text():
+    table = power.coverage_settings()
+    assert table.loc["command", "value"] == "make coverage"
+    assert "numpy" in table.index
+
+
+def test_the_verdict_names_what_is_outside(stored, tmp_path):
+    path = tmp_path / "coverage.json"
+    rows = [row | {"count": round(0.95 * row["studies"])} for row in stored["results"]]
+    path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
+    assert power.coverage_verdict("within", path) == "Every coverage lies from 91% to 98%."
+    rows[0]["count"] = round(0.5 * rows[0]["studies"])
+    path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
+    text = power.coverage_verdict("within", path)
+    assert text.startswith("Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)")
+
+
+def test_misses_add_up(stored):
+    for design in ("within", "between"):
+        table, _ = power.coverage_table(design=design, kind="participants")
+        misses = power.coverage_misses(design)
+        below, above = (misses[f"interval {side} the truth"] for side in ("below", "above"))
+        np.testing.assert_allclose(1 - (below + above) / table["n"], table["estimate"])

@@ -1,0 +1,257 @@
+"""The multiverse: each specification by filtering and averaging frames, and where there is none."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7.figures.robustness import specification_curve
+from sense7.figures.style import Figure
+from sense7.judge.ground_truth import ground_truth
+from sense7.sources import data_file
+from sense7.statistics import disruption, ratings, reliability, robustness
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+SEVEN = list(DIMENSION_NAMES)
+
+
+def bootstrap_of(study, draws=50):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return read_workbook(data_file("synthetic.xlsx"))
+
+
+@pytest.fixture(scope="module")
+def tables(study):
+    return {name: robustness.multiverse(study, bootstrap_of(study), name) for name in robustness.HEADLINES}
+
+
+def coded(values, choice):
+    return values.replace(dict(enumerate(robustness.CODINGS[choice["coding"]], 1)))
+
+
+def kept(study, choice):
+    turns = study.turns_put_to_rating
+    if choice["exclusions"] == "first turns":
+        return turns[turns["turn"] != 1]
+    if choice["exclusions"].startswith("conversations"):
+        rated = turns[["overall", *SEVEN]].notna().any(axis=1).groupby(turns["conversation"]).sum()
+        return turns[turns["conversation"].map(rated) >= 3]
+    return turns
+
+
+def alpha_by_frames(study, choice):
+    names = [name for name in SEVEN if choice["dimensions"] == "all seven" or name != "Relational"]
+    frame = coded(kept(study, choice)[names], choice)
+    if choice["missing"] == "complete turns only":
+        frame = frame.dropna()
+    covariances = frame.cov()
+    return len(names) / (len(names) - 1) * (1 - np.trace(covariances) / covariances.to_numpy().sum())
+
+
+def difference_by_frames(study, choice):
+    turns = kept(study, choice)
+    if choice["score"] == "overall rating":
+        score = coded(turns["overall"], choice)
+    else:
+        score = coded(turns[SEVEN], choice).mean(axis=1, skipna=choice["missing"] == "ratings given")
+    turns = turns.assign(score=score).dropna(subset=["score"])
+    units = turns
+    if choice["averaging"] == "turn, then conversation":
+        units = turns.groupby(["conversation", "condition"], as_index=False)["score"].mean()
+    means = units.groupby("condition")["score"].mean()
+    best, worst = robustness.best_and_worst(study)
+    return (means[best] - means[worst]) / turns["score"].std()
+
+
+def poor_turn_by_frames(study, choice):
+    turns = kept(study, choice)
+    seven = turns[SEVEN].mean(axis=1, skipna=choice["missing"] == "ratings given")
+    poor, told = {
+        "overall at most 2": (turns["overall"] <= 2, turns["overall"].notna()),
+        "mean of seven at most 2.5": (seven <= 2.5, seven.notna()),
+        "any dimension at most 2": ((turns[SEVEN] <= 2).any(axis=1), seven.notna()),
+    }[choice["poor turn"]]
+    groups = poor[told].groupby(turns.loc[told, "conversation"]).any()
+    conversations = study.conversations.set_index("conversation")
+    post = coded(conversations[[f"post_{name}" for name in SEVEN]], choice)
+    post = post.mean(axis=1, skipna=choice["missing"] == "ratings given").dropna()
+    groups = groups[groups.index.isin(post.index)]
+    without, with_poor = post[groups.index[~groups]], post[groups.index[groups]]
+    freedom = len(without) + len(with_poor) - 2
+    pooled = ((len(without) - 1) * without.var() + (len(with_poor) - 1) * with_poor.var()) / freedom
+    return (without.mean() - with_poor.mean()) / np.sqrt(pooled)
+
+
+def applicability_by_frames(study, choice):
+    turns = kept(study, choice)
+    base = {
+        "turns put to rating": turns,
+        "turns with any dimension rated": turns[turns[SEVEN].notna().any(axis=1)],
+        "turns with an overall rating": turns[turns["overall"].notna()],
+    }[choice["share of"]]
+    rated = base["Relational"].notna()
+    if choice["averaging"] == "all turns pooled":
+        return rated.mean()
+    return rated.groupby(base["conversation"]).mean().mean()
+
+
+@pytest.mark.parametrize(
+    ("headline", "by_frames"),
+    [
+        ("alpha", alpha_by_frames),
+        ("condition_difference", difference_by_frames),
+        ("poor_turn_d", poor_turn_by_frames),
+        ("relational_applicability", applicability_by_frames),
+    ],
+)
+def test_every_specification_equals_that_of_filtered_frames(study, tables, headline, by_frames):
+    table = tables[headline]
+    expected = [by_frames(study, choice) for choice in table.to_dict("records")]
+    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-10)
+
+
+def test_the_first_specification_is_that_of_the_other_pages(study, tables):
+    bootstrap = bootstrap_of(study)
+    alpha = reliability.alpha_row(reliability.turn_ratings(study), bootstrap)
+    poor = disruption.poor_turn_effects(study, bootstrap).iloc[0]
+    applied = ratings.applicability(study, bootstrap).loc["Relational"]
+    for headline, other in (("alpha", alpha), ("poor_turn_d", poor), ("relational_applicability", applied)):
+        first = tables[headline].loc[1]
+        for name in ("estimate", "low", "high", "n"):
+            assert first[name] == pytest.approx(other[name], abs=1e-12), (headline, name)
+
+
+@pytest.mark.parametrize("name", robustness.HEADLINES)
+def test_every_combination_stands_once(name):
+    table = robustness.specifications(name)
+    assert not table.duplicated().any()
+    sizes = [len(options) for options in robustness.HEADLINES[name].choices.values()]
+    # The overall rating is never incomplete: of its combinations one half falls away.
+    assert len(table) == np.prod(sizes) * (0.75 if "score" in table else 1)
+    assert table.iloc[0].to_dict() == {key: options[0] for key, options in robustness.HEADLINES[name].choices.items()}
+
+
+def test_resampled_standardised_differences_equal_copied_rows(study):
+    """The first specification in two draws, against the turns of each draw copied out."""
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=5, confidence=1 - 1e-12)
+    table = robustness.multiverse(study, bootstrap, "condition_difference", first_only=True)
+    # All of the distribution of two draws: its ends are the draws.
+    copied = sorted(difference_of_copies(study, bootstrap, draw) for draw in range(2))
+    assert table.loc[1, ["low", "high"]].tolist() == pytest.approx(copied, abs=1e-9)
+
+
+def difference_of_copies(study, bootstrap, draw):
+    times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))
+    turns = study.turns.assign(score=study.turns[SEVEN].mean(axis=1)).dropna(subset=["score"])
+    conversations = turns.groupby(["conversation", "condition", "participant"], as_index=False)["score"].mean()
+    turns = turns.loc[turns.index.repeat(turns["participant"].map(times))]
+    conversations = conversations.loc[conversations.index.repeat(conversations["participant"].map(times))]
+    means = conversations.groupby("condition")["score"].mean()
+    best, worst = robustness.best_and_worst(study)
+    return (means[best] - means[worst]) / turns["score"].std()
+
+
+def test_the_plain_specifications_equal_those_of_r(shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+    study = read_workbook(shared / "golden" / "golden.xlsx")
+    alpha = robustness.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
+    choices = robustness.specifications("alpha")
+    plain = (choices["coding"] == "five levels") & (choices["exclusions"] == "none")
+    for missing, dimensions, name in (
+        ("ratings given", "all seven", "alpha_raw_turn_pairwise"),
+        ("complete turns only", "all seven", "alpha_raw_turn_listwise"),
+        ("ratings given", "without Relational", "alpha_raw_turn_6dims_pairwise"),
+    ):
+        row = plain & (choices["missing"] == missing) & (choices["dimensions"] == dimensions)
+        assert alpha[row].item() == pytest.approx(golden[name], abs=1e-7)
+    applied = robustness.multiverse(study, bootstrap_of(study), "relational_applicability", first_only=True)
+    assert applied.loc[1, "estimate"] == pytest.approx(golden["share_rated_Relational"], abs=1e-7)
+
+
+def estimates(numbers):
+    rows = {"estimate": numbers, "reason": ["" if np.isfinite(number) else "why" for number in numbers]}
+    return pd.DataFrame(rows, index=range(1, len(numbers) + 1))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-2, 2), min_size=1, max_size=30))
+def test_the_summary_is_range_and_side(numbers):
+    summary = robustness.summary(estimates(numbers), "poor_turn_d")["estimate"]
+    assert summary["min"] == min(numbers)
+    assert summary["max"] == max(numbers)
+    assert summary["median"] == pytest.approx(np.median(numbers))
+    sides = [np.sign(number) == np.sign(numbers[0]) for number in numbers]
+    assert summary["same_sign"] == pytest.approx(np.mean(sides))
+
+
+def test_a_summary_of_nothing_says_why():
+    table = robustness.summary(estimates([np.nan, np.nan]), "alpha")
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {"no specification could be computed: why"}
+
+
+def test_without_the_first_specification_there_is_no_side_to_be_on():
+    table = robustness.summary(estimates([np.nan, 1.0]), "alpha")
+    assert table.loc["max", "estimate"] == 1
+    assert table.loc["same_sign", "reason"] == "the first specification could not be computed: why"
+
+
+DEGENERATE = {
+    "one condition": {"tasks": {"Model": "only"}},
+    "no condition": {"tasks": {"Model": None}},
+    "one participant": {"tasks": {"PID": "P1"}, "participants": None},
+    "no overall rating": {"messages": {"EmpathyOverall": None}},
+    "a dimension never rated": {"messages": {"Relational": None}},
+    "a constant dimension": {"messages": {"Affective": [None, "good"] * 8}},
+    "constant ratings": {"messages": {name: [None, "good"] * 8 for name in ("EmpathyOverall", *SEVEN)}},
+    "no ratings after the conversation": {"tasks": {f"PostTaskEmpathy_{name}": None for name in SEVEN}},
+    "three conversations": {"conversations": 3},
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("headline", robustness.HEADLINES)
+def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
+    study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
+    table = robustness.multiverse(study, bootstrap_of(study, 20), headline)
+    unknown = table["estimate"].isna()
+    assert (table.loc[unknown, "reason"] != "").all()
+    assert table.loc[unknown, ["low", "high"]].isna().all(axis=None)
+    assert (table.loc[table["low"].isna(), "reason"] != "").all()
+    summary = robustness.summary(table, headline)
+    assert (summary.loc[summary["estimate"].isna(), "reason"] != "").all()
+    shown = specification_curve(table, name="curve", label=headline, caption="n")
+    assert isinstance(shown, Sentence if unknown.all() else Figure)
+    assert "nan" not in str(getattr(shown, "alt", shown))
+
+
+def test_conditions_are_extremes_by_ground_truth(study):
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    means = pd.Series(truth).groupby(study.conversations["condition"].to_numpy()).mean()
+    assert robustness.best_and_worst(study) == (means.idxmax(), means.idxmin())
+
+
+def test_equal_conditions_are_two_all_the_same(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    assert robustness.best_and_worst(study) == ("plain", "plain-empathy")
+
+
+def test_the_figure_says_what_it_shows(tables):
+    table = tables["relational_applicability"]
+    figure = specification_curve(table, name="curve", label="applicability", caption="n = 5.", reference=0.5)
+    assert f"{100 * table['estimate'].min():.1f}%" in figure.alt
+    assert f"{100 * table['estimate'].max():.1f}%" in figure.alt
+    assert len(figure.data) == len(table)
+    assert figure.data["estimate"].is_monotonic_increasing
+    assert figure.svg().startswith("<svg")

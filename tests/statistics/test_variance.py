@@ -1,0 +1,316 @@
+"""Parts of the variance: against R, exact in resamplings, recovered, and where they can't be told."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7.statistics import variance
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.comparison import conversation_ratings
+from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.workbook import parse_sheets, read_workbook
+
+CLOSED_FORM = 1e-7
+MIXED_MODEL = 2e-4
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=100):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    with (shared / "golden" / "golden.csv").open() as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    return read_workbook(shared / "golden" / "golden.xlsx")
+
+
+@pytest.fixture(scope="module")
+def turns(study):
+    return study.turns.dropna(subset=["overall"])
+
+
+@pytest.fixture(scope="module")
+def ieval(shared):
+    return read_workbook(shared / "data" / "ieval.xlsx")
+
+
+def design_of(frame, names=CONDITIONS):
+    """Treatment coding with an intercept, as R has it."""
+    return np.column_stack([np.ones(len(frame)), *(frame["condition"] == name for name in names[1:])]).astype(float)
+
+
+MODELS = {
+    # design with conditions, cells (conditions or one), parts in the reference
+    "lmm_null": (False, False, {"participant": 0, "conversation": 2, "Residual": 3}),
+    "lmm_pc": (True, False, {"participant": 0, "conversation": 2, "Residual": 3}),
+    "lmm_pmc": (True, True, {"participant": 0, "pm": 1, "conversation": 2, "Residual": 3}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_nested_models_are_those_of_lme4(turns, golden, name):
+    conditions, cells, parts = MODELS[name]
+    design = design_of(turns) if conditions else np.ones((len(turns), 1))
+    sums = nested_sums(
+        turns["overall"].to_numpy(), design, turns["participant"], turns["condition"], turns["conversation"]
+    )
+    if not cells:
+        sums.free[1] = False
+    fit = fit_nested(sums)
+    for part, place in parts.items():
+        assert fit.variances[place] == pytest.approx(golden[f"{name}_var_{part}"], abs=MIXED_MODEL)
+    assert -fit.deviance / 2 == pytest.approx(golden[f"{name}_logLik"], abs=MIXED_MODEL)
+    effects = ["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])][: design.shape[1]]
+    for place, effect in enumerate(effects):
+        assert fit.coefficients[place] == pytest.approx(golden[f"{name}_b_{effect}"], abs=MIXED_MODEL)
+        assert np.sqrt(fit.covariance[place, place]) == pytest.approx(golden[f"{name}_se_{effect}"], abs=MIXED_MODEL)
+
+
+def test_marginal_means_are_those_of_emmeans(turns, golden):
+    design = np.column_stack([turns["condition"] == name for name in CONDITIONS])
+    fit = fit_nested(
+        nested_sums(
+            turns["overall"].to_numpy(), design, turns["participant"], turns["condition"], turns["conversation"]
+        )
+    )
+    for value, name in zip(fit.coefficients, CONDITIONS, strict=True):
+        assert value == pytest.approx(golden[f"emmean_{name}"], abs=MIXED_MODEL)
+
+
+def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
+    rows = study.conversations.dropna(subset=["successful"])
+    # One cell a participant: the reference has no participant by condition.
+    sums = nested_sums(rows["successful"].to_numpy(), design_of(rows), rows["participant"], rows["condition"])
+    sums.free[1] = False
+    fit = fit_nested(sums)
+    assert fit.variances[0] == pytest.approx(golden["lmm_post_var_participant"], abs=MIXED_MODEL)
+    assert fit.variances[3] == pytest.approx(golden["lmm_post_var_Residual"], abs=MIXED_MODEL)
+    assert fit.coefficients[1] == pytest.approx(golden["lmm_post_b_modelgpt-3.5"], abs=MIXED_MODEL)
+
+
+def simulated(generator, people=12, conditions=3):
+    who = np.repeat(np.arange(people), generator.integers(4, 9, people))
+    what = generator.integers(conditions, size=len(who))
+    talk = np.arange(len(who))
+    times = generator.integers(1, 5, len(who))
+    who, what, talk = (np.repeat(one, times) for one in (who, what, talk))
+    y = generator.normal(size=people)[who] + generator.normal(0, 0.6, (people, conditions))[who, what]
+    y = y + generator.normal(0, 0.7, talk.max() + 1)[talk] + generator.normal(size=len(who))
+    return pd.DataFrame({"y": y, "who": who, "what": what, "talk": talk})
+
+
+def by_matrices(frame, design, variances):
+    """Minus twice the restricted log-likelihood with the whole covariance matrix."""
+    same = lambda values: np.equal.outer(values.to_numpy(), values.to_numpy()).astype(float)  # noqa: E731
+    cell, people = frame["who"] * 1000 + frame["what"], same(frame["who"])
+    v = variances[0] * people + variances[1] * same(cell) + variances[2] * same(frame["talk"])
+    v += variances[3] * np.eye(len(frame))
+    inverse = np.linalg.inv(v)
+    a = design.T @ inverse @ design
+    left = frame["y"] - design @ np.linalg.solve(a, design.T @ inverse @ frame["y"])
+    freedom = len(frame) - design.shape[1]
+    logs = np.linalg.slogdet(v)[1] + np.linalg.slogdet(a)[1]
+    return logs + left @ inverse @ left + freedom * np.log(2 * np.pi)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("coding", ["conditions", "treatment and a characteristic", "one level"])
+def test_the_fit_is_the_lowest_deviance_of_the_whole_matrix(seed, coding):
+    frame = simulated(np.random.default_rng(seed))
+    what = frame["what"].to_numpy()
+    design = {
+        "conditions": np.eye(3)[what],
+        "treatment and a characteristic": np.column_stack(
+            [np.ones(len(frame)), np.eye(3)[what][:, 1:], frame["who"] % 4]
+        ),
+        "one level": np.ones((len(frame), 1)),
+    }[coding]
+    fit = fit_nested(nested_sums(frame["y"].to_numpy(), design, frame["who"], frame["what"], frame["talk"]))
+    assert fit.deviance == pytest.approx(by_matrices(frame, design, fit.variances), abs=1e-6)
+    for place in range(4):
+        for change in (0.9, 1.1):
+            moved = fit.variances.copy()
+            moved[place] = moved[place] * change + (change > 1) * 1e-3
+            assert by_matrices(frame, design, moved) >= fit.deviance - 1e-6
+
+
+def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
+    frame = simulated(np.random.default_rng(8))
+    times = np.array([2, 0, 1, 3, 1, 1, 0, 1, 1, 0, 2, 0])
+    copies = [frame[frame["who"] == one].assign(copy=copy) for one in range(12) for copy in range(times[one])]
+    copied = pd.concat(copies)
+    copied["talk"] = copied["talk"] * 10 + copied["copy"]
+    by_weights = fit_nested(
+        nested_sums(frame["y"].to_numpy(), np.eye(3)[frame["what"]], frame["who"], frame["what"], frame["talk"]),
+        times[None, :].astype(float),
+    )
+    by_copies = fit_nested(
+        nested_sums(
+            copied["y"].to_numpy(),
+            np.eye(3)[copied["what"]],
+            copied["who"] * 10 + copied["copy"],
+            copied["what"],
+            copied["talk"],
+        )
+    )
+    np.testing.assert_allclose(by_weights.variances[0], by_copies.variances, atol=1e-4)
+    np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
+
+
+def test_the_fit_does_not_depend_on_where_it_starts(turns):
+    sums = nested_sums(
+        turns["overall"].to_numpy(), design_of(turns), turns["participant"], turns["condition"], turns["conversation"]
+    )
+    weights = bootstrap_of(type("S", (), {"conversations": turns})(), draws=20).weights
+    near, far = (fit_nested(sums, weights, np.array(start)) for start in ([0.7, 0.2, 0.5], [0.1, 3.0, 0.05]))
+    np.testing.assert_allclose(near.variances, far.variances, atol=1e-4)
+
+
+def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
+    generator = np.random.default_rng(2)
+    y, what = generator.normal(size=20), np.tile([0, 1], 10)
+    sums = nested_sums(y, np.eye(2)[what], pd.Series(np.arange(20)), pd.Series(what))
+    assert not sums.free.any()
+    assert satterthwaite(sums, fit_nested(sums), np.array([[1.0, -1]]))[0] == pytest.approx(18, rel=1e-4)
+
+
+def test_icc_1_is_that_of_r(turns, golden):
+    assert variance.icc_1(turns["overall"].to_numpy(), turns["participant"]) == pytest.approx(
+        golden["icc1_anova_participant"], abs=CLOSED_FORM
+    )
+
+
+def test_the_six_iccs_are_those_of_psych(study, golden):
+    ratings = study.conversations.filter(like="post_").dropna().to_numpy()
+    table = variance.intraclass_correlations(ratings)
+    for name, row in table.iterrows():
+        assert row["estimate"] == pytest.approx(golden[f"psych_{name[:4]}{name[4:]}_post"], abs=CLOSED_FORM)
+        assert row["low"] == pytest.approx(golden[f"psych_{name[:4]}{name[4:]}_lo_post"], abs=CLOSED_FORM)
+
+
+def test_icc_1_of_ieval_is_the_known_answer(ieval):
+    """The known answer is that of the mean of Affective and Response, which its note does not say."""
+    frame = conversation_ratings(ieval)
+    y = frame[["Affective", "Response"]].mean(axis=1)
+    assert variance.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
+    rest = y - y.groupby(frame["condition"]).transform("mean")
+    assert variance.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
+
+
+def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
+    frame = conversation_ratings(ieval)
+    table = variance.participant_icc(ieval, bootstrap_of(ieval))
+    y = frame["ground_truth"]
+    for name, values in (
+        ("as rated", y),
+        ("without conditions' means", y - y.groupby(frame["condition"]).transform("mean")),
+    ):
+        of_person = values.groupby(frame["participant"])  # eight conversations each
+        between, within = 8 * of_person.mean().var(), of_person.var().mean()
+        assert table.loc[name, "estimate"] == pytest.approx((between - within) / (between + 7 * within), abs=1e-12)
+        assert table.loc[name, "low"] < table.loc[name, "estimate"] < table.loc[name, "high"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
+    generator = np.random.default_rng(seed)
+    who, what = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3]), generator.integers(2, size=15)
+    y = generator.normal(size=6)[who] + generator.normal(size=15)
+    times = np.append(generator.integers(0, 4, 5), 2)
+    sums = np.tensordot(times, variance._icc_sums(y, who, np.eye(2)[what], 6), axes=1)
+    rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
+    index, copy = np.array(rows).T
+    copied = pd.DataFrame({"y": y[index], "who": who[index] * 10 + copy, "what": what[index]})
+    expected = variance.icc_1(copied["y"].to_numpy(), copied["who"])
+    assert variance._icc_of(sums, centred=False) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    copied["y"] -= copied.groupby("what")["y"].transform("mean")
+    expected = variance.icc_1(copied["y"].to_numpy(), copied["who"])
+    assert variance._icc_of(sums, centred=True) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_alike_conversations_are_counted_pair_by_pair(study):
+    frame = conversation_ratings(study).dropna(subset=["ground_truth"]).iloc[:80]
+    small = type(study)(**{**study.__dict__, "conversations": study.conversations.iloc[:80]})
+    table = variance.alike_conversations(small, bootstrap_of(small))
+    apart = {"two people": [], "one person": []}
+    for i in range(len(frame)):
+        for j in range(i):
+            one, other = frame.iloc[i], frame.iloc[j]
+            if one["condition"] == other["condition"]:
+                who = "one person" if one["participant"] == other["participant"] else "two people"
+                apart[who].append(abs(one["ground_truth"] - other["ground_truth"]))
+    for who, values in apart.items():
+        row = table.loc[f"{who}, same condition"]
+        assert row["estimate"] == pytest.approx(np.mean(values))
+        assert row["n"] == len(values)
+        assert row["low"] <= row["estimate"] <= row["high"]
+
+
+def test_shares_add_up_and_lie_inside_their_limits(study):
+    parts = variance.variance_parts(study, bootstrap_of(study), draws=60)
+    assert parts.shares["estimate"].sum() == pytest.approx(1)
+    assert (parts.shares["low"] <= parts.shares["estimate"]).all()
+    assert (parts.shares["estimate"] <= parts.shares["high"]).all()
+    levels = parts.differences.loc["two participants' levels", "estimate"]
+    assert levels == pytest.approx(2 * np.sqrt(parts.variances["estimate"].iloc[:2].sum() / np.pi))
+
+
+def test_parts_that_the_design_cannot_tell_apart_say_so(shared, ieval):
+    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    part = variance.variance_parts(lend, bootstrap_of(lend), draws=20).variances
+    assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
+    assert part.loc["participant", "estimate"] > 0
+    turn = variance.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
+    assert turn.loc["conversation", "reason"].startswith("no conversation has two rated turns")
+    overall = variance.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
+    assert overall["estimate"].isna().all()
+    assert set(overall["reason"]) == {"no overall rating of a turn in this data set"}
+
+
+def varied(minimal_sheets, conversations, **changes):
+    ratings = [None, "poor", None, "Very good", None, "good", None, "fair", None, "good", None, "good"] * 4
+    messages = dict.fromkeys(("EmpathyOverall", "Affective"), ratings[: 4 * conversations])
+    return parse_sheets(minimal_sheets(conversations=conversations, messages=messages, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"participants": 3, "conversations": 3}, variance.ONE_EACH),
+        ({"participants": 1, "conversations": 4}, "there is one participant only"),
+    ],
+)
+def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_sheets, changes, reason):
+    study = varied(minimal_sheets, **changes)
+    for rating in ("ground_truth", "overall"):
+        parts = variance.variance_parts(study, bootstrap_of(study), rating=rating)
+        for table in (parts.variances, parts.shares, parts.differences):
+            assert set(table["reason"]) == {reason}
+    assert set(variance.participant_icc(study, bootstrap_of(study))["reason"]) <= {reason, variance.ONE_EACH}
+    assert variance.alike_conversations(study, bootstrap_of(study))["estimate"].isna().all()
+
+
+def test_constant_ratings_have_no_parts(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    study.turns[["Affective"]] = 4.0
+    parts = variance.variance_parts(study, bootstrap_of(study))
+    assert parts.variances["estimate"].isna().all()
+    assert (parts.variances["reason"] != "").all()
+
+
+def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
+    study = varied(minimal_sheets, 6, tasks={"Model": None, "PID": ["P1", "P1", "P2", "P2", "P3", "P3"]})
+    part = variance.variance_parts(study, bootstrap_of(study), draws=20).variances
+    assert np.isnan(part.loc["participant by condition", "estimate"])
+    assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
