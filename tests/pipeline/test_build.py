@@ -136,7 +136,7 @@ def facts(**given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not a finding"]),
+        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not findings", "marked tuned"]),
         (
             {"kind": "official", "verified": True},
             ["Official SENSE-7 workbook", "fetched from the authors", "2025-11-03"],
@@ -323,7 +323,8 @@ def test_the_ledger_shows_texts_as_they_are(hostile):
     assert "\n7\n" in "\n".join(text.strip() for text in ledger.stripped_strings) + "\n"
     (link,) = table.tbody.find_all("a")
     assert link["href"].startswith("../notebooks/01-a.html#cell-")
-    rows = read_ledger(hostile[0].root, "its (b)")
+    rows, label = read_ledger(hostile[0].root, "its (b)")
+    assert label.startswith("workbook ")
     assert [row["verdict"] for row in rows] == ["not comparable", "cannot be computed here"]
 
 
