@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.statistics.reliability import _alpha_from_sums, _moments, cronbach_alpha
+from sense7.statistics.reliability import _alpha_from_sums, cronbach_alpha, pair_moments
 
 
 def mean(sums):
@@ -43,7 +43,7 @@ def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
     ratings[generator.random(ratings.shape) < 0.2] = np.nan
     who = pd.Series([f"P{code}" for code in generator.integers(9, size=80)])
     bootstrap = ParticipantBootstrap(who, draws=50, seed=2)
-    drawn = bootstrap.distribution(_alpha_from_sums, _moments(ratings), who)
+    drawn = bootstrap.distribution(_alpha_from_sums, pair_moments(ratings), who)
     for weights, value in zip(bootstrap.weights, drawn, strict=True):
         times = dict(zip(bootstrap.names, weights.astype(int), strict=True))
         copied = np.concatenate([np.repeat(ratings[[row]], times[who[row]], axis=0) for row in range(len(ratings))])

@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 import sense7 as s7
 from sense7.statistics import context
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.least_squares import least_squares
 from sense7.workbook import parse_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def random_design(seed, rows=40, columns=4):
 def test_least_squares_equals_statsmodels():
     x, y = random_design(1)
     z = np.column_stack([x, y])
-    coefficients, residual, rank = context.least_squares(z.T @ z)
+    coefficients, residual, rank = least_squares(z.T @ z)
     fit = sm.OLS(y, x).fit()
     np.testing.assert_allclose(coefficients, fit.params, atol=1e-10)
     assert residual == pytest.approx(fit.ssr)
@@ -86,7 +87,7 @@ def test_least_squares_equals_statsmodels():
 def test_a_coefficient_that_nothing_identifies_is_missing_and_the_others_stay():
     x, y = random_design(2)
     z = np.column_stack([x[:, 0], x[:, 1], x[:, 1], np.zeros(len(y)), y])
-    coefficients, residual, rank = context.least_squares(z.T @ z)
+    coefficients, residual, rank = least_squares(z.T @ z)
     fit = sm.OLS(y, x[:, :2]).fit()
     assert coefficients[0] == pytest.approx(fit.params[0])
     assert np.isnan(coefficients[1:]).all()
@@ -155,8 +156,8 @@ def test_resampling_by_weights_is_that_of_the_rows_copied_out(study):
     for adjustment in context.ADJUSTMENTS:
         _, z, _ = context._slope_model(frame, "importance", adjustment)
         _, copied, _ = context._slope_model(copies, "importance", adjustment)
-        by_weights = context.least_squares((z * weights[:, None]).T @ z)[0]
-        np.testing.assert_allclose(by_weights, context.least_squares(copied.T @ copied)[0], atol=1e-9)
+        by_weights = least_squares((z * weights[:, None]).T @ z)[0]
+        np.testing.assert_allclose(by_weights, least_squares(copied.T @ copied)[0], atol=1e-9)
 
 
 def test_resampled_ranks_are_those_of_the_rows_copied_out(study):

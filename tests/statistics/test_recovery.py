@@ -160,16 +160,6 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out():
         np.testing.assert_allclose(resampled(by_weights)[known], by_copies["estimate"][known], atol=1e-10)
 
 
-def test_least_squares_is_that_of_numpy():
-    generator = np.random.default_rng(1)
-    design, y = generator.normal(size=(30, 4)) * [1, 1e3, 1e-3, 1], generator.normal(size=30)
-    z = np.column_stack([design, y])
-    expected = np.linalg.lstsq(design, y, rcond=None)[0]
-    np.testing.assert_allclose(recovery.least_squares(z.T @ z), expected, rtol=1e-8)
-    singular = np.column_stack([design[:, 0], 2 * design[:, 0], y])
-    assert np.isnan(recovery.least_squares(singular.T @ singular)).all()
-
-
 # Where there is nothing to compute
 
 

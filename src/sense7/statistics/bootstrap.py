@@ -130,24 +130,52 @@ class ParticipantBootstrap:
         values = np.asarray(values, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic(values.sum(axis=0)))
-        present = pd.unique(pd.Series(participants))
-        if len(present) < FEWEST_PARTICIPANTS:
-            noun = "participant" if len(present) == 1 else "participants"
-            return estimate, np.nan, np.nan, f"no interval: only {len(present)} {noun} to resample"
-        draws = self.distribution(statistic, values, participants)
-        defined = np.isfinite(draws)
-        if defined.mean() < 1 - MOST_UNDEFINED:
-            return (
-                estimate,
-                np.nan,
-                np.nan,
-                f"no interval: undefined in {1 - defined.mean():.0%} of the draws",
-            )
+        few = self.too_few(participants)
+        if few:
+            return estimate, np.nan, np.nan, few
+        return estimate, *self.interval(self.distribution(statistic, values, participants), participants)
+
+    @staticmethod
+    def too_few(participants: pd.Series) -> str:
+        """Why there are too few participants for an interval; "" if there are enough."""
+        present = pd.Series(participants).nunique()
+        if present >= FEWEST_PARTICIPANTS:
+            return ""
+        return f"no interval: only {present} participant{'' if present == 1 else 's'} to resample"
+
+    def interval(
+        self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
+    ) -> tuple[float, float, str]:
+        """Return the percentile interval of a statistic that comes as draws, and why there is none if so.
+
+        Parameters
+        ----------
+        draws : array, shape (draws,)
+            The statistic in every draw; NaN where it is undefined.
+        participants : Series
+            Participant of each row that it rests on.
+        shift_to : float, optional
+            Move the draws so that their mean is this: for statistics that resampling inflates.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none; see :meth:`estimate` for when.
+        reason : str
+            "" if there is an interval.
+        """
+        if few := self.too_few(participants):
+            return np.nan, np.nan, few
+        defined = draws[np.isfinite(draws)]
+        if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
+            return np.nan, np.nan, f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws"
+        if shift_to is not None:
+            defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
-        low, high = np.quantile(draws[defined], [tail, 1 - tail])
-        if high - low <= 1e-12 * max(1.0, abs(estimate)):
-            return estimate, np.nan, np.nan, "no interval: every resampling gives the same value"
-        return estimate, float(low), float(high), ""
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        if high - low <= 1e-12 * max(1.0, abs(high)):
+            return np.nan, np.nan, "no interval: every resampling gives the same value"
+        return float(low), float(high), ""
 
     @property
     def description(self) -> str:

@@ -16,6 +16,7 @@ from sense7.judge.ground_truth import ground_truth
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
 from sense7.study import Study
 
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
     "gap_by_topic",
     "gap_differs_by_topic",
     "group_means",
-    "interval_of_draws",
-    "least_squares",
     "numbered_keys",
     "slopes_by_condition",
     "slopes_with_prompt",
@@ -91,57 +90,10 @@ LEVEL = "level, 1 to 5"
 PER_STEP = "points per step"
 OF_SCALE = "points on a scale from 0 to 1"
 
-_ABSOLUTE, _RELATIVE, _IDENTIFIED = 1e-8, 1e-8, 1e-6
 _CHUNK = 500
 
 
 # What several statistics share
-
-
-def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    r"""Ordinary least squares from cross products, for many resamplings at once.
-
-    .. math:: b = (X^\top X)^{+} X^\top y, \quad \mathrm{RSS} = y^\top y - b^\top X^\top y
-
-    Parameters
-    ----------
-    cross : array, shape (..., p + 1, p + 1)
-        Cross products of (design, y).
-
-    Returns
-    -------
-    coefficients : array, shape (..., p)
-        NaN for a coefficient that the design does not identify; the others stay.
-    residual : array, shape (...)
-        Sum of squared residuals.
-    rank : array, shape (...)
-        Rank of the design.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS to 1e-10.
-
-    Examples
-    --------
-    >>> z = np.array([[1.0, 0, 1], [1, 1, 3], [1, 2, 5]])
-    >>> coefficients, residual, rank = least_squares(z.T @ z)
-    >>> coefficients.round(6).tolist(), abs(residual.round(6)).item(), int(rank)
-    ([1.0, 2.0], 0.0, 2)
-    """
-    cross = np.asarray(cross, dtype=float)
-    a, c, q = cross[..., :-1, :-1], cross[..., :-1, -1], cross[..., -1, -1]
-    squares = np.diagonal(a, axis1=-2, axis2=-1)
-    present = squares > _ABSOLUTE
-    scale = np.sqrt(np.where(present, squares, 1.0))
-    a = np.where(present[..., None] & present[..., None, :], a / (scale[..., None] * scale[..., None, :]), 0.0)
-    c = np.where(present, c / scale, 0.0)
-    values, vectors = np.linalg.eigh(a)
-    kept = values > _RELATIVE
-    inverse_values = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
-    b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[..., 0]
-    identified = (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED
-    residual = np.maximum(q - (b * c).sum(axis=-1), 0.0)
-    return np.where(identified, b / scale, np.nan), residual, kept.sum(axis=-1)
 
 
 def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
@@ -156,40 +108,6 @@ def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
     sums = np.zeros((len(names), values.shape[1]))
     np.add.at(sums, codes, values)
     return values - (sums / np.bincount(codes, minlength=len(names))[:, None])[codes]
-
-
-def interval_of_draws(
-    draws: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap, shift_to: float | None = None
-) -> tuple[float, float, str]:
-    """Percentile interval of a statistic that comes as draws, by the rules of the bootstrap.
-
-    Parameters
-    ----------
-    draws : array, shape (draws,)
-        The statistic in every draw.
-    participants : Series
-        Participant of each row that it rests on.
-    bootstrap : ParticipantBootstrap
-        Its confidence.
-    shift_to : float, optional
-        Move the draws so that their mean is this: for statistics that resampling inflates.
-
-    Returns
-    -------
-    low, high : float
-    reason : str
-        "" if there is an interval.
-    """
-    if (present := pd.Series(participants).nunique()) < FEWEST_PARTICIPANTS:
-        return np.nan, np.nan, f"no interval: only {present} participants to resample"
-    defined = draws[np.isfinite(draws)]
-    if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-        return np.nan, np.nan, f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws"
-    if shift_to is not None:
-        defined = defined - defined.mean() + shift_to
-    tail = (1 - bootstrap.confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high), ""
 
 
 def numbered_keys(table: pd.DataFrame, pattern: str) -> dict:
@@ -445,7 +363,7 @@ def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: Partici
     draws = bootstrap.distribution(
         lambda sums: _adjusted_share(sums, z.shape[1]), np.asarray(values), frame["participant"]
     )
-    low, high, reason = interval_of_draws(draws, frame["participant"], bootstrap, shift_to=estimate)
+    low, high, reason = bootstrap.interval(draws, frame["participant"], shift_to=estimate)
     method += "" if reason else f"; {bootstrap.description}, moved to the estimate"
     return estimate_row(estimate, low, high, n=len(frame), unit=unit, method=method, reason=reason)
 
@@ -455,7 +373,7 @@ def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:
     n, people = sums[..., -2], sums[..., -1]
     _, residual, rank = least_squares(cross)
     freedom, total = np.round(n - people), cross[..., -1, -1]
-    defined = (freedom - rank > 0) & (rank > 0) & (total > _ABSOLUTE)
+    defined = (freedom - rank > 0) & (rank > 0) & (total > NEGLIGIBLE)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, 1 - residual / (freedom - rank) * freedom / total, np.nan)
 
@@ -548,7 +466,7 @@ def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> di
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
     y = within(frame[["y"]].to_numpy(dtype=float), frame["participant"])[:, 0]
-    if not reason and (y**2).sum() < _ABSOLUTE:
+    if not reason and (y**2).sum() < NEGLIGIBLE:
         reason = "no participant's conversations differ"
     if reason:
         return estimate_row(n=len(frame), unit="p value", method=method, reason=reason)
@@ -779,7 +697,7 @@ def gap_by_topic(
     rows = {}
     for place, topic in enumerate(_largest(frame["topic"])):
         chosen = frame["topic"] == topic
-        low, high, reason = interval_of_draws(draws[:, place], frame.loc[chosen, "participant"], bootstrap)
+        low, high, reason = bootstrap.interval(draws[:, place], frame.loc[chosen, "participant"])
         words = method + ("" if reason else f"; {bootstrap.description}")
         rows[topic] = estimate_row(estimates[place], low, high, n=chosen.sum(), unit=unit, method=words, reason=reason)
     return estimate_table(rows, "topic")

@@ -10,7 +10,8 @@ import pandas as pd
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.recovery import least_squares, turn_levels
+from sense7.statistics.least_squares import least_squares
+from sense7.statistics.recovery import turn_levels
 from sense7.study import Study
 
 __all__ = ["HIGH", "KEYS", "LOW_BELOW", "expectation_conversations", "unmet_expectations"]
@@ -131,7 +132,7 @@ def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBoots
     columns = frame[["unmet", *held, "outcome"]].to_numpy(dtype=float)
     z = np.column_stack([np.ones(len(frame)), columns])
     estimate, low, high, reason = bootstrap.estimate(
-        lambda cross: -least_squares(cross)[..., 1], z[:, :, None] * z[:, None, :], frame["participant"]
+        lambda cross: -least_squares(cross)[0][..., 1], z[:, :, None] * z[:, None, :], frame["participant"]
     )
     if not np.isfinite(estimate):
         reason = "what is to be held equal can't be told apart from the unmet expectation in these conversations"

@@ -5,9 +5,10 @@ import pandas as pd
 import statsmodels.api as sm
 
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.statistics.context import interval_of_draws, least_squares, percent_ranks
+from sense7.statistics.context import percent_ranks
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import least_squares
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
@@ -282,7 +283,7 @@ def cross_validated_r2(
             row |= {"method": method, "reason": _alike(frame) or "some fold leaves nothing to learn from"}
             rows[name] = estimate_row(**row)
             continue
-        low, high, reason = interval_of_draws(draws[..., place], frame["participant"], bootstrap)
+        low, high, reason = bootstrap.interval(draws[..., place], frame["participant"])
         words = method + ("" if reason else f"; {bootstrap.description}")
         rows[name] = estimate_row(estimates[place], low, high, **row, method=words, reason=reason)
     return estimate_table(rows, "model")
@@ -405,6 +406,6 @@ def _spearman_row(first, second, participants, bootstrap: ParticipantBootstrap, 
     draws = bootstrap.distribution(
         lambda weights: spearman(first, second, weights[:, codes]), np.eye(len(people)), people
     )
-    low, high, reason = interval_of_draws(draws, participants, bootstrap)
+    low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)

@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import POOR
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import least_squares
 from sense7.study import Study
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "TIMES",
     "event_study",
     "lasting_drop",
-    "least_squares",
     "levels_by_event_time",
     "turn_levels",
 ]
@@ -81,41 +81,6 @@ def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
         level, name = turns[study.rated_dimensions].mean(axis=1), "mean of the rated dimensions"
     frame = turns[["conversation", "participant", "turn"]].assign(level=level.astype(float))
     return frame[frame["level"].notna()].reset_index(drop=True), name
-
-
-def least_squares(cross: np.ndarray) -> np.ndarray:
-    r"""Coefficients of least squares from cross products: :math:`(X^\top X)^{-1} X^\top y`.
-
-    Parameters
-    ----------
-    cross : array, shape (..., p + 1, p + 1)
-        Cross products of the columns of the design and, last, of the outcome, summed over rows.
-
-    Returns
-    -------
-    array, shape (..., p)
-        NaN where the design is singular.
-
-    Notes
-    -----
-    Checked against numpy's lstsq and statsmodels' OLS to 1e-10.
-
-    Examples
-    --------
-    >>> z = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 3.0], [1.0, 2.0, 5.0]])
-    >>> least_squares(z.T @ z).round(6).tolist()
-    [1.0, 2.0]
-    """
-    cross = np.asarray(cross, dtype=float)
-    a, c = cross[..., :-1, :-1], cross[..., :-1, -1]
-    # Columns scaled to length one, so that whether it is singular does not depend on their units.
-    length = np.sqrt(np.maximum(np.diagonal(a, axis1=-2, axis2=-1), 0))
-    safe = np.where(length > 0, length, 1.0)
-    scaled = a / (safe[..., :, None] * safe[..., None, :])
-    solvable = (length > 0).all(axis=-1) & (np.linalg.det(scaled) > 1e-10)
-    scaled = np.where(solvable[..., None, None], scaled, np.eye(a.shape[-1]))
-    solution = np.linalg.solve(scaled, (c / safe)[..., None])[..., 0] / safe
-    return np.where(solvable[..., None], solution, np.nan)
 
 
 def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
@@ -180,7 +145,7 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 def _coefficient(place: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda cross: least_squares(cross)[..., place]
+    return lambda cross: least_squares(cross)[0][..., place]
 
 
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:

@@ -16,8 +16,10 @@ __all__ = [
     "alpha_if_dropped",
     "alpha_row",
     "alpha_table",
+    "covariances_from_sums",
     "cronbach_alpha",
     "feldt_interval",
+    "pair_moments",
     "post_task_ratings",
     "turn_ratings",
 ]
@@ -79,7 +81,7 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
         return np.where(total > 0, items / (items - 1) * (1 - own / total), np.nan)
 
 
-def _moments(ratings: np.ndarray) -> np.ndarray:
+def pair_moments(ratings: np.ndarray) -> np.ndarray:
     """Per row and pair of items: both rated, x, y, xy: shape (rows, 4, k, k)."""
     rated = np.isfinite(ratings)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
@@ -89,7 +91,7 @@ def _moments(ratings: np.ndarray) -> np.ndarray:
     return np.stack([both, first, first.transpose(0, 2, 1), x[:, :, None] * x[:, None, :]], axis=1)
 
 
-def _covariances(sums: np.ndarray) -> np.ndarray:
+def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
     """Covariances over the rows that rate both items, from sums of shape (..., 4, k, k)."""
     n, x, y, xy = np.moveaxis(sums, -3, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,7 +99,7 @@ def _covariances(sums: np.ndarray) -> np.ndarray:
 
 
 def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
-    return alpha_from_covariances(_covariances(sums))
+    return alpha_from_covariances(covariances_from_sums(sums))
 
 
 def _prepared(ratings: pd.DataFrame | np.ndarray, missing: str) -> np.ndarray:
@@ -139,7 +141,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     0.9333
     """
     values = _prepared(ratings, missing)
-    return float(_alpha_from_sums(_moments(values).sum(axis=0)))
+    return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 
 
 def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -220,7 +222,8 @@ def alpha_row(
         which = "none" if items == 0 else "only one"
         reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
-    estimate, low, high, reason = bootstrap.estimate(_alpha_from_sums, _moments(_prepared(used, missing)), used.index)
+    moments = pair_moments(_prepared(used, missing))
+    estimate, low, high, reason = bootstrap.estimate(_alpha_from_sums, moments, used.index)
     if not np.isfinite(estimate):
         reason = (
             f"fewer than two units rate all {items} dimensions"

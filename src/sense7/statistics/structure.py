@@ -14,8 +14,7 @@ import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.reliability import _covariances as covariances_from_sums
-from sense7.statistics.reliability import _moments as pair_moments
+from sense7.statistics.reliability import covariances_from_sums, pair_moments
 from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = [

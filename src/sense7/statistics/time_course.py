@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.context import least_squares, within
+from sense7.statistics.context import within
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import least_squares
 from sense7.statistics.outcomes import RATINGS, turn_rating
 from sense7.study import Study
 
