@@ -228,3 +228,31 @@ def test_an_interrupt_kills_what_runs_at_once(runner):
     with pytest.raises(ProcessLookupError):
         os.kill(int(place.read_text("utf-8")), 0)
     assert list((runner.checkout.root / "cache").iterdir()) == []
+
+
+def test_a_kernel_that_does_not_come_up_is_started_again(runner, recording_code, monkeypatch):
+    """As where the kernel of another process took the same port meanwhile."""
+    runner.checkout.notebook("01-a", recording_code("01-a", "a"))
+    tries = []
+    whole = execute._papermill
+
+    def flaky(*arguments):
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise RuntimeError("Kernel didn't respond in 60 seconds")
+        whole(*arguments)
+
+    monkeypatch.setattr(execute, "_papermill", flaky)
+    assert runner.run() == ["01-a"]
+    assert len(tries) == 2
+
+
+def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch):
+    runner.checkout.notebook("01-a", "1")
+
+    def dead(*arguments):
+        raise RuntimeError("Kernel died before replying to kernel_info")
+
+    monkeypatch.setattr(execute, "_papermill", dead)
+    with pytest.raises(BuildError, match="could not be executed"):
+        runner.run()

@@ -32,6 +32,9 @@ __all__ = ["SCRATCH", "BuildError", "Job", "digest_files", "library_digest", "pl
 SCRATCH = ".making-"
 """Names of folders in the making begin so; one that a killed build left is cleared away by the next."""
 
+STARTS = 3
+"""How often a kernel that does not come up is started."""
+
 NOT_IN_NOTEBOOKS = ("cli.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 
@@ -206,6 +209,11 @@ class _Kernels:
         self._stopped = False
         self._started: list = []
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the run was called off."""
+        return self._stopped
+
     def kill(self) -> None:
         """Kill every kernel, and those that are about to start."""
         with self._lock:
@@ -249,35 +257,25 @@ def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
 
 def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
     """Execute a notebook as papermill does, and move what it gave to its place in one step."""
-    import papermill
-    from jupyter_core.utils import ensure_event_loop
     from papermill.exceptions import PapermillExecutionError
 
     name = job.notebook.name
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
         given, done, finished = (Path(scratch) / part for part in ("given.ipynb", "done.ipynb", "finished"))
         given.write_text(to_ipynb(job.notebook), encoding="utf-8")
-        try:
-            papermill.execute_notebook(
-                given,
-                done,
-                parameters=job.parameters,
-                kernel_name="python3",
-                # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
-                resources={"metadata": {"path": str(edition / "notebooks")}},
-                kernel_manager_class=kernels.manager(Path(scratch) / "ipython"),
-                progress_bar=False,
-                # Notices about unencrypted loopback ports and about being shut down say nothing about the notebook.
-                extra_arguments=["--IPKernelApp.log_level=50"],
-            )
-        except PapermillExecutionError as error:
-            raise BuildError(_failure(job.notebook, error)) from None
-        except Exception as error:
-            raise BuildError(
-                f"{job.notebook.path}: could not be executed ({type(error).__name__}: {error})."
-            ) from error
-        finally:
-            ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
+        for attempt in range(STARTS):
+            try:
+                _papermill(job, given, done, edition / "notebooks", kernels, Path(scratch) / f"ipython {attempt}")
+                break
+            except PapermillExecutionError as error:
+                raise BuildError(_failure(job.notebook, error)) from None
+            except Exception as error:
+                # Kernels of other processes may have taken the same ports meanwhile: start again.
+                if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:
+                    continue
+                raise BuildError(
+                    f"{job.notebook.path}: could not be executed ({type(error).__name__}: {error})."
+                ) from error
         finished.mkdir()
         (finished / "notebook.ipynb").write_text(_tidy(done), encoding="utf-8")
         values = edition / "results" / f"{name}.json"
@@ -292,6 +290,27 @@ def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
         except OSError:
             if not place.exists():  # else another build was quicker with the same notebook
                 raise
+
+
+def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: _Kernels, ipython: Path) -> None:
+    import papermill
+    from jupyter_core.utils import ensure_event_loop
+
+    try:
+        papermill.execute_notebook(
+            given,
+            done,
+            parameters=job.parameters,
+            kernel_name="python3",
+            # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
+            resources={"metadata": {"path": str(folder)}},
+            kernel_manager_class=kernels.manager(ipython),
+            progress_bar=False,
+            # Notices about unencrypted loopback ports and about being shut down say nothing about the notebook.
+            extra_arguments=["--IPKernelApp.log_level=50"],
+        )
+    finally:
+        ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
 
 
 def _failure(notebook: TextNotebook, error) -> str:
