@@ -13,16 +13,14 @@ BARE = dict.fromkeys(("Model", "PreTaskChoice", "PreTaskImportance", "PreTaskDes
 NO_POST = {f"PostTaskEmpathy_{name}": ... for name in DIMENSION_NAMES}
 
 WORKBOOKS = {
-    "only overall ratings": {"messages": NOTHING},
-    "one participant, constant ratings": {
-        "tasks": ONE_PERSON,
-        "messages": dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), [None, "good"] * 8),
+    "only overall ratings, no context, no post-task": {
+        "tasks": BARE | NO_POST,
+        "messages": NOTHING | {"Comment": None},
         "participants": None,
     },
-    "one dimension, no context, no post-task": {
-        "tasks": BARE | NO_POST,
-        "messages": NOTHING | {"Affective": [None, "good", None, "poor"] * 4, "EmpathyOverall": None, "Comment": None},
-        "participants": None,
+    "one participant, constant ratings of one dimension": {
+        "tasks": ONE_PERSON,
+        "messages": NOTHING | {"Affective": [None, "good"] * 8, "EmpathyOverall": None},
     },
 }
 
