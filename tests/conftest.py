@@ -1,5 +1,6 @@
 """Fixtures for all tests: the data sets beside the checkout, and a small official workbook."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,13 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("the folder with real ratings is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def golden(shared):
+    """Reference values computed in R: quantity -> value."""
+    with (shared / "golden" / "golden.csv").open() as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="session")

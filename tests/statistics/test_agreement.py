@@ -1,7 +1,5 @@
 """Weighted kappa: against R, against scikit-free arithmetic, and where there is none."""
 
-import csv
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,12 +13,6 @@ from sense7.workbook import parse_sheets, read_workbook
 
 def bootstrap_of(study, draws=200):
     return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

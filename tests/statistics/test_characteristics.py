@@ -1,6 +1,5 @@
 """What characteristics explain: against R, exact in resamplings, and which columns can't be examined."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +19,6 @@ TRULY_RELATED = ["trait1", "trait2"]
 
 def bootstrap_of(study, draws=300):
     return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Conditions compared: against R, exact in resamplings, and where there is nothing to compare."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -21,12 +20,6 @@ CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 
 def bootstrap_of(study, draws=300):
     return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

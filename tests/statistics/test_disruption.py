@@ -1,7 +1,5 @@
 """The effect of a poor turn: every definition against R, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,12 +10,6 @@ from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
 from sense7.workbook import parse_sheets, read_workbook
 
 MIXED_MODEL = 2e-4
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

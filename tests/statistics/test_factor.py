@@ -1,7 +1,5 @@
 """One factor and omega: against R, against a general minimiser, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,12 +13,6 @@ from sense7.workbook import read_workbook
 
 FACTOR = 5e-5
 CFA = 2e-4
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

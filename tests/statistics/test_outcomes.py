@@ -1,6 +1,5 @@
 """From turns to the whole: against R and models fitted one by one, and where there is none."""
 
-import csv
 import dataclasses
 import functools
 import json
@@ -33,12 +32,6 @@ def read(path):
 
 def bootstrap_of(study, draws=100):
     return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

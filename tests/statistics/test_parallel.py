@@ -1,7 +1,5 @@
 """Parallel analysis: against R, against simulated data, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +7,6 @@ import pytest
 from sense7.statistics import parallel, reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import read_workbook
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Polychoric correlations: against R, against scipy, against planted truth, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,12 +13,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
 POLYCHORIC = 5e-5
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Applicability and levels: against R, by hand, and where a dimension was never asked."""
 
-import csv
-
 import numpy as np
 import pytest
 
@@ -16,9 +14,7 @@ def bootstrap_of(study, draws=200):
 
 
 @pytest.mark.parametrize("name", RATING_NAMES)
-def test_applicability_equals_the_share_rated_of_r(shared, name):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+def test_applicability_equals_the_share_rated_of_r(shared, golden, name):
     study = read_workbook(shared / "golden" / "golden.xlsx")
     table = ratings.applicability(study, bootstrap_of(study))
     assert table.loc[name, "estimate"] == pytest.approx(golden[f"share_rated_{name}"], abs=1e-9)

@@ -1,6 +1,5 @@
 """Ratings around the first poor turn: against R, against all orders one by one, and where there are none."""
 
-import csv
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace
@@ -31,12 +30,6 @@ def study_of(conversations, people=None):
 
 def bootstrap_of(study, draws=100, seed=1):
     return ParticipantBootstrap(study.turns["participant"], draws=draws, seed=seed)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

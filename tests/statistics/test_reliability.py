@@ -1,7 +1,5 @@
 """Cronbach's alpha: against R, against algebra, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,12 +12,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
 CLOSED_FORM = 1e-7
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Correlations, item-rest correlations and what follows: against R, against plain data, and where there is none."""
 
-import csv
 import itertools
 
 import numpy as np
@@ -18,12 +17,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Parts of the variance: against R, exact in resamplings, recovered, and where they can't be told."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +19,6 @@ CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 
 def bootstrap_of(study, draws=100):
     return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
-
-
-@pytest.fixture(scope="module")
-def golden(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
 
 
 @pytest.fixture(scope="module")
