@@ -1,6 +1,5 @@
 """The proof of coverage: its stored result, and that the code still gives it."""
 
-import csv
 import importlib.util
 import json
 import sys
@@ -127,9 +126,7 @@ def test_the_light_study_is_that_of_the_workbook(coverage):
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
 
 
-def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, shared, golden):
     turns = read_workbook(shared / "golden" / "golden.xlsx").turns
     for dimension in ("Affective", "Relational"):
         both = turns[[dimension, "overall"]].dropna().to_numpy().astype(int) - 1

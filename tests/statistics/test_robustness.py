@@ -1,7 +1,5 @@
 """The multiverse: each specification by filtering and averaging frames, and where there is none."""
 
-import csv
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -161,9 +159,7 @@ def difference_of_copies(study, bootstrap, draw):
     return (means[best] - means[worst]) / turns["score"].std()
 
 
-def test_the_plain_specifications_equal_those_of_r(shared):
-    with (shared / "golden" / "golden.csv").open() as stream:
-        golden = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+def test_the_plain_specifications_equal_those_of_r(shared, golden):
     study = read_workbook(shared / "golden" / "golden.xlsx")
     alpha = robustness.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
     choices = robustness.specifications("alpha")

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-__all__ = ["ParticipantBootstrap", "sums_by_participant"]
+__all__ = ["ParticipantBootstrap", "ratio", "sums_by_participant"]
 
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
@@ -47,6 +47,17 @@ def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int
     return np.stack(sums, axis=1).reshape(participants, *values.shape[1:])
 
 
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """Return the first of two sums by the second: a mean (second: counts) or a share, in every draw.
+
+    Examples
+    --------
+    >>> float(ratio(np.array([3.0, 4.0])))
+    0.75
+    """
+    return sums[..., 0] / sums[..., 1]
+
+
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
     """Draws of participants, the same for every statistic of a study.
@@ -67,8 +78,7 @@ class ParticipantBootstrap:
     >>> bootstrap = ParticipantBootstrap(["a", "b", "c", "a"], draws=1000, seed=1)
     >>> rows = pd.DataFrame({"who": ["a", "a", "b", "c"], "x": [1.0, 2.0, 3.0, 4.0]})
     >>> totals = np.column_stack([rows["x"], np.ones(4)])
-    >>> mean = lambda sums: sums[..., 0] / sums[..., 1]
-    >>> bootstrap.estimate(mean, totals, rows["who"])[0]
+    >>> bootstrap.estimate(ratio, totals, rows["who"])[0]
     2.5
     """
 

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import stats
 
 from sense7.judge.ground_truth import ground_truth
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
@@ -203,14 +203,10 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
         values = np.column_stack([own["y"], np.ones(len(own))])
-        rows[name] = _row(_mean, values, own["participant"], bootstrap, unit, method)
+        rows[name] = _row(ratio, values, own["participant"], bootstrap, unit, method)
     if not rows:
         rows["no condition"] = estimate_row(n=0, unit=unit, method=method, reason=NO_CONDITION)
     return estimate_table(rows, "condition")
-
-
-def _mean(sums: np.ndarray) -> np.ndarray:
-    return sums[..., 0] / sums[..., 1]
 
 
 def _row(statistic, values, participants, bootstrap, unit, method, undefined="the ratings do not vary") -> dict:
@@ -533,7 +529,7 @@ def _means_in_draws(study, bootstrap, rating) -> tuple[list[str], np.ndarray, np
     if not names:
         return names, np.empty(0), np.empty((0, 0)), 0
     values = _by_condition(frame, names)
-    return names, _mean(values.sum(axis=0)), bootstrap.distribution(_mean, values, frame["participant"]), len(frame)
+    return names, ratio(values.sum(axis=0)), bootstrap.distribution(ratio, values, frame["participant"]), len(frame)
 
 
 def _share(which, n: int, kind: str, reason: str, bootstrap: ParticipantBootstrap) -> dict:

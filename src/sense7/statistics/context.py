@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from sense7.judge.ground_truth import ground_truth
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
@@ -227,13 +227,9 @@ def _largest(groups: pd.Series) -> list:
     return sorted(groups.value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS])
 
 
-def _ratio(sums: np.ndarray) -> np.ndarray:
-    return sums[..., 0] / sums[..., 1]
-
-
 def _mean_row(y: pd.Series, participants: pd.Series, bootstrap, unit: str, method: str) -> dict:
     values = np.column_stack([y, np.ones(len(y))])
-    estimate, low, high, reason = bootstrap.estimate(_ratio, values, participants)
+    estimate, low, high, reason = bootstrap.estimate(ratio, values, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=len(y), unit=unit, method=method, reason=reason)
 
@@ -838,7 +834,7 @@ def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         for topic in _largest(frame["topic"]):
             chosen = frame["topic"] == topic
             values = np.column_stack([y[chosen], np.ones(chosen.sum())])
-            tests[topic] = _t_row(_ratio, values, frame.loc[chosen, "participant"], bootstrap, method)
+            tests[topic] = _t_row(ratio, values, frame.loc[chosen, "participant"], bootstrap, method)
             signs[topic] = np.sign(y[chosen].mean())
         p = _holm(estimate_table(tests, "topic"))["estimate"]
         for name, sign in directions.items():

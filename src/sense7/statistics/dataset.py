@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.judge.ground_truth import ground_truth
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
@@ -86,9 +86,7 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
     known = np.isfinite(truth)
     values = np.column_stack([truth[known], np.ones(known.sum())])
-    estimate, low, high, reason = bootstrap.estimate(
-        lambda sums: sums[..., 0] / sums[..., 1], values, conversations.loc[known, "participant"]
-    )
+    estimate, low, high, reason = bootstrap.estimate(ratio, values, conversations.loc[known, "participant"])
     method = "mean ground truth over conversations" + (f"; {bootstrap.description}" if not reason else "")
     return estimate_row(estimate, low, high, n=known.sum(), unit="level, 1 to 5", method=method, reason=reason)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
@@ -76,9 +76,7 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     rows = {}
     for name in DIMENSION_NAMES:
         values = pd.DataFrame({"chosen": choices == name, "all": True}).to_numpy(dtype=float)
-        estimate, low, high, reason = own.estimate(
-            lambda sums: sums[..., 0] / sums[..., 1], values, chosen["participant"]
-        )
+        estimate, low, high, reason = own.estimate(ratio, values, chosen["participant"])
         method = f"participants who name it in the column {column}" + ("" if reason else f"; {own.description}")
         rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=method, reason=reason)
     return estimate_table(rows, "dimension")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import ABSENT, RATED, Study
 from sense7.taxonomy import RATING_NAMES
@@ -14,14 +14,10 @@ NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 
 
-def _ratio(sums: np.ndarray) -> np.ndarray:
-    return sums[..., 0] / sums[..., 1]
-
-
 def _ratio_row(numerator, denominator, participants, bootstrap, unit, method) -> dict:
     """Row of a ratio of sums over turns, with its participant-bootstrap interval."""
     values = np.column_stack([numerator, denominator]).astype(float)
-    estimate, low, high, reason = bootstrap.estimate(_ratio, values, participants)
+    estimate, low, high, reason = bootstrap.estimate(ratio, values, participants)
     method = f"{method}; {bootstrap.description}" if np.isfinite(low) else method
     return estimate_row(estimate, low, high, n=values[:, 1].sum(), unit=unit, method=method, reason=reason)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.judge.ground_truth import ground_truth
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES, cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.reliability import alpha_row
@@ -413,7 +413,7 @@ def _applicability(study: Study) -> _Compute:
         values = np.column_stack([above, below])[present]
         if choice["averaging"] == _AVERAGING[0]:
             values = np.column_stack([values[:, 0] / values[:, 1], np.ones(len(values))])
-        found = bootstrap.estimate(lambda sums: sums[..., 0] / sums[..., 1], values, people[present])
+        found = bootstrap.estimate(ratio, values, people[present])
         return _row(found, int(base.sum()), unit, method, "", bootstrap)
 
     return compute

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.context import within
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
@@ -79,9 +79,7 @@ def _level_row(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, rating: st
         reason = _never(rating) if never else "no such turn was rated"
         return estimate_row(n=0, unit=LEVEL, method=method, reason=reason)
     values = np.column_stack([chosen["y"], np.ones(len(chosen))])
-    estimate, low, high, reason = bootstrap.estimate(
-        lambda sums: sums[..., 0] / sums[..., 1], values, chosen["participant"]
-    )
+    estimate, low, high, reason = bootstrap.estimate(ratio, values, chosen["participant"])
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=len(chosen), unit=LEVEL, method=method, reason=reason)
 

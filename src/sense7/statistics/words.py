@@ -10,7 +10,7 @@ import unicodedata
 import numpy as np
 import pandas as pd
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import POOR
 from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.statistics.recovery import turn_levels
@@ -144,9 +144,7 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             rows[name] = estimate_row(n=len(chosen), unit=unit, method=method, reason=reason)
             continue
         values = np.column_stack([chosen["comment"].notna(), np.ones(len(chosen))]).astype(float)
-        estimate, low, high, reason = bootstrap.estimate(
-            lambda sums: sums[..., 0] / sums[..., 1], values, chosen["participant"]
-        )
+        estimate, low, high, reason = bootstrap.estimate(ratio, values, chosen["participant"])
         described = method if reason else f"{method}; {bootstrap.description}"
         rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=described, reason=reason)
     return estimate_table(rows, "level of the turn")
