@@ -7,6 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 READY  := $(VENV)/.ready
+JUDGE  := $(VENV)/.judge
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
@@ -29,6 +30,15 @@ $(READY): $(PACKAGES) pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
+# What runs a judge: the lock above and more, so only who needs it waits for it.
+$(JUDGE): $(READY) requirements-judge.lock
+	@echo "Adding requirements-judge.lock to $(VENV) (once) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-judge.lock
+	@touch $(JUDGE)
+
+.PHONY: judge
+judge: $(JUDGE) ## make the environment ready for `sense7 judge run`
+
 .PHONY: setup
 setup: $(READY) ## make the environment, without using it
 
@@ -37,7 +47,7 @@ book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another ed
 	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)")
 
 .PHONY: test
-test: $(READY) ## every check: style, unit tests, doctests, notebooks, the built book
+test: $(JUDGE) ## every check: style, unit tests, doctests, notebooks, the built book
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
@@ -62,11 +72,13 @@ derived: $(READY) ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json
 	@$(BIN)/sense7 notebooks
 
+SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+  --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet
+
 .PHONY: lock
-lock: $(READY) ## solve requirements.lock anew from pyproject.toml (UPGRADE=1: newest versions)
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
-	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --custom-compile-command "make lock" --quiet $(if $(UPGRADE),--upgrade) -o requirements.lock
+lock: $(READY) ## solve both locks anew from pyproject.toml (UPGRADE=1: newest versions)
+	@$(SOLVE) --all-extras $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 
 .PHONY: clean
 clean: ## remove everything that was built, and keep .venv

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.judge.ground_truth import ground_truth
 from sense7.simulate import Parameters, simulate
 from sense7.sources import data_file
 from sense7.statistics import reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.ground_truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 

@@ -22,7 +22,6 @@ import scipy
 from scipy import stats
 from tqdm import tqdm
 
-from sense7.judge.ground_truth import ground_truth
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.truth import implied_values, turn_means
@@ -30,6 +29,7 @@ from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import condition_differences
 from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations
+from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.reliability import alpha_row, post_task_ratings, turn_ratings
 from sense7.statistics.robustness import multiverse
 from sense7.statistics.variance import participant_icc

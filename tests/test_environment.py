@@ -17,7 +17,11 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
+ONLY_FOR_JUDGES = {"judge", "embeddings"}
+"""Extras that only the second lock holds; it holds all that the first does."""
+
+every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 ENTRY = re.compile(
@@ -33,17 +37,23 @@ def read_yaml(path):
     return {{True: "on"}.get(key, key): value for key, value in yaml.safe_load(path.read_text("utf-8")).items()}
 
 
-def entries():
+def entries(lock=LOCKS["requirements.lock"]):
     """Name -> the lock's entries, of which there may be one for each Python."""
     found = {}
-    for match in ENTRY.finditer(LOCK):
+    for match in ENTRY.finditer(lock):
         found.setdefault(canonicalize_name(match["name"]), []).append(match)
     return found
 
 
 def requirements():
     groups = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
-    return [pytest.param(Requirement(text), id=f"{extra}:{text}") for extra in groups for text in groups[extra]]
+    return [
+        pytest.param(Requirement(text), lock, id=f"{name}:{extra}:{text}")
+        for name, lock in LOCKS.items()
+        for extra in groups
+        if name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES
+        for text in groups[extra]
+    ]
 
 
 def pythons():
@@ -61,12 +71,12 @@ def conda():
     return read_yaml(ROOT / "environment.yml")
 
 
-# pyproject.toml and requirements.lock
+# pyproject.toml and the two locks
 
 
-@pytest.mark.parametrize("requirement", requirements())
-def test_the_lock_holds_every_dependency_on_every_python(requirement):
-    locked = entries().get(canonicalize_name(requirement.name), [])
+@pytest.mark.parametrize(("requirement", "lock"), requirements())
+def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
+    locked = entries(lock).get(canonicalize_name(requirement.name), [])
     for python in pythons():
         there = {"python_version": python, "python_full_version": f"{python}.0"}
         chosen = [entry for entry in locked if not entry["marker"] or Marker(entry["marker"]).evaluate(there)]
@@ -74,23 +84,34 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement):
         assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), "Run: make lock"
 
 
-def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it():
-    assert len(entries()) > 100
-    assert [match["name"] for match in ENTRY.finditer(LOCK) if not match["hashes"]] == []
-    rest = [line for line in ENTRY.sub("", LOCK).splitlines() if line.strip() and not line.lstrip().startswith("#")]
+def test_the_judges_lock_changes_nothing_of_the_other():
+    def pins(lock):
+        return {(name, match["version"]) for name, found in entries(lock).items() for match in found}
+
+    both = [pins(lock) for lock in LOCKS.values()]
+    assert both[0] < both[1]
+
+
+@every_lock
+def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
+    assert len(entries(lock)) > 100
+    assert [match["name"] for match in ENTRY.finditer(lock) if not match["hashes"]] == []
+    rest = [line for line in ENTRY.sub("", lock).splitlines() if line.strip() and not line.lstrip().startswith("#")]
     assert rest == []
 
 
-def test_the_lock_names_no_place_to_download_from():
+@every_lock
+def test_the_lock_names_no_place_to_download_from(lock):
     # A comment may; the line that says how the lock was made is one.
-    lines = [line.strip() for line in LOCK.splitlines() if not line.lstrip().startswith("#")]
+    lines = [line.strip() for line in lock.splitlines() if not line.lstrip().startswith("#")]
     assert [line for line in lines if line.startswith(("--", "-i", "-f")) and not line.startswith("--hash=")] == []
     assert [line for line in lines if "://" in line or " @ " in line] == []
-    assert "://" not in LOCK
+    assert "://" not in lock
 
 
-def test_the_lock_was_made_by_the_documented_verb():
-    assert "make lock" in "\n".join(LOCK.splitlines()[:3])
+@every_lock
+def test_the_lock_was_made_by_the_documented_verb(lock):
+    assert "make lock" in "\n".join(lock.splitlines()[:3])
 
 
 def test_the_build_needs_nothing_beyond_the_lock():

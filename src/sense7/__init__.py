@@ -25,18 +25,21 @@ _WHERE = {
     "UserError": "errors",
     "cronbach_alpha": "statistics.reliability",
     "estimate_table": "statistics.estimates",
-    "ground_truth": "judge.ground_truth",
+    "ground_truth": "statistics.ground_truth",
     "load": "loading",
     "read_workbook": "workbook",
 }
-_STATISTICS = (entry.name for entry in pkgutil.iter_modules([f"{__path__[0]}/statistics"]))
+_STATISTICS, _JUDGE = (
+    [entry.name for entry in pkgutil.iter_modules([f"{__path__[0]}/{folder}"])] for folder in ("statistics", "judge")
+)
 _MODULES = {
     "figures": "figures",
     "report": "workbook.report",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",
-    **{name: f"statistics.{name}" for name in _STATISTICS},
+    **{name: f"statistics.{name}" for name in _STATISTICS if name not in _WHERE},
+    **{name: f"judge.{name}" for name in _JUDGE},
 }
 __all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
 

@@ -97,7 +97,7 @@ def test_ground_truth_of_the_real_data_is_that_of_their_readme(shared, name, mea
     study = read_workbook(shared / "data" / f"{name}.xlsx")
     row = dataset.ground_truth_mean(study, bootstrap_of(study))
     assert round(row["estimate"], 3) == mean
-    from sense7.judge.ground_truth import ground_truth
+    from sense7.statistics.ground_truth import ground_truth
 
     assert round(ground_truth(study.turns, study.conversations["conversation"]).std(), 3) == sd
 

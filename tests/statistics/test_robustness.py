@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from sense7.figures.robustness import specification_curve
 from sense7.figures.style import Figure
-from sense7.judge.ground_truth import ground_truth
 from sense7.sources import data_file
 from sense7.statistics import disruption, ratings, reliability, robustness
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.ground_truth import ground_truth
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook

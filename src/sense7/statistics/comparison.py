@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.judge.ground_truth import ground_truth
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES

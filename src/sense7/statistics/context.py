@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.judge.ground_truth import ground_truth
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
 from sense7.study import Study
 

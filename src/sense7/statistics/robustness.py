@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from sense7.judge.ground_truth import ground_truth
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES, cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.reliability import alpha_row
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
