@@ -44,7 +44,7 @@ setup: $(READY) ## make the environment, without using it
 
 .PHONY: book
 book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it
-	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)")
+	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)")
 
 .PHONY: test
 test: $(JUDGE) ## every check: style, unit tests, doctests, notebooks, the built book

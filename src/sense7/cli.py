@@ -122,6 +122,9 @@ def fetch(
 def build(
     data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")] = "synthetic",
     name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
+    predictions: Annotated[
+        str | None, typer.Option(help="Folder of a judge's predictions; predictions_NAME if that is there.")
+    ] = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A notebook parameter; may be repeated."),
@@ -140,7 +143,14 @@ def build(
     try:
         with _progress(quiet) as (say, progress):
             built = build_edition(
-                data, name=name, parameters=given, workers=jobs, strict=strict, say=say, progress=progress
+                data,
+                name=name,
+                predictions=predictions,
+                parameters=given,
+                workers=jobs,
+                strict=strict,
+                say=say,
+                progress=progress,
             )
     except BuildError as error:
         _fail(str(error), 1)

@@ -26,6 +26,7 @@ kernelspec:
   name: python3
 sense7:
   needs: {needs}
+  sources: {sources}
 ---
 
 # {title}
@@ -104,8 +105,9 @@ class Checkout:
     def claims(self, claims):
         (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
 
-    def notebook(self, name, *codes, needs=(), prose="Text.", parameters=PARAMETERS):
-        text = HEAD.format(needs=json.dumps(list(needs)), title=name, prose=prose, parameters=parameters)
+    def notebook(self, name, *codes, needs=(), sources=(), prose="Text.", parameters=PARAMETERS):
+        lists = {"needs": json.dumps(list(needs)), "sources": json.dumps(list(sources))}
+        text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
         text += "".join(CELL.format(code=code) for code in codes)
         path = self.root / "notebooks" / f"{name}.md"
         path.write_text(text, encoding="utf-8")

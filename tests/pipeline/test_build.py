@@ -1,6 +1,7 @@
 """Editions: what they may be called, when they are made anew, and that the last good book survives everything."""
 
 import html
+import json
 import os
 import re
 import signal
@@ -97,11 +98,43 @@ def test_an_own_file_cannot_pass_for_another_data_set(checkout, data):
         build_edition(str(path))
 
 
-@pytest.mark.parametrize("name", ["data", "results"])
+@pytest.mark.parametrize("name", ["data", "predictions", "results"])
 def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
     checkout.book()
     with pytest.raises(UserError, match="set by the build itself"):
         build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
+
+
+def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
+    counting = "import pathlib\n\nfiles = sorted(path.name for path in pathlib.Path(predictions).glob('*'))"
+    code = recording_code("01-a", "seed_of_a", "', '.join(files)", before=f"{counting}\n")
+    checkout.book()
+    parameters = 'data = "synthetic"\npredictions = ""\nresults = "results"'
+    checkout.notebook("01-a", code, parameters=parameters)
+    for folder, content in (("predictions_mine", "a"), ("elsewhere", "b")):
+        (checkout.root / folder).mkdir()
+        (checkout.root / folder / "judge-iter1.csv").write_text(content, "utf-8")
+        (checkout.root / folder / "journal.jsonl").write_text("", "utf-8")
+
+    def judged(**options):
+        built = build.build_edition(str(checkout.root / "mine.xlsx"), **options)
+        held = {path.name: path.read_text("utf-8") for path in (built.folder / "predictions").glob("*")}
+        return built.executed, held, json.loads((built.folder / "results" / "01-a.json").read_text())[0]["estimate"]
+
+    assert judged() == (1, {"judge-iter1.csv": "a"}, "judge-iter1.csv")
+    assert judged(predictions=checkout.root / "elsewhere") == (1, {"judge-iter1.csv": "b"}, "judge-iter1.csv")
+
+
+@pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
+def test_a_folder_without_predictions_is_named(checkout, files):
+    checkout.book()
+    folder = checkout.root / "predictions"
+    if files is not None:
+        folder.mkdir()
+    for name in files or ():
+        (folder / name).write_text("", "utf-8")
+    with pytest.raises(UserError, match=r"predictions: .*sense7 judge run"):
+        build.build_edition(str(checkout.root / "mine.xlsx"), predictions=folder)
 
 
 def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):

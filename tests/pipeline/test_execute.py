@@ -23,9 +23,13 @@ class Runner:
     def __init__(self, checkout):
         self.checkout, self.count = checkout, 0
 
-    def plan(self, workbook="0" * 64, **given):
+    def plan(self, workbook="0" * 64, beside=None, **given):
         return execute.plan(
-            find_notebooks(self.checkout.root), GIVEN | given, workbook, [self.checkout.root / "requirements.lock"]
+            find_notebooks(self.checkout.root),
+            GIVEN | given,
+            workbook,
+            [self.checkout.root / "requirements.lock"],
+            beside,
         )
 
     def run(self, workers=2, **options):
@@ -78,6 +82,14 @@ def test_a_parameter_changes_the_notebooks_that_know_it(chain):
     before = chain.plan()
     assert changed(before, chain.plan(draws=200)) == ["04-d"]
     assert sorted(changed(before, chain.plan(seed=2))) == ["01-a", "02-b", "03-c", "04-d"]
+
+
+def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(chain):
+    chain.checkout.notebook("05-e", "1", parameters='predictions = ""')
+    chain.checkout.notebook("06-f", "1", sources=["elsewhere"])
+    before = chain.plan(beside={"predictions": "1", "elsewhere": "1"})
+    assert changed(before, chain.plan(beside={"predictions": "2", "elsewhere": "1"})) == ["05-e"]
+    assert changed(before, chain.plan(beside={"predictions": "1", "elsewhere": "2"})) == ["06-f"]
 
 
 @pytest.mark.parametrize("what", ["workbook", "lock", "library"])

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -112,6 +112,7 @@ def build_edition(
     data: str,
     *,
     name: str | None = None,
+    predictions: str | Path | None = None,
     parameters: Mapping | None = None,
     workers: int | None = None,
     strict: bool = False,
@@ -126,8 +127,11 @@ def build_edition(
         A name (``synthetic``, ``official``) or the path of a workbook.
     name : str, optional
         Name of the edition; the data set's name or the file's stem if not given.
+    predictions : path, optional
+        Folder of a judge's predictions for this data set; ``predictions_NAME`` of the checkout if
+        that is there.
     parameters : mapping, optional
-        Values for the notebooks' parameters, other than data and results.
+        Values for the notebooks' parameters, other than data, predictions and results.
     workers : int, optional
         Notebooks that run at once; as many as there are processors if not given.
     strict : bool
@@ -151,16 +155,19 @@ def build_edition(
     """
     root = find_checkout()
     given = dict(parameters or {})
-    if reserved := sorted({"data", "results"} & given.keys()):
+    if reserved := sorted({"data", "predictions", "results"} & given.keys()):
         raise UserError(
-            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument."
+            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
+            "and a judge's predictions by --predictions FOLDER."
         )
     name = _edition_name(name, data)
     path, provenance = sources.resolve(data)
     # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
     given |= {"data": f"../data/{provenance.file}", "results": "../results"}
-    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
-    jobs = execute.plan(find_notebooks(root), given, provenance.sha256, files)
+    judged = _predictions(root, name, predictions)
+    if judged:
+        given["predictions"] = "../predictions"
+    jobs = _plan(root, given, provenance.sha256, judged)
     study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
     provenance = replace(provenance, name=name, kind=study.provenance.kind)
     truth = _truth(path, study)
@@ -184,6 +191,7 @@ def build_edition(
                 sources.copy_for_edition(path, provenance, edition / "data")
                 if truth is not None:
                     write_json(edition / "data" / "truth.json", truth)
+                _copy(judged, edition / "predictions")
                 progress(0, len(jobs), "")
                 workers = workers or min(os.cpu_count() or 1, len(jobs))
                 executed = execute.run(jobs, edition, cache, workers=workers, report=report)
@@ -220,6 +228,33 @@ def _edition_name(name: str | None, data: str) -> str:
             f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
         )
     return name
+
+
+def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
+    """Files of a judge's predictions for an edition; none if it has none."""
+    folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
+    if given is not None and not folder.is_dir():
+        raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
+    files = sorted(path for path in folder.glob("*") if path.suffix in {".xlsx", ".csv"} and path.name[:1] not in "~.")
+    if given is not None and not files:
+        raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
+    return files
+
+
+def _plan(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
+    """What is to be executed, and what each notebook's result depends on."""
+    notebooks = find_notebooks(root)
+    beside = {name: sources.fetched_digest(name) for notebook in notebooks for name in notebook.sources}
+    if judged:
+        beside["predictions"] = execute.digest_files(judged, judged[0].parent)
+    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
+    return execute.plan(notebooks, given, workbook_digest, files, beside)
+
+
+def _copy(files: Sequence[Path], folder: Path) -> None:
+    for file in files:
+        folder.mkdir(exist_ok=True)
+        shutil.copyfile(file, folder / file.name)
 
 
 def _truth(path: Path, study: Study) -> dict | None:

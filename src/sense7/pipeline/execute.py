@@ -35,7 +35,7 @@ SCRATCH = ".making-"
 STARTS = 3
 """How often a kernel that does not come up is started."""
 
-NOT_IN_NOTEBOOKS = ("cli.py", "claims.py", "pipeline", "simulate")
+NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 
 
@@ -74,12 +74,17 @@ def digest_files(paths: Sequence[Path], base: Path) -> str:
 def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
     """SHA-256 of the library's source, without the parts named in ``skip``."""
     base = Path(sense7.__file__).parent
-    paths = [path for path in base.rglob("*.py") if path.relative_to(base).parts[0] not in skip]
+    paths = [path for path in base.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    paths = [path for path in paths if path.relative_to(base).parts[0] not in skip]
     return digest_files(paths, base)
 
 
 def plan(
-    notebooks: Sequence[TextNotebook], parameters: Mapping, workbook_digest: str, files: Sequence[Path]
+    notebooks: Sequence[TextNotebook],
+    parameters: Mapping,
+    workbook_digest: str,
+    files: Sequence[Path],
+    beside: Mapping[str, str] | None = None,
 ) -> dict[str, Job]:
     """Check the parameters and work out the digest of every notebook.
 
@@ -93,6 +98,9 @@ def plan(
         SHA-256 of the workbook.
     files : sequence of Path
         The locked environment, and whatever else every notebook may rest on.
+    beside : mapping, optional
+        Digests of what only some notebooks rest on: by the parameter that leads there, or by the
+        name of the data set.
 
     Returns
     -------
@@ -123,7 +131,9 @@ def plan(
         notebook = by_name[name]
         given = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
-        content = json.dumps([notebook.name, notebook.source, given, *common, *needed], sort_keys=True)
+        rests_on = {*notebook.schemas, *notebook.sources}
+        further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
+        content = json.dumps([notebook.name, notebook.source, given, further, *common, *needed], sort_keys=True)
         jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
     return jobs
 

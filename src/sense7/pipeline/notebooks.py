@@ -40,6 +40,7 @@ COMMON = {
         "maximum": 0.999,
         "description": "confidence of the intervals",
     },
+    "predictions": {"type": "string", "description": "folder of a judge's predictions; empty: there are none"},
     "results": {"type": "string", "minLength": 1, "description": "folder for the recorded values"},
 }
 """Schemas of the parameters that several notebooks share."""
@@ -61,6 +62,8 @@ class TextNotebook:
         Parameter -> JSON Schema.
     needs : tuple of str
         Names of the notebooks whose recorded values it reads.
+    sources : tuple of str
+        Names of the fetched data sets that it looks at, whatever the edition's own data are.
     """
 
     path: Path
@@ -68,6 +71,7 @@ class TextNotebook:
     defaults: dict
     schemas: dict = field(repr=False)
     needs: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -98,7 +102,7 @@ def load_notebook(path: Path) -> TextNotebook:
     """
     source = path.read_text(encoding="utf-8")
     node = _parse(source)
-    needs, own = _own_settings(path, node.metadata.get("sense7") or {})
+    needs, sources, own = _own_settings(path, node.metadata.get("sense7") or {})
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
@@ -116,16 +120,17 @@ def load_notebook(path: Path) -> TextNotebook:
     schemas = {name: schemas[name] for name in defaults}
     if problems := unfit_parameters(schemas, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
-    return TextNotebook(path, source, defaults, schemas, needs)
+    return TextNotebook(path, source, defaults, schemas, needs, sources)
 
 
-def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], dict]:
-    """What a notebook's metadata say: names of those that it needs, schemas of its own parameters."""
+def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], tuple[str, ...], dict]:
+    """What a notebook's metadata say: notebooks that it needs, data sets, schemas of its own parameters."""
     import jsonschema
 
     names = {"type": "array", "items": {"type": "string"}}
     schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    shape = {"type": "object", "properties": {"needs": names, "parameters": schemas}, "additionalProperties": False}
+    known = {"needs": names, "sources": names, "parameters": schemas}
+    shape = {"type": "object", "properties": known, "additionalProperties": False}
     try:
         jsonschema.validate(settings, shape)
         own = settings.get("parameters", {})
@@ -133,7 +138,7 @@ def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], dict]:
             jsonschema.Draft202012Validator.check_schema(schema)
     except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
         raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Mend it.") from None
-    return tuple(settings.get("needs", ())), dict(own)
+    return tuple(settings.get("needs", ())), tuple(settings.get("sources", ())), dict(own)
 
 
 def _assignment(statement: ast.stmt) -> tuple[str, object]:
