@@ -194,7 +194,7 @@ def build_edition(
                 _copy(judged, edition / "predictions")
                 progress(0, len(jobs), "")
                 workers = workers or min(os.cpu_count() or 1, len(jobs))
-                executed = execute.run(jobs, edition, cache, workers=workers, report=report)
+                executed = execute.run(jobs, edition, cache, workers=workers, report=report, say=say)
                 verdicts = claims.summarise(_write_ledger(root, edition, provenance, truth))
                 facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
                 write_json(edition / "edition.json", facts)

@@ -26,6 +26,7 @@ from pathlib import Path
 import sense7
 from sense7.errors import UserError
 from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
+from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
 
 __all__ = ["SCRATCH", "BuildError", "Job", "digest_files", "library_digest", "plan", "run"]
 
@@ -34,6 +35,12 @@ SCRATCH = ".making-"
 
 STARTS = 3
 """How often a kernel that does not come up is started."""
+
+FIXED = {"PYTHONHASHSEED": "0"}
+"""The order of sets would change what a notebook gives."""
+
+INLINE = "module://matplotlib_inline.backend_inline"
+"""What a kernel sets for matplotlib before that is imported."""
 
 NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
@@ -149,6 +156,8 @@ def run(
     *,
     workers: int,
     report: Callable[[str, bool], None] = lambda name, executed: None,
+    say: Callable[[str], None] = lambda line: None,
+    warm: bool = True,
 ) -> int:
     """Bring every notebook's result into ``edition``, executing those not in the cache.
 
@@ -164,6 +173,11 @@ def run(
         Notebooks that run at once.
     report : callable
         Called with the name, and whether it was executed, as each is ready.
+    say : callable
+        Called with what a user should know, such as that kernels had to start fresh.
+    warm : bool
+        Whether kernels are forked from one process that has imported the libraries; see
+        :mod:`sense7.pipeline.warm_kernels`. What notebooks give is the same.
 
     Returns
     -------
@@ -183,7 +197,9 @@ def run(
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
     executed, failure, running = 0, None, {}
-    kernels = _Kernels()
+    to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
+    # One notebook alone would wait for imports that it may not need.
+    kernels = _Kernels(say, warm=warm and to_execute > 1)
     # What papermill has to say is in the exceptions that it raises; a killed kernel is no news to whoever killed it.
     logging.getLogger("papermill").addHandler(logging.NullHandler())
     with ThreadPoolExecutor(workers) as pool:
@@ -206,6 +222,8 @@ def run(
             pool.shutdown(wait=False, cancel_futures=True)
             kernels.kill()
             raise
+        finally:
+            kernels.close()
     if failure:
         raise failure
     return executed
@@ -214,10 +232,30 @@ def run(
 class _Kernels:
     """The kernels of a run, so that they can be stopped together from another thread."""
 
-    def __init__(self):
+    def __init__(self, say: Callable[[str], None] = lambda line: None, *, warm: bool = False):
         self._lock = threading.Lock()
         self._stopped = False
         self._started: list = []
+        self._say = say
+        self._fresh = False
+        self._nursery = self._open() if warm else None
+
+    def _open(self) -> Nursery | None:
+        try:
+            return Nursery(os.environ | FIXED | {"MPLBACKEND": INLINE})
+        except (NurseryError, OSError) as error:
+            self._fell_back(str(error))
+            return None
+
+    def _fell_back(self, reason: str) -> None:
+        if not self._fresh and not self._stopped:
+            self._say(f"kernels start fresh, which takes longer: {reason}")
+        self._fresh = True
+
+    def close(self) -> None:
+        """End the process that forks kernels."""
+        if self._nursery:
+            self._nursery.close()
 
     @property
     def stopped(self) -> bool:
@@ -241,21 +279,28 @@ class _Kernels:
         """Class of a kernel manager that starts its kernel here, alike on every machine."""
         from jupyter_client import AsyncKernelManager
 
-        # The order of sets, and what users have a kernel do at its start, would change what a notebook gives.
-        fixed = {"PYTHONHASHSEED": "0", "IPYTHONDIR": str(folder)}
+        # What users have a kernel do at its start would change what a notebook gives.
+        fixed = FIXED | {"IPYTHONDIR": str(folder)}
         add = self._add
+        warm = provisioner(self._nursery, self._fell_back) if self._nursery else None
 
         class Manager(AsyncKernelManager):
             async def start_kernel(self, **options):
+                if warm:
+                    self.provisioner = warm(kernel_id="warm", kernel_spec=self.kernel_spec, parent=self)
                 await super().start_kernel(**options | {"env": os.environ | fixed})
                 add(self.provisioner.process)
 
         return Manager
 
 
+def _place(job: Job, cache: Path) -> Path:
+    return cache / f"{job.notebook.name}-{job.digest[:24]}"
+
+
 def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
     """Copy a finished notebook from the cache, after executing it if it is not there."""
-    place = cache / f"{job.notebook.name}-{job.digest[:24]}"
+    place = _place(job, cache)
     fresh = not place.exists()
     if fresh:
         _execute(job, edition, place, kernels)
