@@ -103,6 +103,7 @@ def test_a_count_that_may_be_smaller(estimate, said):
         provenance(changed=True),
         replace(provenance(), found=None),
         provenance(kind="own"),
+        provenance(kind="third-party"),
     ],
 )
 def test_nothing_else_reproduces_even_where_the_number_is_equal(where):
@@ -184,6 +185,15 @@ def test_the_link_leads_to_the_cell():
 def test_a_finding_in_words_is_held_by_its_sign(low, high, said):
     claim = replace(ALPHA, value=None, compare={"sign": "positive", "reason": "stated in words"})
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [("yes", "reproduced"), ("no", "not comparable"), (None, "not comparable")]
+)
+def test_what_was_made_in_another_way_is_not_compared(answer, said):
+    claim = replace(ALPHA, compare=ALPHA.compare | {"when": "made_alike"})
+    values = recorded(0.961, 0.9, 0.99) | ({} if answer is None else recorded(answer, key="made_alike"))
+    assert verdict(values, provenance(), claim=claim).verdict == said
 
 
 @pytest.mark.parametrize(("flag", "said"), [("yes", "reproduced"), ("no", "differs")])

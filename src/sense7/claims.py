@@ -217,6 +217,9 @@ def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
     if claim.compare is None:
         return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
     reason = claim.compare["reason"]
+    condition = claim.compare.get("when")
+    if condition and values.get(condition, {}).get("estimate") != "yes":
+        return Row(claim, dict(value), NOT_COMPARABLE, f"not so here: {condition.replace('_', ' ')}")
     if "flag" in claim.compare:
         agrees = values.get(claim.compare["flag"], {}).get("estimate") == "yes"
         rule = claim.compare["flag"].replace("_", " ")

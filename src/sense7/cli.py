@@ -107,7 +107,10 @@ def simulate(
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
-    mirror: Annotated[str | None, typer.Option(help="Another address or a file; labelled unverified.")] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option(help="Another address, file or folder; a copy of the official workbook is labelled unverified."),
+    ] = None,
     again: Annotated[bool, typer.Option(help="Download anew even if it is here.")] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""

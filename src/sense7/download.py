@@ -14,7 +14,7 @@ from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.workbook.sheets import read_sheets
 
-__all__ = ["download", "public_address", "require_workbook"]
+__all__ = ["download", "public_address", "require_content", "require_workbook"]
 
 TIMEOUT = (15, 60)
 """Seconds to wait for a connection, and for the next bytes."""
@@ -32,7 +32,15 @@ _GITHUB = frozenset(
 )
 
 
-def download(name: str, address: str, part: Path, *, progress: bool) -> None:
+def download(
+    name: str,
+    address: str,
+    part: Path,
+    *,
+    progress: bool,
+    label: str = "",
+    copy: str = "FILE_OR_ADDRESS (labelled unverified)",
+) -> None:
     """Download by pooch, with every answer looked at before it is followed or read.
 
     Parameters
@@ -45,6 +53,10 @@ def download(name: str, address: str, part: Path, *, progress: bool) -> None:
         Where it is written to. An OSError is one of writing, never of the network.
     progress : bool
         Show a bar on standard error, if that is a terminal.
+    label : str
+        What is said above the bar; "" for nothing.
+    copy : str
+        What may be given as ``--mirror`` where the place can't be reached, for messages.
 
     Raises
     ------
@@ -70,8 +82,11 @@ def download(name: str, address: str, part: Path, *, progress: bool) -> None:
         if int(length) > LARGEST:
             raise UserError(_too_large())
 
+    shown = progress and sys.stderr.isatty()
+    if shown and label:
+        print(label, file=sys.stderr)
     bring = pooch.HTTPDownloader(
-        progressbar=progress and sys.stderr.isatty(),
+        progressbar=shown,
         chunk_size=2**16,
         timeout=TIMEOUT,
         hooks={"response": look},
@@ -82,7 +97,7 @@ def download(name: str, address: str, part: Path, *, progress: bool) -> None:
             bring(address, _Capped(stream), None)
     except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
         # RequestException is an OSError too: caught here, before it could pass for a full disk.
-        raise UserError(_network_message(name, address, error)) from None
+        raise UserError(_network_message(name, address, error, copy)) from None
     finally:
         for answer in answers:
             answer.close()
@@ -106,7 +121,7 @@ class _Capped:
 
 
 def _too_large() -> str:
-    return f"What comes is larger than {LARGEST // 2**20} MB, so it isn't the workbook. Nothing was kept."
+    return f"What comes is larger than {LARGEST // 2**20} MB, so it isn't the data set. Nothing was kept."
 
 
 def _require_allowed(address: str, *, origin: str | None = None) -> None:
@@ -149,7 +164,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _network_message(name: str, address: str, error: Exception) -> str:
+def _network_message(name: str, address: str, error: Exception, copy: str) -> str:
     """Say in one sentence what went wrong and what to do."""
     import requests
     import urllib3
@@ -184,7 +199,7 @@ def _network_message(name: str, address: str, error: Exception) -> str:
             what, mend = f"the server's answer can't be read ({_brief(error)})", later
     return (
         f"{name}: {what}. {mend}, or use a copy from elsewhere: "
-        f"sense7 fetch {name} --mirror FILE_OR_ADDRESS (labelled unverified). "
+        f"sense7 fetch {name} --mirror {copy}. "
         f"Asked: {public_address(address)}"
     )
 
@@ -210,17 +225,37 @@ def _brief(reason) -> str:
     return text.rpartition(">: ")[2][:160] or "no reason given"
 
 
-def require_workbook(part: Path) -> None:
-    """Refuse what is no SENSE-7 workbook: an error page above all."""
+_KEPT = "Nothing was kept; give the address of the file itself, not of a page about it."
+
+
+def require_content(part: Path, what: str) -> None:
+    """Refuse what stands in for a file where there is none: nothing, a pointer to it, a web page.
+
+    Parameters
+    ----------
+    part : Path
+        What was downloaded.
+    what : str
+        What it should be, for messages.
+
+    Raises
+    ------
+    UserError
+        If it is one of these.
+    """
     with part.open("rb") as stream:
         start = stream.read(200)
-    kept = "Nothing was kept; give the address of the file itself, not of a page about it."
     if not start:
-        raise UserError(f"what came is empty. {kept}")
+        raise UserError(f"what came is empty. {_KEPT}")
     if start.startswith(b"version https://git-lfs"):
-        raise UserError(f"what came is a Git LFS pointer, not the workbook. {kept}")
+        raise UserError(f"what came is a Git LFS pointer, not {what}. {_KEPT}")
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        raise UserError(f"what came is a web page, not the workbook. {kept}")
+        raise UserError(f"what came is a web page, not {what}. {_KEPT}")
+
+
+def require_workbook(part: Path) -> None:
+    """Refuse what is no SENSE-7 workbook: an error page above all."""
+    require_content(part, "the workbook")
     try:
         sheets = {name.strip().casefold() for name in read_sheets(part)}
     except UserError as error:
@@ -228,4 +263,4 @@ def require_workbook(part: Path) -> None:
         reason = str(error).removeprefix(f"{part}: ")
         raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
     if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
-        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {kept}")
+        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {_KEPT}")

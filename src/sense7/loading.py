@@ -3,12 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from sense7.sources import resolve
+from sense7.sources import is_fetched, resolve
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import read_workbook
 
-__all__ = ["load", "synthetic_marks"]
+__all__ = ["available", "load", "synthetic_marks"]
 
 
 def load(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False) -> Study:
@@ -17,7 +17,7 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
     Parameters
     ----------
     data : str or path
-        ``synthetic``, ``official`` (once fetched), or the path of a workbook.
+        ``synthetic``; ``official``, ``ieval`` or ``lend-an-ear``, once fetched; or the path of a workbook.
     prompted_condition : str, optional
         The condition with the empathy prompt; guessed from the names if not given.
     strict : bool
@@ -39,6 +39,36 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
     if synthetic_marks(study) is not None:
         provenance = replace(provenance, kind="synthetic")
     return replace(study, provenance=provenance)
+
+
+def available(name: str) -> bool:
+    """Whether a named data set can be loaded here.
+
+    For a notebook that shows a data set besides its edition's own where that was fetched, and says how to
+    get it where it wasn't.
+
+    Parameters
+    ----------
+    name : str
+        ``synthetic``, which always can, or a data set that is fetched.
+
+    Returns
+    -------
+    bool
+        False if it wasn't fetched, or was for another version of this project: the mend for both is
+        ``sense7 fetch NAME``.
+
+    Raises
+    ------
+    UserError
+        If there is no data set of that name.
+
+    Examples
+    --------
+    >>> available("synthetic")
+    True
+    """
+    return name == "synthetic" or is_fetched(name)
 
 
 def synthetic_marks(study: Study) -> dict | None:

@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from sense7.errors import UserError
 from sense7.pipeline import build
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
+from sense7.sources import SOURCES, Provenance
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
@@ -87,7 +88,8 @@ def test_a_data_set_has_its_own_name_and_may_have_another():
     assert build._edition_name(None, "synthetic") == "synthetic"
     assert build._edition_name("official", "official") == "official"
     assert build._edition_name("mine", "official") == "mine"
-    assert build._edition_name(None, "../../data/ieval.xlsx") == "ieval"
+    assert build._edition_name(None, "ieval") == "ieval"
+    assert build._edition_name(None, "../../data/golden.xlsx") == "golden"
 
 
 @pytest.mark.parametrize("data", ["synthetic.xlsx", "official.xlsx"])
@@ -163,6 +165,8 @@ def facts(**given):
         "sha256": "ab" * 32,
         "verified": False,
         "fetched": "2025-11-03T10:00:00+00:00",
+        "label": f"Others {HOSTILE}",
+        "credit": f"Whom to thank {HOSTILE}",
     } | given
 
 
@@ -177,8 +181,9 @@ def facts(**given):
         ({"kind": "official"}, ["Unverified copy", "nothing here counts as a reproduction"]),
         ({"kind": "own"}, ["not the SENSE-7 release", "nothing about SENSE-7"]),
         ({"kind": "synthetic", "verified": True}, ["Synthetic data"]),
+        ({"kind": "third-party"}, ["Others <script>", "Whom to thank <script>", "nothing about SENSE-7"]),
     ],
-    ids=["synthetic", "official", "mirror", "own", "synthetic whatever else"],
+    ids=["synthetic", "official", "mirror", "own", "synthetic whatever else", "others"],
 )
 def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(given, words):
     banner = build.banner(facts(**given))
@@ -187,6 +192,31 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(giv
         assert word in text
     assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {"strong"}
     assert ("Official" in text) is (given == {"kind": "official", "verified": True})
+
+
+def test_the_facts_of_every_kind_of_data_make_a_banner():
+    study = SimpleNamespace(prompted_condition=None, prompted_reason="")
+    official = SOURCES["official"]
+    for kind, name, address in (
+        ("official", "official", official.address),
+        ("third-party", "ieval", None),
+        ("synthetic", "synthetic", None),
+        ("own", "mine", None),
+    ):
+        known = Provenance(
+            kind=kind,
+            name=name,
+            file=f"{name}.xlsx",
+            address=address,
+            fetched="2026-01-01T00:00:00+00:00",
+            sha256="a" * 64,
+            size=1,
+            mirror=False,
+            found="a" * 64,
+        )
+        banner = build.banner(build._facts(name, study, known, "", {}))
+        assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
+        assert ("not SENSE-7" in banner) is (kind == "third-party")
 
 
 def job(**defaults):

@@ -307,6 +307,8 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) ->
         "sha256": provenance.sha256,
         "origin": _origin(provenance),
         "verified": provenance.verified,
+        "fetched": provenance.fetched,
+        "credit": provenance.source.acknowledgement if provenance.kind == "third-party" and provenance.source else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
         "parameters": ", ".join(_used(key, jobs) for key in ("confidence", "draws", "seed")),
@@ -388,6 +390,9 @@ def banner(facts: Mapping) -> str:
             "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
             f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
         )
+    if facts["kind"] == "third-party":
+        label, credit = html.escape(facts["label"]), html.escape(facts["credit"])
+        return f"<strong>{label}.</strong> {credit} Its numbers say nothing about SENSE-7. (sha256 {short}…)"
     return (
         f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
         f"nothing about SENSE-7. (sha256 {short}…)"

@@ -4,10 +4,8 @@ import json
 import os
 import shutil
 import socket
-import threading
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,8 @@ import xlsxwriter
 
 from sense7 import download, sources
 from sense7.errors import UserError
-from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, record_path, resolve, write_record
+from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
+from sense7.sources import places as places_module
 
 AUTHORS = SOURCES["official"].address
 
@@ -28,91 +27,22 @@ def workbook(path, text="hello", sheets=("Tasks", "messages")):
     return path.read_bytes()
 
 
-class Server:
-    """Answers by path from ``answers``: bytes, or a function of the request's handler."""
-
-    def __init__(self):
-        self.answers = {}
-        self.asked = []
-        self.stop = threading.Event()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                outer.asked.append(self.path)
-                answer = outer.answers.get(self.path.partition("?")[0])
-                if answer is None:
-                    self.send_error(404)
-                elif callable(answer):
-                    answer(self)
-                else:
-                    send(self, answer)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.http.server_address[1]
-        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01})
-        self.thread.start()
-
-    def address(self, path="/official.xlsx"):
-        return f"http://127.0.0.1:{self.port}{path}"
-
-    def close(self):
-        self.stop.set()
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
-
-
-def send(handler, body, status=200, length=None, **headers):
-    handler.send_response(status)
-    handler.send_header("Content-Length", str(len(body)) if length is None else str(length))
-    for name, value in headers.items():
-        handler.send_header(name, value)
-    handler.end_headers()
-    handler.wfile.write(body)
-
-
 def redirect(target):
-    return lambda handler: send(handler, b"", 302, Location=target)
-
-
-@pytest.fixture(autouse=True)
-def places(tmp_path, monkeypatch):
-    """A checkout, a cache and a working directory of the test's own; no proxy in between."""
-    root = tmp_path / "checkout"
-    for folder in ("notebooks", "data"):
-        (root / folder).mkdir(parents=True)
-    (root / "_config.yml").touch()
-    workbook(root / "data" / "synthetic.xlsx", "planted")
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("SENSE7_ROOT", str(root))
-    monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    return tmp_path
+    return lambda handler: handler.send(b"", 302, Location=target)
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
+def server(listening, monkeypatch, tmp_path):
     """Plays the authors' repository."""
-    running = Server()
-    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=running.address()))
-    running.answers["/official.xlsx"] = workbook(tmp_path / "upstream.xlsx")
-    yield running
-    running.close()
-
-
-def left_behind(cache):
-    return sorted(path.name for path in cache.rglob("*") if ".part" in path.name)
+    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=listening.address()))
+    listening.answers["/official.xlsx"] = workbook(tmp_path / "upstream.xlsx")
+    return listening
 
 
 # Fetching
 
 
-def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places):
+def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places, left_behind):
     path = fetch("official", progress=False)
     assert path.read_bytes() == server.answers["/official.xlsx"]
     assert path.name == "official.xlsx"
@@ -125,7 +55,7 @@ def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places):
     assert provenance.fetched.endswith("Z")
     stored = json.loads((places / "cache" / "official.provenance.json").read_text("utf-8"))
     assert stored == provenance.to_dict()
-    assert left_behind(places / "cache") == []
+    assert left_behind() == []
 
 
 def test_a_second_fetch_downloads_nothing(server):
@@ -277,7 +207,7 @@ def test_places_that_are_refused(mirror, message):
 
 
 def cut_short(handler):
-    send(handler, b"PK\x03\x04 and then", length=10_000)
+    handler.send(b"PK\x03\x04 and then", length=10_000)
 
 
 def silent(server):
@@ -286,7 +216,7 @@ def silent(server):
 
 def stalled(server):
     def answer(handler):
-        send(handler, b"PK\x03\x04", length=10_000)
+        handler.send(b"PK\x03\x04", length=10_000)
         handler.wfile.flush()
         server.stop.wait(5)
 
@@ -316,8 +246,8 @@ FAULTS = {
     "empty": (b"", "what came is empty"),
     "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
     "cut short": (cut_short, "the transfer broke off"),
-    "length that is none": (lambda handler: send(handler, b"x", length="1x"), "makes no sense"),
-    "length too large": (lambda handler: send(handler, b"x", length=10**15), "larger than"),
+    "length that is none": (lambda handler: handler.send(b"x", length="1x"), "makes no sense"),
+    "length too large": (lambda handler: handler.send(b"x", length=10**15), "larger than"),
     "endless": (endless, "larger than"),
     "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),
     "other port": (redirect("http://127.0.0.1:1/a.xlsx"), "refused to follow it to another host"),
@@ -330,7 +260,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault):
+def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault, left_behind):
     answer, message = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
     path = fetch("official", progress=False)
@@ -343,7 +273,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
     assert " object at 0x" not in str(caught.value)
     assert str(places / "cache") not in str(caught.value)  # the temporary file is nobody's concern
     assert resolve("official")[0].read_bytes() == before
-    assert left_behind(places / "cache") == []
+    assert left_behind() == []
 
 
 @pytest.mark.parametrize(("kind", "message"), [(silent, "doesn't answer in time"), (stalled, "stopped sending")])
@@ -436,13 +366,13 @@ def test_a_cache_that_is_no_folder(server, places, monkeypatch):
         fetch("official", progress=False)
 
 
-@pytest.mark.parametrize("step", ["_examined", "_write"])
+@pytest.mark.parametrize("step", ["_require", "write_record_at"])
 def test_killed_between_any_two_steps_the_old_pair_stays(server, places, monkeypatch, step):
     fetch("official", progress=False)
     before = resolve("official")
     server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
     with monkeypatch.context() as patch:
-        patch.setattr(sources, step, lambda *_args, **_options: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(fetching, step, lambda *_args, **_options: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             fetch("official", again=True, progress=False)
     assert resolve("official") == before
@@ -450,13 +380,13 @@ def test_killed_between_any_two_steps_the_old_pair_stays(server, places, monkeyp
     assert resolve("official")[0].read_bytes() == server.answers["/official.xlsx"]
 
 
-def test_what_a_killed_fetch_left_is_removed_once_it_is_old(server, places):
+def test_what_a_killed_fetch_left_is_removed_once_it_is_old(server, places, left_behind):
     fresh, stale = (places / "cache" / "official" / name for name in (".part-fresh", ".part-stale"))
     for folder in (fresh, stale):
         folder.mkdir(parents=True)
     os.utime(stale, (0, 0))
     fetch("official", progress=False)
-    assert left_behind(places / "cache") == [".part-fresh"]
+    assert left_behind() == [".part-fresh"]
 
 
 # What is known of a file
@@ -481,7 +411,7 @@ def test_names_and_paths(places):
         ("official", "not fetched yet. Run: sense7 fetch official"),
         (
             "Oficial",
-            r"neither the name .*\(synthetic, official\) nor a file: .*/Oficial\. Did you mean official\?",
+            r"neither the name .*\(synthetic, official, .*\) nor a file: .*/Oficial\. Did you mean official\?",
         ),
         ("../none.xlsx", r"nor a file: there is no .*none\.xlsx\. Check the path"),
         (".", "this is a folder"),
@@ -616,8 +546,8 @@ def as_wheel(monkeypatch, folder):
     """Pretend that the package lies elsewhere, outside any checkout."""
     monkeypatch.delenv("SENSE7_ROOT")
     (folder / "_data").mkdir(parents=True)
-    monkeypatch.setattr(sources, "__file__", str(folder / "sources.py"))
-    monkeypatch.setattr(sources.importlib.resources, "files", lambda _: folder)
+    monkeypatch.setattr(places_module, "__file__", str(folder / "sources" / "places.py"))
+    monkeypatch.setattr(places_module.importlib.resources, "files", lambda _: folder)
     yield folder
 
 
@@ -636,7 +566,7 @@ def test_the_root_is_named_or_found(places, monkeypatch):
 def test_the_root_is_above_the_package(places, monkeypatch):
     package = places / "checkout" / "src" / "sense7"
     monkeypatch.delenv("SENSE7_ROOT")
-    monkeypatch.setattr(sources, "__file__", str(package / "sources.py"))
+    monkeypatch.setattr(places_module, "__file__", str(package / "sources" / "places.py"))
     assert sources.find_root() == places / "checkout"
 
 
