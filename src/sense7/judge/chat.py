@@ -1,0 +1,74 @@
+"""What a judge is shown of a conversation: its messages as JSON, to the letter of the authors' convention."""
+
+import json
+
+import pandas as pd
+
+from sense7.study import Study
+
+__all__ = ["chat_json", "chats"]
+
+ERROR_ROLE = "error"
+BLANK = "pending"
+
+
+def chat_json(messages: pd.DataFrame) -> str:
+    r"""Return one conversation as a JSON array of objects with role and content.
+
+    Roles are in lower case; rows whose role is exactly ``error`` are left out (``Error`` is kept, as in
+    the authors' script). In a content every run of white space, line breaks and Unicode's spaces
+    included, is one space, and there is none at its ends. JSON has no space after its separators, and keeps
+    characters beyond ASCII as they are.
+
+    Parameters
+    ----------
+    messages : DataFrame
+        Messages of one conversation in file order, with ``role`` and ``content``.
+
+    Returns
+    -------
+    str
+        ``[]`` if there is no message. A blank content (None, NaN or "") is the word ``pending``; one of
+        nothing but spaces is "". Only truly blank cells are blank: the texts None, NA and nan are messages.
+        A blank role, on which the convention is silent, is "".
+
+    Notes
+    -----
+    Source: the authors' script that makes the predictions (official release).
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"role": ["User", "error", "assistant"], "content": ["I am\n tired. ", "500", None]})
+    >>> chat_json(rows)
+    '[{"role":"user","content":"I am tired."},{"role":"assistant","content":"pending"}]'
+    """
+    said = [
+        {"role": _text(role, blank="").lower(), "content": " ".join(_text(content, blank=BLANK).split())}
+        for role, content in zip(messages["role"], messages["content"], strict=True)
+        if role != ERROR_ROLE
+    ]
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def chats(study: Study) -> pd.Series:
+    """Return every conversation as :func:`chat_json` gives it.
+
+    Parameters
+    ----------
+    study : Study
+        Its messages are taken in the order of the file, whatever their MessageIds say.
+
+    Returns
+    -------
+    Series of str
+        Called ``chat``; indexed by conversation in the order of sheet Tasks; ``[]`` where nothing was said.
+    """
+    conversations = pd.Index(study.conversations["conversation"], name="conversation")
+    groups = study.messages.groupby("conversation", sort=False)
+    said = {conversation: chat_json(messages) for conversation, messages in groups}
+    return pd.Series([said.get(conversation, "[]") for conversation in conversations], conversations, name="chat")
+
+
+def _text(cell, *, blank: str) -> str:
+    """A cell as text; ``blank`` if it holds nothing."""
+    return blank if pd.isna(cell) or cell == "" else str(cell)

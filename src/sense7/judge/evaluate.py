@@ -1,0 +1,356 @@
+"""Files of predictions in, every metric out: per file, and over files."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import reason
+from sense7.judge import metrics
+from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
+from sense7.judge.predictions import SKIPPED_WORD, Predictions, read_predictions
+from sense7.statistics.bootstrap import ParticipantBootstrap
+
+__all__ = ["Evaluation", "evaluate", "find_files"]
+
+ENDINGS = (".csv", ".xlsx")
+_EXCEL_LOCK = "~$"
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What :func:`evaluate` found.
+
+    Attributes
+    ----------
+    files : dict of Predictions
+        Name -> the file as read, in the order of evaluation.
+    skipped : list of Path
+        Files of folders that were passed over, as the authors' evaluation does.
+    policy : str
+        What an unusable reply counts.
+    bootstrap : ParticipantBootstrap
+        Draws of the participants of all files.
+    metrics : OverRuns
+        Every metric per file, its mean over files and its spread.
+    coverage, bounds : dict of DataFrame
+        Name of a file -> see :func:`sense7.judge.metrics.coverage` and
+        :func:`sense7.judge.metrics.missing_bounds` (of usable scores, whatever the policy).
+    confusion, calibration, stability : DataFrame
+        Over all files; see the functions of these names in :mod:`sense7.judge.metrics`.
+    notes : list of str
+        What has to be known to read the figures.
+    """
+
+    files: dict[str, Predictions]
+    skipped: list[Path]
+    policy: str
+    bootstrap: ParticipantBootstrap
+    metrics: OverRuns
+    coverage: dict[str, pd.DataFrame] = field(repr=False)
+    bounds: dict[str, pd.DataFrame] = field(repr=False)
+    confusion: pd.DataFrame = field(repr=False)
+    calibration: pd.DataFrame = field(repr=False)
+    stability: pd.DataFrame = field(repr=False)
+    notes: list[str]
+
+    def rows(self) -> list[list[str]]:
+        """Return the authors' metrics as texts: a header, a row a file, and rows over files.
+
+        With several files: mean, interval of the mean over participants, and standard deviation over files; with
+        one: its interval. "" where there is no value.
+        """
+        shown = ("coverage", *AUTHORS_METRICS)
+        table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS)]]
+        for name, found in self.metrics.runs.items():
+            table.append([name, f"{found.loc['accuracy', 'n']:,}", *(_number(found.loc[key]) for key in shown)])
+        mean, spread = self.metrics.mean, self.metrics.spread
+        n = f"{mean.loc['accuracy', 'n']:,}"
+        interval = [f"{self.bootstrap.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown)]
+        if len(self.files) == 1:
+            return [*table, interval]
+        return [
+            *table,
+            ["mean", n, *(_number(mean.loc[key]) for key in shown)],
+            interval,
+            ["sd over files", f"{len(self.files):,}", *(_number(spread.loc[key]) for key in shown)],
+        ]
+
+    def further_rows(self) -> list[list[str]]:
+        """Return every metric as texts: a header, and a row a metric with mean, interval, deviation and note."""
+        table = [["metric", "mean", f"{self.bootstrap.confidence:.0%} interval", "sd over files", "note"]]
+        for name, metric in METRICS.items():
+            mean, spread = self.metrics.mean.loc[name], self.metrics.spread.loc[name]
+            table.append([metric.title, _number(mean), _interval(mean), _number(spread), mean["reason"]])
+        return table
+
+    def bounds_rows(self) -> list[list[str]]:
+        """Return what accuracy, within 1 and MAE could be at worst and best, for the files that lack scores."""
+        bounded = ("accuracy", "within_one", "mean_absolute_error")
+        table = [["file", "missing", *(METRICS[name].title for name in bounded)]]
+        for name, found in self.bounds.items():
+            frame = self.files[name].frame
+            missing = int((frame["ground_truth"].notna() & frame["score"].isna()).sum())
+            if missing:
+                ends = [[_number(found.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+                table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
+        return table
+
+    def text(self) -> str:
+        """Return all of it as plain text for a terminal."""
+        parts = [_aligned(self.rows()), _aligned(self.further_rows())]
+        if len(self.bounds_rows()) > 1:
+            parts.append("Worst and best, whatever the missing scores are\n" + _aligned(self.bounds_rows()))
+        if len(self.files) > 1 and self.stability["n"].any():
+            same, deviation = self.stability.loc["same_label"], self.stability.loc["score_deviation"]
+            parts.append(
+                f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
+                f"scores of a conversation deviate by {_number(deviation)} levels on the average."
+            )
+        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
+
+    def to_json(self) -> str:
+        """Return all of it as JSON; null where there is no number, with the reason beside it."""
+        content = {
+            "policy": self.policy,
+            "draws": self.bootstrap.draws,
+            "seed": self.bootstrap.seed,
+            "confidence": self.bootstrap.confidence,
+            "files": [
+                {
+                    "name": name,
+                    "path": str(predictions.path),
+                    "rows": len(predictions.frame),
+                    "metrics": _records(self.metrics.runs[name]),
+                    "coverage": _records(self.coverage[name]),
+                    "bounds": _records(self.bounds[name]),
+                }
+                for name, predictions in self.files.items()
+            ],
+            "over_files": {
+                "mean": _records(self.metrics.mean),
+                "spread": _records(self.metrics.spread),
+                "stability": _records(self.stability),
+                "calibration": _records(self.calibration),
+                "confusion": self.confusion.to_numpy().tolist(),
+            },
+            "skipped": [str(path) for path in self.skipped],
+            "notes": self.notes,
+        }
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def evaluate(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    policy: str = "strict",
+    draws: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Evaluation:
+    r"""Evaluate files of predictions, one run each.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
+        holds the word results, as the authors' evaluation does. A file that is named is always taken.
+    policy : {"strict", "authors"}
+        What an unusable reply counts: nothing, or 3.
+    draws, seed, confidence : int, int, float
+        Of the intervals over participants.
+
+    Returns
+    -------
+    Evaluation
+        Without the column PID there are figures and no intervals, and the reason says so.
+
+    Raises
+    ------
+    UserError
+        If there is no file, or one can't be read, lacks IS_EMPATHY or ground-truth or has a TaskId twice; if
+        draws, confidence or policy are out of range.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "model-prompt-iter1.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n2,3\n")
+    >>> found = evaluate(folder)
+    >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
+    (0.5, 'no interval: participants are not known')
+    """
+    if draws < 1 or not 0 < confidence < 1 or seed < 0:
+        raise UserError(
+            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
+            f"these are {draws}, {confidence:g} and {seed}."
+        )
+    found, skipped = find_files(paths)
+    files = dict(zip(_names(found), map(read_predictions, found), strict=True))
+    frames = {
+        name: one.frame.drop(columns="participant") if "participant" in one.absent else one.frame
+        for name, one in files.items()
+    }
+    people = [frame["participant"] for frame in frames.values() if "participant" in frame]
+    everyone = pd.concat(people, ignore_index=True) if people else pd.Series(dtype=object)
+    bootstrap = ParticipantBootstrap(everyone, draws=draws, seed=seed, confidence=confidence)
+    several = list(frames.values())
+    return Evaluation(
+        files=files,
+        skipped=skipped,
+        policy=policy,
+        bootstrap=bootstrap,
+        metrics=metrics.over_runs(frames, bootstrap, policy=policy),
+        coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
+        bounds={
+            name: metrics.missing_bounds(
+                frame["ground_truth"], metrics.counted_scores(frame), frame.get("participant"), bootstrap
+            )
+            for name, frame in frames.items()
+        },
+        confusion=metrics.confusion(several, policy=policy),
+        calibration=metrics.calibration(several, bootstrap, policy=policy),
+        stability=metrics.stability(several, bootstrap, policy=policy),
+        notes=_notes(files, skipped, policy),
+    )
+
+
+def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
+    """Find the files that are meant, and those of folders that are passed over.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        See :func:`evaluate`. Hidden files and the lock files of a spreadsheet program are no predictions.
+
+    Returns
+    -------
+    found, skipped : list of Path
+        In the order given, those of a folder by name (iter2 before iter10); each once.
+
+    Raises
+    ------
+    UserError
+        If a path is not there or can't be listed, or no file is left.
+    """
+    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    found: dict[Path, Path] = {}
+    skipped: dict[Path, Path] = {}
+    for path in given:
+        if not path.is_dir():
+            found.setdefault(path.absolute(), path)
+            continue
+        try:
+            entries = sorted(path.iterdir(), key=lambda entry: _natural(entry.name))
+        except OSError as error:
+            raise UserError(f"{path}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
+        for entry in entries:
+            no_predictions = entry.is_dir() or entry.name.startswith((".", _EXCEL_LOCK))
+            if entry.suffix.casefold() in ENDINGS and not no_predictions:
+                chosen = skipped if SKIPPED_WORD in str(entry.absolute()) else found
+                chosen.setdefault(entry.absolute(), entry)
+    if not found:
+        what = ", ".join(map(str, given)) or "nothing"
+        if skipped:
+            raise UserError(
+                f"{what}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, and such files "
+                "of a folder are passed over, as the authors do. Name the files themselves, or move them."
+            )
+        raise UserError(f"{what}: no file of predictions. Give .xlsx or .csv files, or folders that hold them.")
+    return list(found.values()), [path for key, path in skipped.items() if key not in found]
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """A key by which iter2 comes before iter10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)]
+
+
+def _names(paths: list[Path]) -> list[str]:
+    """A short name for each file: its stem, or as much of its path as tells it from the others."""
+    stems = [path.stem for path in paths]
+    return [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
+
+
+def _notes(files: dict[str, Predictions], skipped: list[Path], policy: str) -> list[str]:
+    notes = [f"{name}: {note}." for name, one in files.items() for note in one.notes]
+    for name, one in files.items():
+        failures = one.frame.loc[one.frame["score"].isna(), "status"].value_counts()
+        if len(failures):
+            counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
+            notes.append(f"{name}: without a usable score: {counts}.")
+        untrue = int(one.frame["ground_truth"].isna().sum())
+        if untrue:
+            notes.append(f"{name}: rows without ground truth, left out: {untrue:,}.")
+    if policy == "authors":
+        notes.append("Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not.")
+    if skipped:
+        notes.append(
+            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
+            f"the first is {skipped[0]}."
+        )
+    return notes + _differences(files)
+
+
+def _differences(files: dict[str, Predictions]) -> list[str]:
+    """How files differ that are evaluated together, conversation by conversation."""
+    notes = []
+    models = {model for one in files.values() for model in one.frame["model"].dropna().unique()}
+    if len(models) > 1:
+        listed = ", ".join(sorted(models))
+        notes.append(f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs.")
+    if len(files) < 2:
+        return notes
+    without = [name for name, one in files.items() if "conversation" in one.absent]
+    if without:
+        notes.append(f"{without[0]} has no column TaskId: its rows can't be matched with those of other files.")
+    known = {name: one.frame.dropna(subset="conversation") for name, one in files.items() if name not in without}
+    if len(known) < 2:
+        return notes
+    truths = pd.concat(
+        [frame.set_index("conversation")["ground_truth"] for frame in known.values()], axis=1, keys=known
+    )
+    everyone = len(truths)
+    for name, frame in known.items():
+        if len(frame) < everyone:
+            notes.append(
+                f"{name}: {everyone - len(frame):,} of the {everyone:,} conversations of all files are not in it."
+            )
+    low, high = truths.min(axis=1), truths.max(axis=1)
+    differ = ~np.isclose(low, high, rtol=0, atol=1e-9, equal_nan=True)
+    if differ.any():
+        notes.append(
+            f"Conversations whose ground truth differs between files: {differ.sum():,}; the first is "
+            f"{truths.index[differ][0]}. Are they predictions for the same data?"
+        )
+    return notes
+
+
+def _number(row: pd.Series) -> str:
+    return "" if math.isnan(row["estimate"]) else f"{row['estimate']:.3f}"
+
+
+def _interval(row: pd.Series) -> str:
+    return "" if math.isnan(row["low"]) else f"{row['low']:.3f} to {row['high']:.3f}"
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _records(table: pd.DataFrame) -> dict[str, dict]:
+    """A table of estimates as JSON can hold it."""
+    return {
+        str(name): {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
+        }
+        for name, row in table.astype(object).to_dict("index").items()
+    }

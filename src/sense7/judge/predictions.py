@@ -1,0 +1,427 @@
+"""Prediction files: one run of a judge in the authors' layout, and what became of every request.
+
+The columns that the authors' evaluation knows come first, in their order; it reads such a file as it
+is. Those of this project follow and say what a score alone can't: the status, why there is no
+score, and what was asked and returned.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import one_line, reading
+from sense7.judge.reply import AUTHORS_DEFAULT, STATUSES, apply_policy, read_reply
+from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
+from sense7.workbook.values import as_name, as_number, as_text, is_blank
+
+__all__ = [
+    "COLUMNS",
+    "FRAME_COLUMNS",
+    "SHEET",
+    "SKIPPED_WORD",
+    "UNSTATED",
+    "Predictions",
+    "prediction_path",
+    "read_predictions",
+    "write_predictions",
+]
+
+SHEET = "results"
+
+SKIPPED_WORD = "results"
+"""The authors' evaluation passes over files whose full path holds this word."""
+
+UNSTATED = "unstated"
+"""Status of a row without a score in a file that does not say why."""
+
+COLUMNS = {
+    "CoT": "reasoning",
+    "TaskId": "conversation",
+    "PID": "participant",
+    "IS_EMPATHY": "score",
+    "Chat": "chat",
+    "OnlyChat": "chat",
+    "Prompt": "prompt",
+    "Output": "output",
+    "Processing Time": "seconds",
+    "Model": "model",
+    "ground-truth": "ground_truth",
+    "status": "status",
+    "reason": "reason",
+    "policy": None,
+    "run": "run",
+    "prompt_sha256": "prompt_sha256",
+    "returned_model": "returned_model",
+    "system_fingerprint": "system_fingerprint",
+    "finish_reason": "finish_reason",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "altered": "altered",
+}
+"""Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
+OnlyChat differ, so both hold the conversation. ``policy`` says what IS_EMPATHY holds where there is no score."""
+
+FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
+NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
+NAMES = ("conversation", "participant")
+COUNTED = ("run", "input_tokens", "output_tokens")
+REQUIRED = ("conversation", "participant", "score", "status")
+EVALUATED = ("IS_EMPATHY", "ground-truth")
+LONG_TEXTS = ("reasoning", "chat", "prompt", "output", "reason")
+
+_MARK = " [.. cut: {:,} characters in all]"
+_CUT = "cut at the limit of a cell"
+_REPLACED = "replaced characters that no cell can hold"
+_UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_RUN = re.compile(r"-iter([0-9]{1,9})$")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]|^\.")
+_UNSAFE_OR_HYPHEN = re.compile(rf"{_UNSAFE.pattern}|-")
+_LONGEST_PART = 80
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """One file of predictions, read.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        Its name without the ending.
+    frame : DataFrame
+        A row a conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
+        (as judged, whatever the policy of the file; NaN if there is none), status (one of ``STATUSES``, or
+        ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
+        if blank), further texts (None if blank).
+    absent : frozenset of str
+        Columns of the frame that the file does not have.
+    notes : list of str
+        What was found and is not an error, each with its count.
+    """
+
+    path: Path
+    name: str
+    frame: pd.DataFrame = field(repr=False)
+    absent: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
+
+
+def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
+    """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``.
+
+    Characters that file names can't have everywhere are written as ``%`` and their code, as are hyphens of the
+    prompt's name. So different models, prompts or runs never share a name (but for case, where a
+    file system does without it), and the parts can be told apart from the right; very long ones are cut and
+    end in ``~`` and a hash.
+
+    Parameters
+    ----------
+    folder : path
+        Where the files of a session are.
+    model, prompt_name : str
+        Any texts.
+    run : int
+        From 1.
+
+    Raises
+    ------
+    ValueError
+        If the run is below 1, or a name is empty.
+
+    Examples
+    --------
+    >>> prediction_path("session", "openai/gpt-4o", "few-shot", 3).name
+    'openai%2Fgpt-4o-few%2Dshot-iter3.xlsx'
+    """
+    if run < 1 or not model or not prompt_name:
+        raise ValueError(f"a run is counted from 1, and model and prompt have names: {model!r}, {prompt_name!r}, {run}")
+    return Path(folder) / f"{_file_part(model, hyphens=True)}-{_file_part(prompt_name, hyphens=False)}-iter{run}.xlsx"
+
+
+def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "strict") -> list[str]:
+    """Write one run as an .xlsx file, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Where the file is to be.
+    frame : DataFrame
+        ``FRAME_COLUMNS``, of which only conversation, participant, score and status are required; a
+        row a conversation, in the order of sheet Tasks.
+    policy : {"strict", "authors"}
+        What IS_EMPATHY is where there is no score: blank, or 3.
+
+    Returns
+    -------
+    list of str
+        What could not be written as it was, each with its count: a text longer than the 32,767 characters
+        of a cell is cut and ends in a mark, and characters that no cell can hold become U+FFFD. The
+        column ``altered`` says so row by row. Ids are never altered.
+
+    Raises
+    ------
+    UserError
+        If the path holds the word results, or the file can't be written.
+    ValueError
+        If the frame lacks a required column, or has an unknown one, an unknown status, a usable reply
+        without a score, or a conversation twice or blank.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> run = pd.DataFrame({"conversation": ["C1", "C2"], "participant": "P1", "score": [4.5, None]})
+    >>> run["status"] = ["ok", "refusal"]
+    >>> path = prediction_path(tempfile.mkdtemp(), "model", "prompt", 1)
+    >>> write_predictions(path, run)
+    []
+    >>> read_predictions(path).frame["score"].tolist()
+    [4.5, nan]
+    """
+    path = Path(path)
+    if SKIPPED_WORD in str(path.absolute()):
+        raise UserError(
+            f"{path.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
+            "such files. Choose another folder or name."
+        )
+    _require_writable(frame)
+    cells = {name: [_cell(value, name) for value in frame[name]] for name in frame}
+    scores = [apply_policy(pair, policy) for pair in zip(cells["score"], cells["status"], strict=True)]
+    altered = [[remark] if remark else [] for remark in cells.get("altered", [None] * len(frame))]
+    counts: Counter[tuple[str, str]] = Counter()
+    for name in LONG_TEXTS:
+        title = next(title for title, known in COLUMNS.items() if known == name)
+        for row, text in enumerate(cells.get(name, ())):
+            if text is None:
+                continue
+            cells[name][row], remarks = _fitted(str(text))
+            altered[row] += [f"{title}: {remark}" for remark in remarks.values()]
+            counts.update((title, kind) for kind in remarks)
+    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
+    columns["IS_EMPATHY"] = scores
+    columns["policy"] = [policy] * len(frame)
+    columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    write_sheets([Sheet(SHEET, list(COLUMNS), rows)], path)
+    return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
+
+
+def read_predictions(path: str | Path) -> Predictions:
+    """Read a file of predictions, be it of this project or of the authors, .xlsx or .csv.
+
+    Of a workbook the sheet ``results`` is read, or else the first. IS_EMPATHY and ground-truth have to be
+    there. What is not a finite number in them is missing, and counted in the notes; TRUE is no number.
+
+    A file without the column status does not say which scores are the authors' default for an unusable
+    reply. Where its column Output is seen to hold the replies (every usable one has the score of its row),
+    a score of 3 beside an unusable reply is taken for the default: its status is the reply's. A row
+    without a score has the status ``UNSTATED`` there.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Predictions
+        Rows in the order of the file, wholly blank ones left out.
+
+    Raises
+    ------
+    UserError
+        If the file can't be read, lacks a column that is needed or has one twice, or has a TaskId
+        twice or an unknown status.
+    """
+    path = Path(path)
+    is_csv = path.suffix.casefold() == ".csv"
+    sheet = _csv_sheet(path) if is_csv else _workbook_sheet(path)
+    where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
+    places = _places(sheet, where)
+    rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
+    frame = pd.DataFrame(index=range(len(rows)))
+    for name in FRAME_COLUMNS:
+        place = next((places[title] for title, known in COLUMNS.items() if known == name and title in places), None)
+        cells = [None] * len(rows) if place is None else [row[place] for row in rows.values()]
+        frame[name] = _column(name, cells)
+    notes = [note for title in EVALUATED if (note := _not_numbers(rows, title, places[title]))]
+    _require_distinct(frame["conversation"], list(rows), where)
+    if "status" in places:
+        _require_statuses(frame["status"], list(rows), where)
+        notes += _drop_scores_of_failures(frame)
+    else:
+        notes += _infer_statuses(frame)
+    run = _RUN.search(path.stem)
+    if "run" not in places and run:
+        frame["run"] = float(run[1])
+    absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in places}
+    return Predictions(path, path.stem, frame, absent, notes)
+
+
+def _file_part(text: str, *, hyphens: bool) -> str:
+    """A text as part of a file's name: ASCII, not hidden, not too long, and different for different texts."""
+    unsafe = _UNSAFE if hyphens else _UNSAFE_OR_HYPHEN
+    safe = unsafe.sub(lambda found: "".join(f"%{byte:02X}" for byte in _bytes(found[0])), text)
+    if len(safe) <= _LONGEST_PART:
+        return safe
+    return f"{safe[: _LONGEST_PART - 17]}~{hashlib.sha256(_bytes(text)).hexdigest()[:16]}"  # only here is a ~
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", errors="surrogatepass")
+
+
+def _require_writable(frame: pd.DataFrame) -> None:
+    missing = [name for name in REQUIRED if name not in frame]
+    unknown = [name for name in frame if name not in FRAME_COLUMNS]
+    if missing or unknown:
+        raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
+    if strange := sorted(set(frame["status"]) - set(STATUSES), key=str):
+        raise ValueError(f"unknown statuses: {strange}")
+    if (frame["score"].isna() & (frame["status"] == "ok")).any():
+        raise ValueError("a prediction is ok and has no score")
+    if frame["conversation"].isna().any() or frame["conversation"].duplicated().any():
+        raise ValueError("a conversation is blank or there twice")
+
+
+def _cell(value, name: str):
+    """A value of a frame as a cell: None if there is none, and no type of numpy's."""
+    if pd.isna(value):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    return int(value) if name in COUNTED else value
+
+
+def _fitted(text: str) -> tuple[str, dict[str, str]]:
+    """A text as a cell can hold it; what was done, by kind."""
+    remarks = {}
+    text, count = _UNHOLDABLE.subn("\ufffd", text)
+    if count:
+        remarks[_REPLACED] = f"{_REPLACED} ({count:,})"
+    if len(text) > LONGEST_TEXT // 2 and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT:
+        mark = _MARK.format(length)
+        # Characters of a cell are UTF-16 units; half of a pair is dropped with the rest.
+        kept = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore")
+        text = kept + mark
+        remarks[_CUT] = f"{_CUT}, {length:,} characters in all"
+    return text, remarks
+
+
+def _workbook_sheet(path: Path) -> Sheet:
+    sheets = read_sheets(path)
+    if not sheets:
+        raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
+    return sheets.get(SHEET) or next(iter(sheets.values()))
+
+
+def _csv_sheet(path: Path) -> Sheet:
+    with reading(path) as stream:
+        try:
+            table = pd.read_csv(
+                stream, header=None, dtype=str, na_filter=False, skip_blank_lines=False, encoding="utf-8-sig"
+            )
+        except pd.errors.EmptyDataError:
+            raise UserError(f"{path}: the file is empty. Save it again, or leave it out.") from None
+        except UnicodeDecodeError:
+            raise UserError(f"{path}: not a text in UTF-8. Save the table as CSV in UTF-8.") from None
+        except pd.errors.ParserError as error:
+            raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it anew as CSV.") from None
+    rows = [[None if pd.isna(cell) or cell == "" else cell for cell in row] for row in table.to_numpy(dtype=object)]
+    return Sheet(SHEET, [cell or "" for cell in rows[0]], rows[1:])
+
+
+def _places(sheet: Sheet, where: str) -> dict[str, int]:
+    """Place of each known column in a row."""
+    header = [title.strip() for title in sheet.header]
+    for title in EVALUATED:
+        if title not in header:
+            present = ", ".join(filter(None, header)) or "none"
+            raise UserError(
+                f"{where}: the column {title} is missing (columns present: {present}). "
+                f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
+            )
+    for title in COLUMNS:
+        if header.count(title) > 1:
+            raise UserError(f"{where}: the column {title} is there {header.count(title)} times. Remove all but one.")
+    return {title: header.index(title) for title in COLUMNS if title in header}
+
+
+def _column(name: str, cells: list) -> pd.Series:
+    if name in NUMBERS:
+        return pd.Series([_number(cell) for cell in cells], dtype=float)
+    convert = as_name if name in (*NAMES, "status") else as_text
+    blank = "" if name in ("reason", "altered") else None
+    texts = [convert(cell) for cell in cells]
+    return pd.Series([blank if text is None else text for text in texts], dtype=object)
+
+
+def _number(cell) -> float | None:
+    number = as_number(cell)
+    return number if number is not None and np.isfinite(number) else None
+
+
+def _not_numbers(rows: dict[int, list], title: str, place: int) -> str:
+    """Say which cells of a column are neither blank nor numbers; "" if there are none."""
+    found = [(number, row[place]) for number, row in rows.items() if not is_blank(row[place])]
+    found = [(number, cell) for number, cell in found if _number(cell) is None]
+    if not found:
+        return ""
+    number, cell = found[0]
+    return f"{title}: {len(found):,} not a number, counted as missing; the first is {cell!r} in row {number:,}"
+
+
+def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) -> None:
+    twice = conversations.notna() & conversations.duplicated(keep=False)
+    if twice.any():
+        first = conversations[twice].iloc[0]
+        rows = ", ".join(f"{numbers[index]:,}" for index in conversations.index[conversations == first])
+        raise UserError(
+            f"{where}, column TaskId: {first!r} is in rows {rows} ({conversations[twice].nunique():,} TaskIds are "
+            "there more than once). A file holds one run: keep one row a conversation."
+        )
+
+
+def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> None:
+    strange = ~statuses.isin(STATUSES)
+    if strange.any():
+        index = statuses.index[strange][0]
+        found = "blank" if statuses[index] is None else repr(statuses[index])
+        raise UserError(
+            f"{where}, column status, row {numbers[index]:,}: {found} is no status. "
+            f"Write one of {', '.join(STATUSES)}, or remove the column."
+        )
+
+
+def _drop_scores_of_failures(frame: pd.DataFrame) -> list[str]:
+    """What IS_EMPATHY holds for an unusable reply is the policy's, not the judge's."""
+    frame.loc[frame["status"] != "ok", "score"] = np.nan
+    lacking = (frame["status"] == "ok") & frame["score"].isna()
+    if not lacking.any():
+        return []
+    frame.loc[lacking, "status"] = UNSTATED
+    return [f"status: {lacking.sum():,} are ok without a score, counted as missing"]
+
+
+def _infer_statuses(frame: pd.DataFrame) -> list[str]:
+    """Statuses for a file without them; see :func:`read_predictions`."""
+    score, output = frame["score"], frame["output"]
+    frame["status"] = pd.Series(np.where(score.notna(), "ok", UNSTATED), dtype=object)
+    replies = [read_reply(text) for text in output]
+    usable = np.array([reply.status == "ok" for reply in replies], dtype=bool) & score.notna().to_numpy()
+    own = np.array([np.nan if reply.score is None else reply.score for reply in replies], dtype=float)
+    if not usable.any() or (own[usable] != score[usable]).any():
+        return []
+    # The score of a cut text may have been cut away.
+    whole = np.array([len((text or "").encode("utf-16-le", "surrogatepass")) // 2 < LONGEST_TEXT for text in output])
+    defaults = np.flatnonzero(np.isnan(own) & (score == AUTHORS_DEFAULT) & whole)
+    for row in defaults:
+        frame.loc[row, ["score", "status", "reason"]] = [np.nan, replies[row].status, replies[row].reason]
+    if not len(defaults):
+        return []
+    return [f"IS_EMPATHY: {len(defaults):,} are the default 3 of an unusable reply, as the column Output shows"]

@@ -1,0 +1,129 @@
+"""What a judge is asked: the prompt, and the parameters of the request, as the authors send them."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.files import reason
+
+__all__ = ["CHAT", "DEFAULT_MODEL", "EXAMPLES", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
+
+SYSTEM_MESSAGE = "You are a helpful AI assistant"
+"""Without a full stop, as the authors send it."""
+
+REQUEST = {"temperature": 0, "top_p": 1, "max_tokens": 3000}
+"""The only parameters of a request: no penalties, no seed."""
+
+DEFAULT_MODEL = "gpt-4o"
+
+CHAT = "{chat}"
+EXAMPLES = "~~EXAMPLES~~"
+"""Placeholders of a prompt, as the authors write them."""
+
+_PLACEHOLDER = re.compile("|".join(map(re.escape, (CHAT, EXAMPLES))))
+_BUNDLED = Path(__file__).parent / "prompts" / "empathy.txt"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The text of the user message, with places for the conversation and for rated examples.
+
+    Attributes
+    ----------
+    name : str
+        Names prediction files.
+    text : str
+        With ``{chat}``, and ``~~EXAMPLES~~`` where it can take examples.
+    """
+
+    name: str
+    text: str
+
+    @classmethod
+    def bundled(cls) -> "Prompt":
+        """Return the companion's own prompt, called ``empathy``. It is not the authors', whose text is not known here.
+
+        Examples
+        --------
+        >>> prompt = Prompt.bundled()
+        >>> prompt.name, prompt.takes_examples
+        ('empathy', True)
+        """
+        return cls.read(_BUNDLED)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Prompt":
+        """Read a prompt from a text file in UTF-8; it is named after the file.
+
+        A byte order mark is dropped, and line ends become line feeds, so that the same prompt saved by
+        another editor has the same hash.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Raises
+        ------
+        UserError
+            If there is no such file, it can't be read, is not UTF-8, or has no ``{chat}``.
+        """
+        path = Path(path)
+        if path.exists() and not path.is_file():  # a pipe might never end
+            raise UserError(f"{path}: this is no ordinary file. Give the path of a prompt's text file.")
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise UserError(f"{path}: there is no such file. Check the path of the prompt.") from None
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
+            ) from None
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        if CHAT not in text:
+            raise UserError(f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand.")
+        return cls(path.stem, text)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text in UTF-8, placeholders and all."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def takes_examples(self) -> bool:
+        """Whether the text has a place for examples."""
+        return EXAMPLES in self.text
+
+    def fill(self, chat: str, examples: str = "") -> str:
+        """Put a conversation and examples into their places.
+
+        Every ``{chat}`` is replaced by the conversation and every ``~~EXAMPLES~~`` by the examples, by
+        nothing if there are none. The authors replace one after the other, so that a conversation in which
+        somebody wrote ``~~EXAMPLES~~`` is itself changed. Here both are replaced in one pass over the
+        prompt: what stands in the data never is a placeholder. The two ways give the same text whenever the data
+        hold no placeholder.
+
+        Parameters
+        ----------
+        chat : str
+            As :func:`sense7.judge.chat.chat_json` gives it.
+        examples : str
+            Rated examples as text.
+
+        Raises
+        ------
+        UserError
+            If there are examples and the prompt has no place for them.
+
+        Examples
+        --------
+        >>> Prompt("brief", "Rate {chat}.~~EXAMPLES~~").fill("[~~EXAMPLES~~]", " Such as {chat}")
+        'Rate [~~EXAMPLES~~]. Such as {chat}'
+        """
+        if examples and not self.takes_examples:
+            raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write {EXAMPLES} where examples are to stand.")
+        values = {CHAT: chat, EXAMPLES: examples}
+        return _PLACEHOLDER.sub(lambda place: values[place[0]], self.text)

@@ -1,0 +1,104 @@
+"""Predictions brought into line with a data set: every conversation once, nothing foreign, nothing stale."""
+
+import numpy as np
+import pytest
+
+from sense7.errors import UserError
+from sense7.judge import at_hand
+from sense7.judge.metrics import run_metrics
+from sense7.judge.predictions import prediction_path, write_predictions
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.ground_truth import ground_truth
+from sense7.workbook import parse_sheets
+
+
+@pytest.fixture(scope="module")
+def study(minimal_sheets):
+    return parse_sheets(minimal_sheets(conversations=12, participants=6), name="small")
+
+
+@pytest.fixture
+def frame(study):
+    """Predictions of every conversation; the last one was refused."""
+    known = study.conversations[["conversation", "participant"]].copy()
+    known["ground_truth"] = ground_truth(study.turns, known["conversation"]).to_numpy()
+    known["score"] = [4.0, 5.0, 3.0, 4.5] * 2 + [4.0, 5.0, 3.0, np.nan]
+    known["status"] = ["ok"] * 11 + ["refusal"]
+    known["model"] = "asked-for"
+    return known
+
+
+def write(folder, frame, model="judge", prompt="empathy", run=1):
+    folder.mkdir(exist_ok=True)
+    path = prediction_path(folder, model, prompt, run)
+    write_predictions(path, frame)
+    return path
+
+
+def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, study, frame):
+    for model, run in (("judge", 1), ("judge", 2), ("judge", 10), ("another", 1)):
+        write(tmp_path / "p", frame, model, run=run)
+    (tmp_path / "p" / "journal.jsonl").write_text("", "utf-8")
+    judges = at_hand.runs_at_hand(study, tmp_path / "p")
+    assert {name: list(runs) for name, runs in judges.items()} == {
+        "another-empathy": ["another-empathy-iter1"],
+        "judge-empathy": ["judge-empathy-iter1", "judge-empathy-iter2", "judge-empathy-iter10"],
+    }
+    assert at_hand.chosen_judge(judges) == "judge-empathy"
+    assert at_hand.chosen_judge(judges, "another-empathy") == "another-empathy"
+    with pytest.raises(UserError, match=r"judge = 'nobody': .*another-empathy, judge-empathy"):
+        at_hand.chosen_judge(judges, "nobody")
+
+
+def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_path, study, frame):
+    write(tmp_path / "p", frame.iloc[::-1].iloc[3:])
+    ((run,),) = (runs.values() for runs in at_hand.runs_at_hand(study, tmp_path / "p").values())
+    assert run["conversation"].tolist() == study.conversations["conversation"].tolist()
+    np.testing.assert_array_equal(run["score"], [*frame["score"].iloc[:9], np.nan, np.nan, np.nan])
+    assert run["status"].tolist() == ["ok"] * 9 + ["unstated"] * 3
+    assert run["participant"].tolist() == frame["participant"].tolist()
+
+
+def test_predictions_for_other_conversations_are_refused(tmp_path, study, frame):
+    path = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
+    with pytest.raises(UserError, match=rf"{path.name}: 12 of 12 conversations are not of this data set.*'XC1'"):
+        at_hand.runs_at_hand(study, tmp_path / "p")
+
+
+def test_predictions_from_before_the_workbook_changed_are_refused(tmp_path, study, frame):
+    frame.loc[2, "ground_truth"] = 1.0
+    path = write(tmp_path / "p", frame)
+    with pytest.raises(
+        UserError, match=rf"{path.name}: the ground truth of 1 conversations .*'C3' \(1 there, 4.5 here\)"
+    ):
+        at_hand.runs_at_hand(study, tmp_path / "p")
+
+
+def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path, study, frame):
+    write(tmp_path / "p", frame)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=200)
+    judges = at_hand.runs_at_hand(study, tmp_path / "p")
+    detail = at_hand.detail(judges, "judge-empathy", bootstrap)
+    assert detail.mean.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
+    assert detail.mean.loc["accuracy", "n"] == 11
+    assert detail.authors.loc["accuracy", "n"] == 12
+    assert detail.coverage.loc["refusal", "estimate"] == 1
+    assert detail.confusion.to_numpy().sum() == 11
+    compared = at_hand.compare(judges, bootstrap)
+    assert at_hand.by_judge(compared, "accuracy").loc["judge-empathy", "n"] == 11
+    assert at_hand.request_facts(judges).loc["judge-empathy", "model asked for"] == "asked-for"
+
+
+def test_without_predictions_every_table_says_so(study):
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=200)
+    detail = at_hand.detail(at_hand.runs_at_hand(study), "", bootstrap)
+    for name in ("mean", "spread", "authors", "coverage", "bounds", "calibration", "stability"):
+        table = getattr(detail, name)
+        assert len(table)
+        assert set(table["reason"]) == {"no predictions of a judge are at hand"}
+        assert table[["estimate", "low", "high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(("judge", "answer"), [("gpt-4o-empathy_judge", "yes"), ("gpt-4o-empathy", "no"), ("", None)])
+def test_the_authors_prompt_is_known_by_its_name_alone(judge, answer):
+    assert at_hand.used_authors_prompt(judge)["estimate"] == answer

@@ -1,0 +1,268 @@
+"""Evaluation of files: which are taken, what is said of them, and that figures are those of the metrics."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.errors import UserError
+from sense7.judge import metrics
+from sense7.judge.evaluate import evaluate, find_files
+from sense7.judge.predictions import prediction_path, read_predictions, write_predictions
+from sense7.workbook import Sheet, write_sheets
+
+
+def run_of(seed, rows=40, people=8, failures=0, model="model"):
+    generator = np.random.default_rng(seed)
+    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
+    score = np.clip(np.round(truth + generator.normal(0, 0.8, rows)), 1, 5)
+    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok", "model": model})
+    frame["conversation"] = [f"C{row}" for row in range(rows)]
+    frame["participant"] = [f"P{row % people}" for row in range(rows)]
+    frame = frame.astype({"status": object})
+    frame.loc[: failures - 1, ["score", "status"]] = [np.nan, "refusal"]
+    return frame
+
+
+def session(folder, runs=3, **options):
+    for run in range(1, runs + 1):
+        write_predictions(prediction_path(folder, "model", "prompt", run), run_of(run, **options))
+    return folder
+
+
+def csv(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# Which files
+
+
+def test_of_a_folder_every_table_is_taken_in_the_order_of_runs(tmp_path):
+    for name in ("m-iter10.xlsx", "m-iter2.xlsx", "m-iter1.CSV", "notes.txt", "~$m-iter2.xlsx", ".hidden.csv"):
+        csv(tmp_path / name, "")
+    (tmp_path / "deeper.csv").mkdir()
+    csv(tmp_path / "deeper" / "m-iter3.xlsx", "")
+    found, skipped = find_files(tmp_path)
+    assert [path.name for path in found] == ["m-iter1.CSV", "m-iter2.xlsx", "m-iter10.xlsx"]
+    assert skipped == []
+
+
+def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tmp_path):
+    session(tmp_path, runs=1)
+    left_out = csv(tmp_path / "my_results.csv", "IS_EMPATHY,ground-truth\n1,1\n")
+    found = evaluate(tmp_path)
+    assert list(found.files) == ["model-prompt-iter1"]
+    assert found.skipped == [left_out]
+    assert found.notes == [
+        f"Passed over, as the authors do, for the word results in the full path: 1; the first is {left_out}."
+    ]
+    assert list(evaluate([tmp_path, left_out]).files) == ["model-prompt-iter1", "my_results"]
+    assert evaluate([tmp_path, left_out]).skipped == []
+
+
+def test_the_word_counts_anywhere_in_the_path(tmp_path):
+    csv(tmp_path / "results" / "session" / "a.csv", "IS_EMPATHY,ground-truth\n1,1\n")
+    with pytest.raises(UserError, match=r"every file \(1\) has the word results in its full path"):
+        evaluate(tmp_path / "results" / "session")
+
+
+def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path):
+    first, second = (csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab")
+    assert list(evaluate([first, first.parent, first]).files) == ["m-iter1"]
+    assert list(evaluate([first, second]).files) == [str(first), str(second)]
+
+
+def test_a_file_is_the_same_by_its_relative_path(tmp_path, monkeypatch):
+    csv(tmp_path / "session" / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n")
+    monkeypatch.chdir(tmp_path)
+    assert len(find_files(["session/m-iter1.csv", tmp_path / "session", "session"])[0]) == 1
+
+
+@pytest.mark.parametrize("paths", [[], "empty"])
+def test_no_file_is_one_message(tmp_path, paths):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="no file of predictions"):
+        evaluate(tmp_path / paths if paths else paths)
+
+
+def test_a_path_that_is_not_there_is_one_message(tmp_path):
+    with pytest.raises(UserError, match="there is no such file"):
+        evaluate(tmp_path / "none")
+
+
+@pytest.mark.parametrize("column", ["IS_EMPATHY", "ground-truth"])
+def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_mend(tmp_path, column):
+    session(tmp_path, runs=1)
+    header = [title for title in ("TaskId", "IS_EMPATHY", "ground-truth") if title != column]
+    write_sheets([Sheet("results", header, [["C1", 4.0]])], tmp_path / "other.xlsx")
+    expected = f"other.xlsx: sheet results: the column {column} is missing .*Add it or name it exactly {column}"
+    with pytest.raises(UserError, match=expected):
+        evaluate(tmp_path)
+
+
+def test_a_task_that_is_there_twice_is_refused(tmp_path):
+    path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4,4\nC2,4,4\nC1,3,4\n")
+    with pytest.raises(UserError, match="column TaskId: 'C1' is in rows 2, 4"):
+        evaluate(path)
+
+
+@pytest.mark.parametrize("options", [{"draws": 0}, {"confidence": 1.0}, {"confidence": 95}, {"seed": -1}])
+def test_options_out_of_range_are_one_message(tmp_path, options):
+    with pytest.raises(UserError, match="the confidence is between 0 and 1"):
+        evaluate(session(tmp_path, runs=1), **options)
+    with pytest.raises(UserError, match="Choose strict or authors"):
+        evaluate(tmp_path, policy="lenient")
+
+
+# What is found
+
+
+def test_the_fixture_of_the_release_from_a_file(tmp_path):
+    truth = [4.5, 3.5, 2.5, 1.5, 4.857142857142857, None, 4.2]
+    score = ["5", "4", "2.5", "2", "5.9", "4", "PROCESSING_FAILED"]
+    rows = [list(row) for row in zip(score, truth, strict=True)]
+    write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
+    for policy in ("strict", "authors"):
+        found = evaluate(tmp_path, policy=policy)
+        header, values, _ = found.rows()
+        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
+        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert found.notes[0] == (
+            "a: IS_EMPATHY: 1 not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
+        )
+        assert "a: without a usable score: 1 unstated." in found.notes
+        assert "a: rows without ground truth, left out: 1." in found.notes
+
+
+def test_known_answers_of_three_real_judges_and_their_mean(shared):
+    found = evaluate([shared / "data" / "lend_an_ear_judges" / f"{name}-iter1.xlsx" for name in ("gpt", "claude")])
+    rows = {row[0]: row[1:] for row in found.rows()}
+    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
+    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
+    assert rows["mean"] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
+    assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
+    assert found.metrics.mean.loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
+    found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
+    frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
+    bootstrap = metrics.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
+    expected = metrics.over_runs(frames, bootstrap, policy=policy)
+    pd.testing.assert_frame_equal(found.metrics.mean, expected.mean)
+    pd.testing.assert_frame_equal(found.metrics.spread, expected.spread)
+    several = list(frames.values())
+    pd.testing.assert_frame_equal(found.confusion, metrics.confusion(several, policy=policy))
+    pd.testing.assert_frame_equal(found.calibration, metrics.calibration(several, bootstrap, policy=policy))
+    pd.testing.assert_frame_equal(found.stability, metrics.stability(several, bootstrap, policy=policy))
+    for name, frame in frames.items():
+        pd.testing.assert_frame_equal(found.coverage[name], metrics.coverage(frame, bootstrap))
+        bounds = metrics.missing_bounds(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
+        pd.testing.assert_frame_equal(found.bounds[name], bounds)
+
+
+def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
+    found = evaluate(session(tmp_path), draws=200)
+    table = {row[0]: row for row in found.rows()}
+    assert list(table) == [
+        "file",
+        *(f"model-prompt-iter{run}" for run in (1, 2, 3)),
+        "mean",
+        "95% interval",
+        "sd over files",
+    ]
+    mean, spread = (getattr(found.metrics, name).loc["spearman"] for name in ("mean", "spread"))
+    assert table["mean"][-1] == f"{mean['estimate']:.3f}"
+    assert table["95% interval"][-1] == f"{mean['low']:.3f} to {mean['high']:.3f}"
+    assert table["sd over files"][-1] == f"{spread['estimate']:.3f}"
+    assert {len(row) for row in found.rows()} == {8}
+    assert len(found.further_rows()) == 1 + len(metrics.METRICS)
+
+
+def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
+    session(tmp_path, runs=1, failures=4)
+    strict, authors = (evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors"))
+    assert strict.rows()[1][1:3] == ["36", "0.900"]
+    assert authors.rows()[1][1:3] == ["40", "0.900"]
+    assert "model-prompt-iter1: without a usable score: 4 refusal." in strict.notes
+    assert not any("rewards failure" in note for note in strict.notes)
+    assert any("Unusable replies count as 3" in note for note in authors.notes)
+    bounds = strict.bounds_rows()[1]
+    estimates = strict.bounds["model-prompt-iter1"]["estimate"]
+    assert bounds[:2] == ["model-prompt-iter1", "4"]
+    assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
+    assert "Worst and best" in strict.text()
+
+
+def test_without_participants_figures_stand_alone_and_say_why(tmp_path):
+    for path in session(tmp_path, runs=2).iterdir():
+        table = pd.read_excel(path, engine="openpyxl").drop(columns="PID")
+        table.to_csv(path.with_suffix(".csv"), index=False)
+        path.unlink()
+    found = evaluate(tmp_path, draws=50)
+    mean = found.metrics.mean.loc["accuracy"]
+    assert np.isfinite(mean["estimate"])
+    assert np.isnan(mean["low"])
+    assert mean["reason"] == "no interval: participants are not known"
+    assert "no interval: participants are not known" in found.text()
+
+
+def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
+    session(tmp_path, runs=1)
+    csv(tmp_path / "plain.csv", "IS_EMPATHY,ground-truth\n1,1\n4,3\n")
+    found = evaluate(tmp_path, draws=50)
+    assert np.isfinite(found.metrics.runs["model-prompt-iter1"].loc["accuracy", "low"])
+    assert np.isnan(found.metrics.mean.loc["accuracy", "low"])
+    assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
+
+
+def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
+    frame = run_of(1)
+    write_predictions(tmp_path / "a.xlsx", frame)
+    write_predictions(tmp_path / "b.xlsx", frame.iloc[::-1])
+    same = evaluate(tmp_path, draws=50)
+    assert same.stability.loc["same_label", "estimate"] == 1
+    assert same.notes == []
+    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] + (frame["conversation"] == "C7"))
+    write_predictions(tmp_path / "c.xlsx", other)
+    assert evaluate(tmp_path, draws=50).notes == [
+        "c: 2 of the 40 conversations of all files are not in it.",
+        "Conversations whose ground truth differs between files: 1; the first is C7. "
+        "Are they predictions for the same data?",
+    ]
+
+
+def test_the_json_has_every_figure_and_no_nan(tmp_path):
+    found = evaluate(session(tmp_path, failures=2), draws=50, seed=9)
+    content = json.loads(found.to_json(), parse_constant=pytest.fail)
+    assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == ("strict", 50, 9, 0.95)
+    assert [entry["name"] for entry in content["files"]] == list(found.files)
+    first = content["files"][0]
+    accuracy = found.metrics.runs[first["name"]].loc["accuracy"]
+    assert first["metrics"]["accuracy"] == {
+        **{name: pytest.approx(accuracy[name]) for name in ("estimate", "low", "high")},
+        **{name: accuracy[name] for name in ("n", "unit", "method", "reason")},
+    }
+    assert first["coverage"]["refusal"]["estimate"] == 2
+    assert set(content["over_files"]["mean"]) == {"coverage", *metrics.METRICS}
+    assert content["over_files"]["spread"]["accuracy"]["low"] is None
+    assert np.sum(content["over_files"]["confusion"]) == 3 * 38
+    assert content["over_files"]["calibration"].keys() == set("12345")
+
+
+def test_equal_seeds_give_equal_text(tmp_path):
+    session(tmp_path)
+    first, same, other = (evaluate(tmp_path, draws=300, seed=seed).text() for seed in (1, 1, 2))
+    assert first == same != other
+
+
+def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
+    csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
+    found = evaluate(tmp_path)
+    assert found.rows()[1] == ["a", "0", "", "", "", "", "", ""]
+    assert "no conversation has both a score and a ground truth" in found.text()
+    assert json.loads(found.to_json())["files"][0]["rows"] == 0
