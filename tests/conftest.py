@@ -9,6 +9,8 @@ from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+REFERENCES = pytest.StashKey[dict[str, set]]()
+"""Quantities of the reference values: all of them, those asserted, those left out."""
 
 
 @pytest.fixture(scope="session")
@@ -20,16 +22,74 @@ def shared():
 
 
 @pytest.fixture(scope="session")
-def golden(shared):
-    """Reference values computed in R: quantity -> value."""
+def golden(shared, request):
+    """Reference values computed in R: quantity -> value. Each has to be asserted or left out; see below."""
     with (shared / "golden" / "golden.csv").open() as stream:
-        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+        values = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+    found = request.config.stash[REFERENCES]
+    found["all"].update(values)
+    return References(values, found["asserted"], found["left out"])
+
+
+class References(dict):
+    """Reference values, with a note of those that tests ask for and of those that are left out with a reason."""
+
+    def __init__(self, values, asserted, left_out):
+        super().__init__(values)
+        self.asserted, self.left_out = asserted, left_out
+
+    def __getitem__(self, quantity):
+        self.asserted.add(quantity)
+        return super().__getitem__(quantity)
 
 
 @pytest.fixture(scope="session")
 def minimal_sheets():
     """Build a small valid workbook that is read without a finding; see ``build_minimal``."""
     return build_minimal
+
+
+# Whether every reference value was asserted is known when all tests have run, in however many processes.
+
+
+def pytest_configure(config):
+    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set()}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """A process of pytest-xdist is done: take over what it noted."""
+    for kind, quantities in getattr(node, "workeroutput", {}).get("references", {}).items():
+        node.config.stash[REFERENCES][kind].update(quantities)
+
+
+def pytest_sessionfinish(session):
+    found = session.config.stash[REFERENCES]
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["references"] = {kind: sorted(quantities) for kind, quantities in found.items()}
+    elif reference_problems(session.config) and not session.testsfailed:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for problem in reference_problems(config):
+        terminalreporter.write_line(f"FAILED reference values: {problem}", red=True)
+
+
+def reference_problems(config):
+    """What is wrong after a run of all tests; nothing after a run of some."""
+    if config.option.file_or_dir or any(config.getoption(name, None) for name in PARTIAL):
+        return []
+    found = config.stash[REFERENCES]
+    silent, both = found["all"] - found["asserted"] - found["left out"], found["asserted"] & found["left out"]
+    return [
+        *(f"{quantity} is neither asserted nor left out with a reason" for quantity in sorted(silent)),
+        *(f"{quantity} is asserted: take it off the list of those left out" for quantity in sorted(both)),
+    ]
+
+
+PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")
+"""Options after which not all tests have run."""
 
 
 def build_minimal(*, tasks=(), messages=(), participants=(), further=(), conversations=4, turns=2):

@@ -46,7 +46,9 @@ def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
         golden[f"contrast_{name}"], abs=MIXED_MODEL
     )
     assert contrasts.p.loc[row, "estimate"] == pytest.approx(golden[f"contrast_p_holm_{name}"], abs=MIXED_MODEL)
-    assert float(contrasts.shown.loc[row, "standard error"]) == pytest.approx(golden[f"contrast_se_{name}"], abs=6e-4)
+    low, high = contrasts.differences.loc[row, ["low", "high"]]
+    error = (high - low) / 2 / stats.t.ppf(0.975, golden[f"contrast_df_{name}"])
+    assert error == pytest.approx(golden[f"contrast_se_{name}"], abs=MIXED_MODEL)
     freedom = float(contrasts.shown.loc[row, "degrees of freedom"])
     assert freedom == pytest.approx(golden[f"contrast_df_{name}"], rel=1e-3)
 
@@ -74,16 +76,12 @@ def test_friedman_and_wilcoxon_are_those_of_r(study, golden):
     assert p == pytest.approx(golden["wilcoxon_p_emp_llama"], abs=CLOSED_FORM)
 
 
-def test_clustered_errors_are_those_of_club_sandwich(study, golden):
-    turns = study.turns.dropna(subset=["overall"])
-    design = np.column_stack([np.ones(len(turns)), *(turns["condition"] == name for name in CONDITIONS[1:])])
-    table = comparison.clustered_errors(turns["overall"].to_numpy(), design, turns["participant"])
-    for place, name in enumerate(["(Intercept)", *(f"model{name}" for name in CONDITIONS[1:])]):
-        row = table.loc[place]
-        assert row["coefficient"] == pytest.approx(golden[f"ols_b_{name}"], abs=CLOSED_FORM)
-        assert row["naive"] == pytest.approx(golden[f"ols_se_naive_{name}"], abs=CLOSED_FORM)
-        assert row["CR1S"] == pytest.approx(golden[f"ols_se_CR1S_{name}"], abs=CLOSED_FORM)
-        assert row["CR2"] == pytest.approx(golden[f"ols_se_CR2_{name}"], abs=CLOSED_FORM)
+def test_tests_of_all_conditions_at_once_are_those_of_lmertest_and_anova(contrasts, golden):
+    p = contrasts.overall["estimate"]
+    assert p["F test"] == pytest.approx(golden["lmm_p_model_satt"], abs=MIXED_MODEL, rel=1e-3)
+    assert p["likelihood ratio"] == pytest.approx(golden["lmm_lrt_p_model"], abs=MIXED_MODEL, rel=1e-3)
+    assert "F = 10.48 on 3 and 243.7 degrees of freedom" in contrasts.overall.loc["F test", "method"]
+    assert "chi squared = 29.67 on 3 degrees of freedom" in contrasts.overall.loc["likelihood ratio", "method"]
 
 
 def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
@@ -167,7 +165,10 @@ def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     bootstrap = bootstrap_of(study)
     assert comparison.condition_means(study, bootstrap).loc["only", "estimate"] > 4
     assert comparison.condition_differences(study, bootstrap)["reason"].tolist() == [comparison.ONE_CONDITION]
-    assert comparison.mixed_contrasts(study).reason == comparison.ONE_CONDITION
+    contrasts = comparison.mixed_contrasts(study)
+    assert contrasts.reason == comparison.ONE_CONDITION
+    assert set(contrasts.overall["reason"]) == {comparison.ONE_CONDITION}
+    assert list(contrasts.overall.index) == list(comparison.TEST_KEYS)
     assert comparison.best_condition(study, bootstrap)["best"]["reason"] == comparison.ONE_CONDITION
 
 

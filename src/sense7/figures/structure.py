@@ -12,6 +12,13 @@ from sense7.tables import Sentence
 __all__ = ["heat_map", "scree"]
 
 _COLOURS = "cividis"  # even in lightness, the same to colour-blind readers
+_HALFWAY = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike (WCAG 2)
+
+
+def _luminance(colours: np.ndarray) -> np.ndarray:
+    """Relative luminance of sRGB colours, shape (..., 3), as WCAG 2 defines it."""
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
@@ -37,25 +44,30 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
     known = {pair: r for pair, r in pairs.items() if np.isfinite(r)}
     if not known:
         return Sentence(f"No figure of the {label}: no two of these were rated together and vary.")
-    values = matrix.to_numpy(dtype=float, copy=True)
-    np.fill_diagonal(values, np.nan)
+    import seaborn
+
+    shown = matrix.astype(float).mask(np.eye(len(matrix), dtype=bool)).rename(index=str, columns=str)
     low, high = np.floor(10 * min(known.values())) / 10, np.ceil(10 * max(known.values())) / 10
-    colours = mpl.colormaps[_COLOURS]
-    scale = mpl.colors.Normalize(low, max(high, low + 0.1))
     with mpl.rc_context(STYLE):
         drawing, axes = new_axes(7, 5.4)
-        image = axes.imshow(values, cmap=colours, norm=scale)
-        for row, column in np.argwhere(np.isfinite(values)):
-            red, green, blue, _ = colours(scale(values[row, column]))
-            ink = "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.46 else "#ffffff"
-            axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", color=ink)
-        names = [str(entry) for entry in matrix.index]
-        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-        axes.set_yticks(range(len(names)), names)
-        axes.grid(visible=False)
-        axes.spines[:].set_visible(False)
+        seaborn.heatmap(
+            shown,
+            ax=axes,
+            cmap=_COLOURS,
+            vmin=low,
+            vmax=max(high, low + 0.1),
+            annot=True,
+            fmt=".2f",
+            square=True,
+            cbar_kws={"label": label, "shrink": 0.8},
+        )
+        axes.set_xticklabels(axes.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor")
         axes.tick_params(length=0)
-        drawing.colorbar(image, ax=axes, label=label, shrink=0.8)
+        axes.grid(visible=False)
+        # Black or white, whichever stands out more: seaborn's own choice is faint on mid-grey.
+        filled = axes.collections[0].get_facecolors()[shown.notna().to_numpy().ravel(), :3]
+        for number, light in zip(axes.texts, _luminance(filled), strict=True):
+            number.set_color("#000000" if light > _HALFWAY else "#ffffff")
     parts = [f"{a} and {b}: {r:.2f}" if np.isfinite(r) else f"{a} and {b}: none" for (a, b), r in pairs.items()]
     lowest, highest = min(known, key=known.get), max(known, key=known.get)
     alt = (

@@ -8,7 +8,7 @@ level alone it finds differences in most data sets that have none.
 import itertools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,25 +19,36 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
-from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.statistics.mixed import (
+    Nested,
+    NestedSums,
+    fit_nested,
+    likelihood_ratio,
+    nested_sums,
+    satterthwaite,
+    satterthwaite_f,
+)
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 __all__ = [
+    "TEST_KEYS",
     "Contrasts",
     "Design",
     "best_condition",
-    "clustered_errors",
     "condition_design",
     "condition_differences",
     "condition_keys",
     "condition_means",
+    "condition_pairs",
     "conversation_ratings",
     "friedman",
     "holm",
     "kruskal_wallis",
     "mixed_contrasts",
+    "no_pairs",
     "ordered_conditions",
+    "p_values_in_words",
     "pair_keys",
     "prompted_by_dimension",
     "prompted_is_highest",
@@ -58,6 +69,9 @@ RATINGS = {
     **{name: f"mean {name} rating of the conversation's turns" for name in DIMENSION_NAMES},
 }
 """What a conversation can be compared on: its mean over all rated dimensions, or one rating."""
+
+TEST_KEYS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
+"""Tests of all conditions at once: row of :attr:`Contrasts.overall` -> key."""
 
 NO_CONDITION = "no conversation has a condition in this data set"
 ONE_CONDITION = "there is one condition only, so there is nothing to compare"
@@ -103,15 +117,25 @@ def condition_keys(study: Study, start: str) -> dict[str, str]:
 def pair_keys(study: Study, start: str) -> dict[str, str]:
     """Keys of all pairs of conditions, ``<start>_<first>_<second>``, by the row's name."""
     safe = safe_names(study.conditions)
-    return {_pair(a, b): f"{start}_{safe[a]}_{safe[b]}" for a, b in _pairs(ordered_conditions(study))}
+    return {name: f"{start}_{safe[a]}_{safe[b]}" for name, (a, b) in condition_pairs(study).items()}
 
 
-def _pairs(conditions: list[str]) -> list[tuple[str, str]]:
-    return list(itertools.combinations(conditions, 2)) if len(conditions) <= MOST_CONDITIONS else []
+def condition_pairs(study: Study) -> dict[str, tuple[str, str]]:
+    """All pairs of conditions that are compared, by the row's name; none if there are more than 12 conditions."""
+    conditions = ordered_conditions(study)
+    pairs = itertools.combinations(conditions, 2) if len(conditions) <= MOST_CONDITIONS else ()
+    return {_pair(*pair): pair for pair in pairs}
 
 
 def _pair(first: str, second: str) -> str:
     return f"{first} minus {second}"
+
+
+def no_pairs(study: Study) -> str:
+    """Why no pair of conditions is compared; "" if pairs are."""
+    if len(study.conditions) > MOST_CONDITIONS:
+        return f"{len(study.conditions)} conditions are too many to compare all pairs"
+    return (NO_CONDITION, ONE_CONDITION)[len(study.conditions)] if len(study.conditions) < 2 else ""
 
 
 def conversation_ratings(study: Study) -> pd.DataFrame:
@@ -249,17 +273,17 @@ def condition_differences(
     frame = _compared(study, rating)
     unit = "Cohen's d" if standardised else "points (levels from 1 to 5)"
     rows = {}
-    for first, second in _pairs(ordered_conditions(study)):
+    for name, (first, second) in condition_pairs(study).items():
         method = (
             "difference of means over conversations, in standard deviations"
             if standardised
             else ("difference of means over conversations")
         )
         both = frame[frame["condition"].isin([first, second])]
-        empty = [name for name in (first, second) if not (both["condition"] == name).any()]
+        empty = [one for one in (first, second) if not (both["condition"] == one).any()]
         if empty:
             reason = f"no rated conversation in {' and '.join(empty)}"
-            rows[_pair(first, second)] = estimate_row(n=len(both), unit=unit, method=method, reason=reason)
+            rows[name] = estimate_row(n=len(both), unit=unit, method=method, reason=reason)
             continue
         groups = np.column_stack([both["condition"] == first, both["condition"] == second]).astype(float)
         y = both["y"].to_numpy()
@@ -269,18 +293,11 @@ def condition_differences(
             if standardised
             else (_difference, "no rated conversation")
         )
-        rows[_pair(first, second)] = _row(statistic, values, both["participant"], bootstrap, unit, method, undefined)
+        rows[name] = _row(statistic, values, both["participant"], bootstrap, unit, method, undefined)
     if not rows:
         method = "difference of means over conversations"
-        rows["no pair"] = estimate_row(n=len(frame), unit=unit, method=method, reason=_no_pairs(study))
+        rows["no pair"] = estimate_row(n=len(frame), unit=unit, method=method, reason=no_pairs(study))
     return estimate_table(rows, "pair")
-
-
-def _no_pairs(study: Study) -> str:
-    """Why no pair of conditions is compared; "" if pairs are."""
-    if len(study.conditions) > MOST_CONDITIONS:
-        return f"{len(study.conditions)} conditions are too many to compare all pairs"
-    return (NO_CONDITION, ONE_CONDITION)[len(study.conditions)] if len(study.conditions) < 2 else ""
 
 
 def _difference(sums: np.ndarray) -> np.ndarray:
@@ -318,12 +335,15 @@ class Contrasts:
         Difference, standard error, degrees of freedom, p and p by Holm, in words.
     reason : str
         Why there are none; "" if there are.
+    overall : DataFrame
+        Whether the conditions differ at all: p values, the rows of ``TEST_KEYS``.
     """
 
     differences: pd.DataFrame
     p: pd.DataFrame
     shown: pd.DataFrame
     reason: str
+    overall: pd.DataFrame
 
 
 def mixed_contrasts(
@@ -354,7 +374,7 @@ def mixed_contrasts(
     Checked against lme4, lmerTest and emmeans (R): differences, errors and Holm's p to 2e-4,
     degrees of freedom to 0.1%.
     """
-    pairs = _pairs(ordered_conditions(study))
+    pairs = condition_pairs(study)
     unit, kind = "points (levels from 1 to 5)", "mixed model: participant, participant by condition, conversation; REML"
     groups = None
     if turns:
@@ -364,7 +384,7 @@ def mixed_contrasts(
     else:
         frame = _compared(study, rating)
     present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-    reason, fit = _no_pairs(study) or _never(study, rating), None
+    reason, fit = no_pairs(study) or _never(study, rating), None
     if not reason and len(present) < 2:
         reason = "only one condition has rated conversations"
     if not reason and np.ptp(frame["y"]) < 1e-9:
@@ -376,12 +396,13 @@ def mixed_contrasts(
         if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
             reason = "too few conversations for the model"
     if reason:
-        empty = {_pair(a, b): estimate_row(n=len(frame), unit=unit, method=kind, reason=reason) for a, b in pairs}
-        none = {name: row | {"unit": "p value"} for name, row in empty.items()}
-        return Contrasts(estimate_table(empty, "pair"), estimate_table(none, "pair"), pd.DataFrame(), reason)
-    known = [(a, b) for a, b in pairs if a in present and b in present]
+        none = estimate_row(n=len(frame), unit=unit, method=kind, reason=reason)
+        differences, p = (estimate_table(dict.fromkeys(pairs, none | {"unit": of}), "pair") for of in (unit, "p value"))
+        overall = estimate_table(dict.fromkeys(TEST_KEYS, none | {"unit": "p value"}), "test")
+        return Contrasts(differences, p, pd.DataFrame(), reason, overall)
+    known = {name: pair for name, pair in pairs.items() if set(pair) <= set(present)}
     weights = np.zeros((len(known), len(present)))
-    for row, (first, second) in enumerate(known):
+    for row, (first, second) in enumerate(known.values()):
         weights[row, [present.index(first), present.index(second)]] = 1, -1
     estimates = weights @ fit.coefficients
     errors = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
@@ -391,7 +412,7 @@ def mixed_contrasts(
     width = errors * stats.t.ppf((1 + confidence) / 2, freedom)
     interval = f"{confidence:.0%} interval of the model (t), participants as random effects"
     differences, tests, shown = {}, {}, {}
-    for row, name in enumerate(_pair(*pair) for pair in known):
+    for row, name in enumerate(known):
         differences[name] = estimate_row(
             estimates[row],
             estimates[row] - width[row],
@@ -418,7 +439,41 @@ def mixed_contrasts(
         estimate_table(tests, "pair"),
         pd.DataFrame.from_dict(shown, orient="index").rename_axis("pair"),
         "",
+        _any_difference(sums, fit, len(frame), kind),
     )
+
+
+def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.DataFrame:
+    """Test whether all conditions are alike: by F, and by the ratio of the likelihoods with and without them."""
+    conditions = len(fit.coefficients)
+    f, freedom, p = satterthwaite_f(sums, fit, np.eye(conditions)[1:] - np.eye(conditions)[0])
+    chi, degrees, p_of_ratio = likelihood_ratio(
+        fit_nested(sums, restricted=False),
+        fit_nested(replace(sums, design=np.ones((len(sums.design), 1))), restricted=False),
+    )
+    common, why = {"n": n, "unit": "p value"}, "too few participants and conversations for a test"
+    words = {
+        "F test": (p, f"{kind}; F = {f:.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
+        "likelihood ratio": (
+            p_of_ratio,
+            f"{kind.replace('REML', 'ML')}; chi squared = {chi:.2f} on {degrees} degrees of freedom",
+        ),
+    }
+    rows = {
+        name: estimate_row(value, **common, method=method)
+        if np.isfinite(value)
+        else estimate_row(**common, method=kind, reason=why)
+        for name, (value, method) in words.items()
+    }
+    return estimate_table(rows, "test")
+
+
+def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
+    """P values of a table of estimates in words: p, n, method, and a note where there is none."""
+    shown = pd.DataFrame(
+        {"p": tests["estimate"].map(p_in_words), "n": tests["n"], "method": tests["method"], "note": tests["reason"]}
+    )
+    return shown if shown["note"].any() else shown.drop(columns="note")
 
 
 def p_in_words(p: float) -> str:
@@ -691,62 +746,3 @@ def _test_row(effect: float, n: int, unit: str, method: str, reason: str) -> dic
     if not np.isfinite(effect):
         return estimate_row(n=n, unit=unit, method="rank test", reason=reason)
     return estimate_row(effect, n=n, unit=unit, method=method)
-
-
-def clustered_errors(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> pd.DataFrame:
-    r"""Least squares with standard errors that take rows of one participant as one.
-
-    *CR1S* scales the sandwich by :math:`\frac{m}{m-1}\frac{n-1}{n-p}` for m participants; *CR2* corrects
-    each participant's residuals by :math:`(I - H_{pp})^{-1/2}`. *naive* takes every row as independent.
-
-    Parameters
-    ----------
-    y : array, shape (rows,)
-        The outcome; no NaN.
-    design : array, shape (rows, p)
-        Fixed effects, columns independent.
-    participants : Series
-        Participant of each row.
-
-    Returns
-    -------
-    DataFrame
-        A row an effect: coefficient, naive, CR1S, CR2.
-
-    References
-    ----------
-    Pustejovsky, J. E., & Tipton, E. (2018). Journal of Business & Economic Statistics 36, 672-683.
-
-    Notes
-    -----
-    Checked against stats::lm and clubSandwich::vcovCR (R) to 1e-7.
-
-    Examples
-    --------
-    >>> y = np.array([1.0, 2, 4, 5, 3, 6])
-    >>> clustered_errors(y, np.ones((6, 1)), pd.Series(list("aabbcc"))).round(3).to_numpy().tolist()
-    [[3.5, 0.764, 1.0, 1.0]]
-    """
-    y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
-    codes = pd.factorize(pd.Series(participants).to_numpy())[0]
-    rows, effects = design.shape
-    bread = np.linalg.inv(design.T @ design)
-    coefficients = bread @ design.T @ y
-    residuals = y - design @ coefficients
-    plain, corrected = np.zeros((effects, effects)), np.zeros((effects, effects))
-    count = codes.max() + 1
-    for one in range(count):
-        own, left = design[codes == one], residuals[codes == one]
-        score = own.T @ left
-        plain += np.outer(score, score)
-        values, vectors = np.linalg.eigh(np.eye(len(own)) - own @ bread @ own.T)
-        root = np.where(values > 1e-10, 1 / np.sqrt(np.maximum(values, 1e-10)), 0)
-        score = own.T @ (vectors @ (root * (vectors.T @ left)))
-        corrected += np.outer(score, score)
-    scale = count / (count - 1) * (rows - 1) / (rows - effects)
-    variances = {
-        "naive": np.diag(bread) * (residuals @ residuals) / (rows - effects),
-        "CR1S": np.diag(scale * bread @ plain @ bread),
-        "CR2": np.diag(bread @ corrected @ bread),
-    }
-    return pd.DataFrame({"coefficient": coefficients} | {name: np.sqrt(value) for name, value in variances.items()})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 __all__ = [
     "Nested",
@@ -18,9 +19,11 @@ __all__ = [
     "RandomIntercept",
     "fit_nested",
     "fit_random_intercept",
+    "likelihood_ratio",
     "nested_sums",
     "random_intercept_sums",
     "satterthwaite",
+    "satterthwaite_f",
 ]
 
 _LARGEST_RATIO = 20.0
@@ -219,7 +222,7 @@ class Nested:
     variances : array, shape (..., 4)
         Of participants, of cells, of groups, and the residual one; 0 where it is not free.
     deviance : array, shape (...)
-        Minus twice the restricted log-likelihood.
+        Minus twice the log-likelihood, the restricted one if that was maximised.
     """
 
     coefficients: np.ndarray
@@ -286,8 +289,10 @@ def nested_sums(
     )
 
 
-def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None) -> Nested:
-    r"""Fit the nested model by restricted maximum likelihood (REML), for many resamplings at once.
+def fit_nested(
+    sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None, *, restricted: bool = True
+) -> Nested:
+    r"""Fit the nested model by restricted maximum likelihood (REML), or the full one, for many resamplings at once.
 
     .. math:: y = X\beta + u_p + v_{pc} + w_{pcg} + e
 
@@ -303,6 +308,8 @@ def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.nd
         How often each participant is taken; without it, once.
     start : array, shape (3,), optional
         Ratios of the variances to begin with.
+    restricted : bool
+        Whether the likelihood is the restricted one; the full one (ML) compares models of different fixed effects.
 
     Returns
     -------
@@ -315,7 +322,7 @@ def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.nd
 
     Notes
     -----
-    Checked against lme4::lmer (R): variances, effects, standard errors and likelihood to 2e-4.
+    Checked against lme4::lmer (R), REML and ML: variances, effects, standard errors and likelihood to 2e-4.
 
     Examples
     --------
@@ -328,31 +335,33 @@ def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.nd
     ([3.5, 5.5], [4.359, 0.0, 0.0, 0.812])
     """
     if weights is None:
-        fit = fit_nested(sums, np.ones((1, len(sums.participants))), start)
+        fit = fit_nested(sums, np.ones((1, len(sums.participants))), start, restricted=restricted)
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
     begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
-    pieces = [_fit_chunk(sums, weights[first : first + _CHUNK], begin) for first in range(0, len(weights), _CHUNK)]
+    pieces = [
+        _fit_chunk(sums, weights[first : first + _CHUNK], begin, restricted) for first in range(0, len(weights), _CHUNK)
+    ]
     return Nested(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in Nested.__dataclass_fields__))
 
 
-def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nested:
+def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restricted: bool) -> Nested:
     """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are halved."""
     free = np.flatnonzero(sums.free)
     place = np.tile(begin, (len(weights), 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = _nested_deviance(sums, weights, place)
+        value = _nested_deviance(sums, weights, place, restricted)
         moving = np.isfinite(value)
         for _ in range(_ITERATIONS if len(free) else 0):
             active = np.flatnonzero(moving)
             if not len(active):
                 break
-            step = _newton_step(sums, weights[active], place[active], value[active], free)
+            step = _newton_step(sums, weights[active], place[active], value[active], free, restricted)
             best, shrink = value[active], np.ones(len(active))
             moved = np.zeros(len(active), dtype=bool)
             for _ in range(8):
                 left = np.flatnonzero(~moved)
                 trial = np.clip(place[active[left]] + shrink[left, None] * step[left], 0, _LARGEST_LOG)
-                found = _nested_deviance(sums, weights[active[left]], trial)
+                found = _nested_deviance(sums, weights[active[left]], trial, restricted)
                 better = found < best[left]
                 rows = active[left[better]]
                 place[rows], value[rows] = trial[better], found[better]
@@ -361,7 +370,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nest
                 if moved.all():
                     break
             moving[active] = moved & (best - value[active] > 1e-7)
-        cross, _, freedom = _nested_cross(sums, weights, np.expm1(place))
+        cross, _, freedom = _nested_cross(sums, weights, np.expm1(place), restricted)
         inverse, coefficients, residual = _solve(cross, freedom)
     variances = np.column_stack([np.expm1(place) * residual[:, None], residual])
     variances[~np.isfinite(value)] = np.nan
@@ -369,10 +378,10 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nest
     return Nested(coefficients, residual[:, None, None] * inverse, variances, deviance)
 
 
-def _newton_step(sums, weights, place, value, free) -> np.ndarray:
+def _newton_step(sums, weights, place, value, free, restricted) -> np.ndarray:
     """A descending step from differences of the deviance."""
     width, count = 1e-3 / max(1.0, float((sums.counts * sums.sizes).sum(axis=1).max()) / 50), len(free)
-    at = lambda *moves: _nested_deviance(sums, weights, place + sum(moves))  # noqa: E731
+    at = lambda *moves: _nested_deviance(sums, weights, place + sum(moves), restricted)  # noqa: E731
     unit = width * np.eye(_PARTS)[free]
     ahead, behind = [at(e) for e in unit], [at(-e) for e in unit]
     gradient, hessian = np.zeros((len(place), count)), np.zeros((len(place), count, count))
@@ -396,9 +405,9 @@ def _newton_step(sums, weights, place, value, free) -> np.ndarray:
 
 
 def _nested_cross(
-    sums: NestedSums, weights: np.ndarray, ratios: np.ndarray
+    sums: NestedSums, weights: np.ndarray, ratios: np.ndarray, restricted: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weighted cross products of (design, y), log-determinant of the weights, degrees of freedom."""
+    """Weighted cross products of (design, y), log-determinant of the weights, divisor of the residual variance."""
     people, cells, groups = ratios[:, :1], ratios[:, 1:2], ratios[:, 2:]
     by_person = lambda values: np.add.reduceat(values, sums.starts, axis=1)  # noqa: E731
     shrink = 1 / (1 + sums.sizes * groups)
@@ -430,13 +439,14 @@ def _nested_cross(
     cross -= np.swapaxes(outer * (weights * factor)[:, :, None], 1, 2) @ outer
     logs = (weights * (logs + np.log1p(people * whole))).sum(axis=1)
     rows = np.add.reduceat(sums.counts @ sums.sizes, sums.starts)
-    return cross, logs, weights @ rows - (width - 1)
+    return cross, logs, weights @ rows - (width - 1 if restricted else 0)
 
 
-def _nested_deviance(sums: NestedSums, weights: np.ndarray, place: np.ndarray) -> np.ndarray:
-    cross, logs, freedom = _nested_cross(sums, weights, np.expm1(place))
+def _nested_deviance(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restricted: bool) -> np.ndarray:
+    cross, logs, freedom = _nested_cross(sums, weights, np.expm1(place), restricted)
     _, _, residual = _solve(cross, freedom)
-    return freedom * np.log(residual) + logs + np.log(np.linalg.det(cross[:, :-1, :-1]))
+    deviance = freedom * np.log(residual) + logs
+    return deviance + np.log(np.linalg.det(cross[:, :-1, :-1])) if restricted else deviance
 
 
 def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.ndarray:
@@ -489,3 +499,79 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     covariance = 2 * np.linalg.pinv(hessian)
     spread = np.einsum("ic,ij,jc->c", gradient, covariance, gradient)
     return 2 * state(place)[1] ** 2 / spread
+
+
+def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tuple[float, float, float]:
+    r"""Test several contrasts of the fixed effects at once: F, degrees of freedom of its denominator, p.
+
+    With :math:`L V L^\top = P D P^\top`, the q rotated contrasts :math:`P^\top L` are uncorrelated, each with
+    :math:`\nu_i` degrees of freedom of its own, and
+
+    .. math:: F = \frac{1}{q} \sum_i \frac{(P^\top L \hat\beta)_i^2}{D_{ii}}, \quad
+              \nu = \frac{2E}{E - q}, \quad E = \sum_i \frac{\nu_i}{\nu_i - 2}
+
+    Parameters
+    ----------
+    sums : NestedSums
+        The data.
+    fit : Nested
+        One fitted model of them, by REML.
+    contrasts : array, shape (q, p)
+        Weights of the fixed effects, rows independent; all are nought under the hypothesis.
+
+    Returns
+    -------
+    f, freedom, p : float
+        On q and ``freedom`` degrees of freedom; NaN where a contrast has no more than two of its own. By this rule
+        ``freedom`` depends a little on which contrasts say the same, F does not.
+
+    References
+    ----------
+    Fai, A. H.-T., & Cornelius, P. L. (1996). Journal of Statistical Computation and Simulation 54, 363-378.
+
+    Notes
+    -----
+    Checked against lmerTest::anova, type III (R): F to 2e-4, degrees of freedom to 0.1%.
+    """
+    contrasts = np.asarray(contrasts, dtype=float)
+    spread, axes = np.linalg.eigh(contrasts @ fit.covariance @ contrasts.T)
+    rotated = axes.T @ contrasts
+    own, q = satterthwaite(sums, fit, rotated), len(contrasts)
+    f = float(((rotated @ fit.coefficients) ** 2 / spread).mean())
+    if (own <= 2).any():
+        return f, np.nan, np.nan
+    expected = (own / (own - 2)).sum()
+    freedom = float(own[0]) if q == 1 else float(2 * expected / (expected - q))
+    return f, freedom, float(stats.f.sf(f, q, freedom))
+
+
+def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float]:
+    r"""Test the fixed effects that the smaller of two models lacks: chi-square, degrees of freedom, p.
+
+    .. math:: \chi^2 = 2 (\ell_1 - \ell_0)
+
+    Parameters
+    ----------
+    larger, smaller : Nested
+        Fitted to the same rows with the same random effects by full maximum likelihood
+        (``restricted=False``); the smaller one's fixed effects lie within the larger one's.
+
+    Returns
+    -------
+    chi, freedom, p : float
+        NaN where one of the models has no finite likelihood.
+
+    References
+    ----------
+    Wilks, S. S. (1938). Annals of Mathematical Statistics 9, 60-62.
+
+    Notes
+    -----
+    Checked against stats::anova of lme4::lmer (R) to 2e-4. It takes many participants for granted.
+    """
+    chi, freedom = float(smaller.deviance - larger.deviance), len(larger.coefficients) - len(smaller.coefficients)
+    if not np.isfinite(chi):
+        return np.nan, freedom, np.nan
+    # Rounding may leave a hair below nought where nothing differs.
+    chi = max(chi, 0.0)
+    return chi, freedom, float(stats.chi2.sf(chi, freedom))

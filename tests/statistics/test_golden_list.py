@@ -1,0 +1,206 @@
+"""Every reference value of R is asserted, here or beside its module, or left out with a reason.
+
+That none is missing is checked when all tests have run (``conftest.py``): a value counts as asserted if a test asks
+the fixture ``golden`` for it. Here stand those that belong to no one module, and the list of those left out.
+"""
+
+import fnmatch
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.judge.metrics import label_metrics
+from sense7.statistics import reliability
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.disruption import poor_turn_conversations
+from sense7.statistics.mixed import fit_nested, nested_sums
+from sense7.workbook import read_workbook
+
+CLOSED_FORM = 1e-7
+MIXED_MODEL = 2e-4
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
+
+NOT_COMPUTED = {
+    "clmm*": "ordinal mixed models: no well-kept Python implementation comes nearer than 0.03",
+    "lmm_modelrandom_*": "conditions as a crossed random effect: four can't tell a variance; here they are fixed",
+    "gstudy_*": "dimensions as a random effect: the seven are all there are, no sample of more",
+    "omega_*_3f_*": "three oblique factors of ratings with one: from any random start the rotation finds a better "
+    "optimum than psych's, with an omega hierarchical of .01 per turn instead of .95",
+    "dunn_*": "takes the conversations of one participant as independent; pairs are tested in the mixed model",
+    "mannwhitney_W_emp_llama": "takes the conversations of one participant as independent",
+    "cliffs_delta_emp_llama": "another size of the same difference, by the same test",
+    "d_z_participant": "another standardiser of the difference within participants, whose d_av is asserted",
+    "d_psych_*": "psych 2.2.9 divides by n where the pooled variance has n - 2",
+    "g_*_vs_none": "Hedges' correction is a thousandth at these numbers",
+    "glass_*_vs_none": "another standardiser of the difference, whose d is asserted",
+    "kappa_unw_*": "levels have an order, so that kappa is weighted throughout",
+    "icc1_anova_n0": "a step on the way to icc1_anova_participant, which is asserted",
+    "char_by_trait1": "characteristics are screened by Benjamini and Hochberg's rule",
+    "judge_kendall_b": "the authors' metrics have Spearman's correlation",
+    "judge_pearson": "the authors' metrics have Spearman's correlation",
+    "judge_spearman_lo_*": "an interval that takes turns as independent",
+    "judge_spearman_hi_*": "an interval that takes turns as independent",
+}
+"""Quantities that the library does not compute: pattern -> why."""
+
+
+@pytest.mark.parametrize("pattern", NOT_COMPUTED)
+def test_what_is_left_out_is_there_and_has_a_reason(golden, pattern):
+    quantities = fnmatch.filter(golden, pattern)
+    assert quantities, "no such quantity: take it off the list"
+    assert NOT_COMPUTED[pattern]
+    golden.left_out.update(quantities)
+
+
+def test_nothing_is_left_out_twice(golden):
+    for quantity in golden:
+        assert sum(fnmatch.fnmatchcase(quantity, pattern) for pattern in NOT_COMPUTED) <= 1, quantity
+
+
+def test_what_is_left_out_is_a_small_part(golden):
+    left_out = [name for name in golden if any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_COMPUTED)]
+    assert len(left_out) <= len(golden) / 5
+
+
+# The check at the end of a run
+
+
+@pytest.fixture
+def problems(request):
+    """What the check says of quantities a, b and c, after a run with some options."""
+    conftest = request.config.pluginmanager.get_plugin(str(CONFTEST))
+
+    def check(asserted, left_out, **options):
+        found = {"all": set("abc"), "asserted": set(asserted), "left out": set(left_out)}
+        options = {"file_or_dir": [], **options}
+        config = SimpleNamespace(option=SimpleNamespace(**options), getoption=options.get)
+        config.stash = {conftest.REFERENCES: found}
+        return conftest.reference_problems(config)
+
+    return check
+
+
+def test_all_asserted_or_left_out_is_well(problems):
+    assert problems("ac", "b") == []
+
+
+def test_a_value_that_is_silent_or_both_is_named(problems):
+    assert problems("a", "b") == ["c is neither asserted nor left out with a reason"]
+    assert problems("abc", "b") == ["b is asserted: take it off the list of those left out"]
+
+
+@pytest.mark.parametrize("options", [{"file_or_dir": ["tests/statistics"]}, {"keyword": "alpha"}, {"lf": True}])
+def test_a_run_of_some_tests_is_not_judged(problems, options):
+    assert problems("a", "", **options) == []
+
+
+TOY = """
+def test_some(golden):
+    assert golden["a"] == 1
+
+def test_others(golden):
+    golden.left_out.add("b")
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "two processes"])
+def test_a_run_without_one_of_the_values_fails(tmp_path, options):
+    checkout, folder = tmp_path / "checkout", tmp_path / "shared" / "golden"
+    (checkout / "tests").mkdir(parents=True)
+    folder.mkdir(parents=True)
+    (folder / "golden.csv").write_text("quantity,value\na,1\nb,2\nc,3\n", "utf-8")
+    (checkout / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib\n", "utf-8")
+    (checkout / "tests" / "test_toy.py").write_text(TOY, "utf-8")
+    shutil.copy(CONFTEST, checkout / "tests")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # quicker
+    done = subprocess.run(command, cwd=checkout, env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "2 passed" in done.stdout
+    found = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    assert found == ["FAILED reference values: c is neither asserted nor left out with a reason"]
+
+
+# Values that belong to no one module
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    return read_workbook(shared / "golden" / "golden.xlsx")
+
+
+@pytest.fixture(scope="module")
+def ratings(study):
+    turns, post_task = reliability.turn_ratings(study), reliability.post_task_ratings(study)
+    return {
+        "turn_pairwise": (turns, "pairwise"),
+        "turn_listwise": (turns, "listwise"),
+        "turn_6dims_pairwise": (turns.drop(columns="Relational"), "pairwise"),
+        "post": (post_task, "pairwise"),
+    }
+
+
+WHICH = ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"]
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_feldt_limits_are_those_of_psych_and_psychometric(ratings, golden, which):
+    frame, missing = ratings[which]
+    row = reliability.alpha_row(frame, ParticipantBootstrap(frame.index, 10, 1), missing=missing, interval="feldt")
+    assert row["low"] == pytest.approx(golden[f"alpha_feldt_lower_psych_{which}"], abs=CLOSED_FORM)
+    assert row["high"] == pytest.approx(golden[f"alpha_feldt_upper_psych_{which}"], abs=CLOSED_FORM)
+    assert row["low"] == pytest.approx(golden[f"alpha_psychometric_lcl_{which}"], abs=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_alpha_without_each_dimension_is_that_of_psych(ratings, golden, which):
+    frame, missing = ratings[which]
+    # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
+    frame = frame.dropna() if missing == "listwise" else frame
+    dropped = reliability.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1), missing=missing)
+    for name in frame:
+        reference = golden[f"alpha_if_dropped_{which}_{name}"]
+        assert dropped.loc[name, "estimate"] == pytest.approx(reference, abs=CLOSED_FORM)
+
+
+def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
+    rows = study.conversations.dropna(subset=["successful"])
+    design = np.column_stack([np.ones(len(rows)), *(rows["condition"] == name for name in CONDITIONS[1:])])
+    sums = nested_sums(rows["successful"].to_numpy(), design, rows["participant"], rows["condition"])
+    # The reference has no participant by condition.
+    sums.free[1] = False
+    fit = fit_nested(sums)
+    assert -fit.deviance / 2 == pytest.approx(golden["lmm_post_logLik"], abs=MIXED_MODEL)
+    for place, name in enumerate(["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])]):
+        assert fit.coefficients[place] == pytest.approx(golden[f"lmm_post_b_{name}"], abs=MIXED_MODEL)
+        assert np.sqrt(fit.covariance[place, place]) == pytest.approx(golden[f"lmm_post_se_{name}"], abs=MIXED_MODEL)
+
+
+def test_conversations_without_a_poor_turn_are_counted_as_in_r(study, golden):
+    conversations = poor_turn_conversations(study, "experience")
+    assert (conversations["poor"] == 0).sum() == golden["n_none_one_vs_none"]
+
+
+JUDGE = {
+    "spearman": "judge_spearman",
+    "accuracy": "judge_accuracy",
+    "macro_f1": "judge_macro_f1",
+    "mean_absolute_error": "judge_mae",
+    "quadratic_kappa": "judge_kappa_quad",
+}
+
+
+def test_metrics_of_a_judge_are_those_of_r(study, shared, golden):
+    scores = pd.read_csv(shared / "golden" / "judge_turns.csv")
+    both = study.turns.merge(scores, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
+    table = label_metrics(both["overall"], both["judge"])
+    for row, quantity in JUDGE.items():
+        assert table.loc[row, "estimate"] == pytest.approx(golden[quantity], abs=CLOSED_FORM)
