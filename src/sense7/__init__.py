@@ -34,6 +34,7 @@ _STATISTICS, _JUDGE = (
 )
 _MODULES = {
     "figures": "figures",
+    "ground_truths": "statistics.ground_truth",  # the name itself leads to the function
     "report": "workbook.report",
     "tables": "tables",
     "taxonomy": "taxonomy",

@@ -1,6 +1,8 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
+from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.charts import counts_by_group, histogram, intervals, level_distribution
+from sense7.figures.judge import metric_panels
 from sense7.figures.recovery import event_time
 from sense7.figures.robustness import specification_curve
 from sense7.figures.structure import heat_map, scree
@@ -10,6 +12,7 @@ from sense7.figures.words import distinctive_terms
 
 __all__ = [
     "Figure",
+    "ceiling_curves",
     "counts_by_group",
     "distinctive_terms",
     "event_time",
@@ -18,6 +21,7 @@ __all__ = [
     "intervals",
     "level_distribution",
     "lines_by_turn",
+    "metric_panels",
     "scree",
     "specification_curve",
 ]

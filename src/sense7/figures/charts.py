@@ -5,13 +5,25 @@ from collections.abc import Mapping
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, new_axes
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 
-__all__ = ["counts_by_group", "histogram", "intervals", "level_distribution", "ranges_in_words"]
+__all__ = [
+    "counts_by_group",
+    "counts_by_two_groups",
+    "distributions",
+    "histogram",
+    "intervals",
+    "level_distribution",
+    "ranges_in_words",
+]
+
+HEAVY_TAIL = 20
+"""An axis is logarithmic if the largest value is more than so many times the median."""
 
 
 def ranges_in_words(table: pd.DataFrame) -> str:
@@ -35,7 +47,7 @@ def intervals(
     label: str,
     caption: str,
     limits: tuple[float, float] | None = None,
-) -> Figure:
+) -> Figure | Sentence:
     """Estimates with their intervals, a row each, one colour and mark a table.
 
     Parameters
@@ -53,11 +65,13 @@ def intervals(
 
     Returns
     -------
-    Figure
-        Rows without an estimate say so in their place.
+    Figure or Sentence
+        Rows without an estimate say so in their place; a sentence if there is no row.
     """
     tables = {"": tables} if isinstance(tables, pd.DataFrame) else dict(tables)
     rows = list(next(iter(tables.values())).index)
+    if not rows:
+        return Sentence(f"No figure of {label}: there is nothing to show.")
     scale = 100 if next(iter(tables.values()))["unit"].str.startswith("share").all() else 1
     with mpl.rc_context(STYLE):
         drawing, axes = new_axes(7, 0.8 + 0.36 * len(rows) * max(1, 0.6 * len(tables)))
@@ -189,3 +203,112 @@ def histogram(values: pd.Series, *, name: str, label: str, caption: str) -> Figu
         f"most often {counts.idxmax()} ({counts.max():,} times)."
     )
     return Figure(drawing, name, alt, caption, counts.rename_axis("value").to_frame("conversations"))
+
+
+def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
+    """Letter-value plots (seaborn's boxenplot): a panel a quantity, a row a condition.
+
+    The widest box holds the middle half of the values, each further pair of boxes half of what is left, so that tails
+    are shown as well (Hofmann, Wickham and Kafadar, 2017).
+
+    Parameters
+    ----------
+    frames : mapping of str -> DataFrame
+        Label of the axis -> condition, value (no NaN); those without a row are left out.
+    name, caption : str
+        As for :func:`intervals`.
+    label : str
+        What is shown, for those who do not see it.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence if there is no value at all. An axis whose largest value is more than twenty times the
+        median is logarithmic, and says so. The data are the quartiles.
+    """
+    import seaborn
+
+    frames = {axis: frame for axis, frame in frames.items() if len(frame)}
+    if not frames:
+        return Sentence(f"No figure of {label}: there is nothing to show.")
+    quartiles = {
+        axis: frame.groupby("condition")["value"].describe().rename(columns=str)[["count", "25%", "50%", "75%"]]
+        for axis, frame in frames.items()
+    }
+    rows = max(map(len, quartiles.values()))
+    ink = STYLE["text.color"]
+    with mpl.rc_context(STYLE):
+        drawing = MatplotlibFigure(figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained")
+        for axes, (axis, frame) in zip(drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True):
+            seaborn.boxenplot(
+                frame,
+                x="value",
+                y="condition",
+                order=list(quartiles[axis].index),
+                color=COLOURS[5],
+                width=0.7,
+                linecolor=ink,
+                linewidth=0.5,
+                line_kws={"color": ink, "linewidth": 1.8},
+                flier_kws={"s": 8, "facecolor": ink, "linewidth": 0},
+                ax=axes,
+            )
+            tail = frame["value"].max() > HEAVY_TAIL * frame["value"].median() > 0
+            if tail:
+                # Linear up to one: seconds and words may be nought.
+                axes.set_xscale("symlog", linthresh=1)
+                axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="")
+            axes.grid(visible=False, axis="y")
+    parts = [
+        f"{axis}: "
+        + "; ".join(
+            f"{condition}: median {row['50%']:g}, quartiles {row['25%']:g} and {row['75%']:g}, n = {row['count']:,.0f}"
+            for condition, row in table.iterrows()
+        )
+        for axis, table in quartiles.items()
+    ]
+    data = pd.concat(quartiles, names=["quantity"])
+    data = data.rename(columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"})
+    return Figure(drawing, name, f"{label}. {'. '.join(parts)}.", caption, data)
+
+
+def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
+    """Counts of two groupings as a heat map with the numbers in its cells; a sentence if there are none.
+
+    Parameters
+    ----------
+    counts : DataFrame of int
+        Rows and columns are groups.
+    name, label, caption : str
+        As for :func:`intervals`; the label is that of the colours.
+    """
+    import seaborn
+
+    if counts.empty:
+        return Sentence(f"No figure of {label}: nothing was given in this data set.")
+    with mpl.rc_context(STYLE):
+        drawing, axes = new_axes(7, 1.6 + 0.32 * len(counts))
+        # cividis is even in lightness, and the same to colour-blind readers.
+        key = {"label": label, "shrink": 0.8, "aspect": 30, "ticks": mpl.ticker.MaxNLocator(6, integer=True)}
+        seaborn.heatmap(counts, annot=True, fmt=",d", cmap="cividis", vmin=0, cbar_kws=key, ax=axes)
+        (cells,) = axes.collections
+        cells.update_scalarmappable()  # gives the cells their colours
+        for text, colour in zip(axes.texts, cells.get_facecolors(), strict=True):
+            text.set_color(_readable_on(colour))
+        axes.set_xticks(axes.get_xticks(), [str(column) for column in counts.columns], rotation=30, ha="right")
+        axes.set_yticks(axes.get_yticks(), [str(row) for row in counts.index], rotation=0)
+        axes.set(xlabel="", ylabel="")
+        axes.tick_params(length=0)
+    parts = [
+        f"{row}: " + ", ".join(f"{column} {count:,}" for column, count in counts.loc[row].items())
+        for row in counts.index
+    ]
+    return Figure(drawing, name, f"Heat map of {label}. {'; '.join(parts)}.", caption, counts)
+
+
+def _readable_on(colour) -> str:
+    """Black or white, whichever has the larger contrast (WCAG 2) with a colour."""
+    channels = np.asarray(colour[:3])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return "#000000" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "#ffffff"

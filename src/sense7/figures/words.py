@@ -1,12 +1,13 @@
 """Figures of the words that users write."""
 
+import matplotlib as mpl
 import pandas as pd
 
 from sense7.figures.charts import intervals
-from sense7.figures.style import Figure
+from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
 from sense7.tables import Sentence
 
-__all__ = ["distinctive_terms"]
+__all__ = ["distinctive_terms", "topic_stability"]
 
 
 def distinctive_terms(terms: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
@@ -24,3 +25,40 @@ def distinctive_terms(terms: pd.DataFrame, *, name: str, caption: str) -> Figure
     return intervals(
         terms, name=name, label="log-odds ratio (positive: more in comments on poor turns)", caption=caption
     )
+
+
+def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+    """How well topics are found again, by their number: in the comments, and in shuffled ones as a band.
+
+    Parameters
+    ----------
+    stability : DataFrame
+        As in :class:`sense7.statistics.topics.TopicModel`.
+    name, caption : str
+        As for :func:`sense7.figures.charts.intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence if there were too few comments for a model.
+    """
+    if stability.empty:
+        return Sentence("No figure of topics: there are too few comments for a topic model.")
+    numbers = stability.index.to_numpy(dtype=float)
+    with mpl.rc_context(STYLE):
+        drawing, axes = new_axes(7, 3.2)
+        band = (stability["shuffled, lowest"], stability["shuffled, highest"])
+        axes.fill_between(numbers, *band, color=COLOURS[1], alpha=0.25, linewidth=0)
+        axes.plot(numbers, stability["shuffled"], "s--", color=COLOURS[1], label="words shuffled (mean and range)")
+        axes.plot(numbers, stability["comments"], "o-", color=COLOURS[0], label="comments as written")
+        axes.set_xlabel("number of topics")
+        axes.set_ylabel("found again (Jaccard index)")
+        axes.set_ylim(0, 1)
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    parts = [
+        f"{number} topics: {row['comments']:.2f}; shuffled {row['shuffled']:.2f} "
+        f"({row['shuffled, lowest']:.2f} to {row['shuffled, highest']:.2f})"
+        for number, row in stability.iterrows()
+    ]
+    return Figure(drawing, name, f"How well topics are found again. {'. '.join(parts)}.", caption, stability)

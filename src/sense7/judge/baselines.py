@@ -1,0 +1,518 @@
+"""What a judge has to beat: predictions that need no judge, no key and no understanding.
+
+Each baseline predicts the ground truth of a conversation without having seen it, and gives one score a
+conversation, so that the metrics of judges apply to it as they are. What is fitted is fitted to other participants:
+they are divided into folds, and each fold is predicted from the others. The one exception is the participant's
+own mean, which is about knowing the person.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.preprocessing import StandardScaler
+
+from sense7.judge.chat import chats
+from sense7.judge.metrics import AUTHORS_METRICS, METRICS, label_metrics
+from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, word_counts, words_of
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import ground_truth, label_counts, labels
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+
+__all__ = [
+    "BASELINES",
+    "LEXICON",
+    "Baseline",
+    "accuracy_gains",
+    "baseline_keys",
+    "baseline_predictions",
+    "baseline_table",
+    "lexicon_shares",
+    "lexicon_table",
+]
+
+BASELINES = {
+    "majority label": "majority",
+    "own mean": "participant_mean",
+    "length": "length",
+    "lexicon": "lexicon",
+    "all words, ridge": "tfidf_ridge",
+    "all words, ordinal": "tfidf_ordinal",
+    "embeddings": "embedding",
+}
+"""Name of each baseline -> its place in keys."""
+
+LEXICON = {
+    "Affective": "afraid alone angry anxious disappoint* feel* frustrat* hurt* overwhelm* sad sadness stress* upset*",
+    "Cognitive": "aim aims because goal* intend* meaning perspective* point sense understand* understood",
+    "Response": "advice advis* idea ideas option* plan plans recommend* step steps suggest* tips",
+    "Prosocial": "care caring comfort* glad help* hope hoping kind kindness sorry support* thank* wish*",
+    "Interest": "curious details hear interest* listen* question* tell wonder*",
+    "Contextual": "background believe* circumstance* family history prefer* situation* value* work*",
+    "Relational": "already before earlier forget* forgot* last mention* recall* remember* said told together",
+}
+"""Words by the dimension that they may speak of: the companion's own short list. A star stands for any ending."""
+
+FOLDS = 10
+INNER_FOLDS = 5
+ALPHAS = tuple(10.0**power for power in range(-1, 5))
+"""Penalties of ridge regression that are tried, by folds of participants within what is learned from."""
+
+FEWEST_PARTICIPANTS = 5
+"""Participants below which nothing is fitted to texts."""
+
+FEWEST_CONVERSATIONS = 10
+"""Conversations below which nothing is learned from them."""
+
+_DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Predictions of one baseline.
+
+    Attributes
+    ----------
+    name : str
+        One of ``BASELINES``.
+    method : str
+        How it predicts.
+    predictions : DataFrame
+        A row a conversation with ground truth, in the order of sheet Tasks: conversation, participant, ground_truth,
+        score, ``above``. The last is the score minus what is predicted without any feature (mean, or most
+        frequent label, of what was learned from); by it conversations are ordered. Empty if there is none.
+    reason : str
+        Why there are no predictions; "" if there are.
+    """
+
+    name: str
+    method: str
+    predictions: pd.DataFrame = field(repr=False)
+    reason: str = ""
+
+
+def baseline_predictions(
+    study: Study, *, embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None
+) -> dict[str, Baseline]:
+    r"""Predict every conversation with ground truth by every baseline.
+
+    - *majority label*: the most frequent label among the conversations of the other participants; of equally
+      frequent ones the lowest;
+    - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
+      other, the mean over the conversations of the other participants;
+    - *length*: ridge regression on the logarithms of 1 plus the numbers of words of the user, of words of the
+      assistant, and of turns;
+    - *lexicon*: ridge regression on :func:`lexicon_shares`;
+    - *all words, ridge*: ridge regression on :func:`sense7.judge.text_features.tfidf`;
+    - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
+      the label on the score s of that ridge regression; the score is the most probable label. What it learns from
+      are scores that were themselves predicted by folds within what is learned from;
+    - *embeddings*: ridge regression on :func:`sense7.judge.text_features.embed`, if an embedder is given.
+
+    All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
+    (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
+    within. A conversation that is word for word in the fold to be predicted is not learned from either.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Conversations without ground truth are left out.
+    embedder : callable or str, optional
+        See :func:`sense7.judge.text_features.embed`; without it there is no row ``embeddings``.
+
+    Returns
+    -------
+    dict
+        Name -> Baseline; each has either predictions for every conversation with ground truth, or the reason.
+
+    Raises
+    ------
+    UserError
+        If the embedder fails.
+
+    Notes
+    -----
+    Ridge regression is scikit-learn's, the cumulative logit statsmodels' OrderedModel. The choice of the penalty is
+    checked against scikit-learn's RidgeCV.
+    """
+    data = _Data(study)
+    ways = {
+        "majority label": ("most frequent label of the other participants", _majority),
+        "own mean": ("mean of the participant's other conversations", _own_mean),
+        "length": (f"ridge regression on lengths of texts and number of turns, {data.folds}", _length),
+        "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
+        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
+        "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
+    }
+    if embedder is not None:
+        vectors = embed(data.texts, embedder)
+        ways["embeddings"] = (
+            f"ridge regression on sentence embeddings, {data.folds}",
+            lambda _: _embeddings(data, vectors),
+        )
+    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items()}
+
+
+def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Baseline:
+    try:
+        data.check()
+        score, plain = predict(data)
+    except _NothingToLearnError as why:
+        return Baseline(name, method, data.frame.iloc[:0].assign(score=np.nan, above=np.nan), str(why))
+    score = np.round(score, _DIGITS)
+    return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
+
+
+def baseline_keys(metric: str) -> dict[str, str]:
+    """Keys of the values of one metric.
+
+    Examples
+    --------
+    >>> baseline_keys("accuracy")["own mean"]
+    'baseline_participant_mean_accuracy'
+    """
+    return {name: f"baseline_{key}_{metric}" for name, key in BASELINES.items()}
+
+
+def baseline_table(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    *,
+    baselines: Mapping[str, Baseline] | None = None,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+) -> pd.DataFrame:
+    """Score every baseline by the metrics of judges.
+
+    As :func:`sense7.judge.metrics.label_metrics`, with one exception: Spearman's correlation is of the score *above*
+    what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
+    participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
+    that knows nothing well below nought.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals. Predictions are held fixed: how much they would change with other
+        participants to learn from is not in the intervals.
+    baselines : mapping, optional
+        As :func:`baseline_predictions` returns it; predicted here if not given.
+    embedder : callable or str, optional
+        See :func:`baseline_predictions`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by metric (``sense7.judge.metrics.AUTHORS_METRICS``) and baseline, so that
+        ``table.loc["spearman"]`` is a table of estimates: estimate, low, high, n (conversations), unit, method,
+        reason.
+
+    Raises
+    ------
+    UserError
+        If the embedder fails.
+    """
+    if baselines is None:
+        baselines = baseline_predictions(study, embedder=embedder)
+    scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
+    return pd.concat(
+        {
+            metric: estimate_table({name: scored[name][metric] for name in scored}, "baseline")
+            for metric in AUTHORS_METRICS
+        },
+        names=["metric"],
+    )
+
+
+def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
+    """One row of the table of estimates for each metric of a baseline."""
+    frame, rows = baseline.predictions, {}
+    for metric in AUTHORS_METRICS:
+        kind = METRICS[metric]
+        rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
+    if not baseline.reason:
+        truth, people = frame["ground_truth"], frame["participant"]
+        found = label_metrics(truth, frame["score"], people, bootstrap)
+        if np.ptp(frame["score"] - frame["above"]) > 0:  # otherwise both are in the same order
+            found.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
+        rows = {metric: found.loc[metric].to_dict() for metric in rows}
+        if np.ptp(frame["above"]) == 0:
+            rows["spearman"]["reason"] = "it predicts the same for everybody"
+    for row in rows.values():
+        row["method"] = f"{baseline.method}; {row['method']}"
+    return rows
+
+
+def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Accuracy of each baseline minus that of the majority label, over the same conversations.
+
+    Parameters
+    ----------
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals, which are of the difference.
+
+    Returns
+    -------
+    DataFrame
+        A row a baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
+        reason.
+    """
+    majority, rows = baselines["majority label"], {}
+    for name, baseline in baselines.items():
+        if name == "majority label":
+            continue
+        method = f"accuracy of: {baseline.method}; minus that of the majority label"
+        unit = "share of conversations"
+        if reason := baseline.reason or majority.reason:
+            rows[name] = estimate_row(n=len(baseline.predictions), unit=unit, method=method, reason=reason)
+            continue
+        truth = labels(baseline.predictions["ground_truth"])
+        hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
+        values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
+        estimate, low, high, reason = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
+        method += "" if reason else f"; {bootstrap.description}"
+        rows[name] = estimate_row(estimate, low, high, n=len(truth), unit=unit, method=method, reason=reason)
+    return estimate_table(rows, "baseline")
+
+
+def lexicon_table() -> pd.DataFrame:
+    """The words of the lexicon by dimension; a star stands for any ending.
+
+    Examples
+    --------
+    >>> lexicon_table().loc["Interest", "words"]
+    'curious, details, hear, interest*, listen*, question*, tell, wonder*'
+    """
+    rows = {name: ", ".join(words.split()) for name, words in LEXICON.items()}
+    return pd.Series(rows, name="words").to_frame().rename_axis("dimension")
+
+
+def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
+    """How much each side speaks in the words of each dimension.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        As :func:`sense7.judge.text_features.conversation_texts` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns (speaker, dimension): share of the speaker's words that the lexicon has for the dimension; 0 where
+        nothing was said.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["I felt sad and alone"], "assistant": ["Tell me more."]})
+    >>> shares = lexicon_shares(texts).iloc[0]
+    >>> float(shares["user", "Affective"]), round(float(shares["assistant", "Interest"]), 3)
+    (0.4, 0.333)
+    """
+    found = {}
+    for speaker in SPEAKERS:
+        said = [[_dimension_of(word) for word in words_of(text)] for text in texts[speaker]]
+        for name in DIMENSION_NAMES:
+            found[speaker, name] = [words.count(name) / max(1, len(words)) for words in said]
+    return pd.DataFrame(found, index=texts.index)
+
+
+@cache
+def _dimension_of(word: str) -> str | None:
+    for name, entries in LEXICON.items():
+        for entry in entries.split():
+            if word.startswith(entry[:-1]) if entry.endswith("*") else word == entry:
+                return name
+    return None
+
+
+class _NothingToLearnError(Exception):
+    """Why a baseline has no predictions."""
+
+
+class _Data:
+    """What all baselines learn from: the conversations with ground truth."""
+
+    def __init__(self, study: Study):
+        conversations = study.conversations
+        truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+        self.known = np.isfinite(truth)
+        self.truth = truth[self.known]
+        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
+        self.frame["ground_truth"] = self.truth
+        self.people = np.unique(self.frame["participant"].to_numpy(dtype=str), return_inverse=True)[1]
+        self.participants = len(np.unique(self.people))
+        self.study = study
+
+    def check(self) -> None:
+        """Raise if there is nothing to predict."""
+        if not len(self.truth):
+            raise _NothingToLearnError("no conversation of this data set has ground truth")
+        if np.ptp(self.truth) == 0:
+            raise _NothingToLearnError("ground truth is the same in every conversation")
+
+    @property
+    def folds(self) -> str:
+        return f"{min(FOLDS, self.participants)} folds of participants"
+
+    @cached_property
+    def texts(self) -> pd.DataFrame:
+        return conversation_texts(self.study)[self.known]
+
+    @cached_property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from and rows to predict, for each fold of participants."""
+        if self.participants < FEWEST_PARTICIPANTS:
+            raise _NothingToLearnError(
+                f"{self.participants} participants are too few to learn from others"
+                if self.participants > 1
+                else "there is only one participant, and nobody else to learn from"
+            )
+        if not self.texts[[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
+            raise _NothingToLearnError("no message of a conversation with ground truth has a text")
+        same_text = pd.factorize(chats(self.study))[0][self.known]
+        splits = []
+        for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
+            own = train[~np.isin(same_text[train], same_text[test])]
+            if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
+                shared = len(own) < len(train)
+                raise _NothingToLearnError(
+                    "too little to learn from without the texts that several participants have in common"
+                    if shared
+                    else f"{len(self.truth)} conversations are too few to learn from"
+                )
+            splits.append((own, test))
+        return splits
+
+    def inner_splits(self, train: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Folds of participants within what is learned from."""
+        people = self.people[train]
+        return list(GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people))
+
+    @cached_property
+    def word_fits(self) -> list["_Fit"]:
+        """Ridge regression on all words, for each fold."""
+        splits, counts = self.splits, word_counts(self.texts)
+        _check_varies(tfidf(counts))
+        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
+
+
+class _Fit:
+    """Ridge regression of one fold."""
+
+    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+        self.train, self.test, self.truth = train, test, data.truth[train]
+        self.inner = data.inner_splits(train)
+        if not features.shape[1]:
+            features = sparse.csr_matrix((features.shape[0], 1))  # nothing is known: the mean is predicted
+        if scaled:
+            scaler = StandardScaler().fit(features[train])
+            features = scaler.transform(features)
+        self.features = features[train]
+        self.alpha = _penalty(self.features, self.truth, self.inner)
+        self.predicted = Ridge(self.alpha).fit(self.features, self.truth).predict(features[test])
+
+    def predicted_within(self) -> np.ndarray:
+        """What each conversation that is learned from is predicted by the others."""
+        return cross_val_predict(Ridge(self.alpha), self.features, self.truth, cv=self.inner)
+
+
+def _penalty(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+    """Penalty of least squared error, mean over the inner folds: RidgeCV's choice, with one fit a fold."""
+    losses = []
+    for train, test in inner:
+        ridge = Ridge(np.array(ALPHAS)).fit(features[train], np.repeat(truth[train, None], len(ALPHAS), axis=1))
+        losses.append(np.square(ridge.predict(features[test]) - truth[test, None]).mean(axis=0))
+    return ALPHAS[np.mean(losses, axis=0).argmin()]
+
+
+def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, and the mean that each fold is predicted without features."""
+    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
+    for fit in fits:
+        score[fit.test], plain[fit.test] = fit.predicted, fit.truth.mean()
+    return score, plain
+
+
+def _check_varies(features) -> None:
+    dense = features.toarray() if sparse.issparse(features) else np.asarray(features)
+    if not dense.size or not np.ptp(dense, axis=0).any():
+        raise _NothingToLearnError("in this the conversations do not differ")
+
+
+def _ridge(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
+    splits = data.splits
+    _check_varies(features)
+    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
+
+
+def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    if data.participants < 2:
+        raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
+    own = np.array([label_counts(data.truth[data.people == person]) for person in range(data.participants)])
+    most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
+    return most[data.people], most[data.people]
+
+
+def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    number = np.bincount(data.people)
+    if number.max() < 2:
+        raise _NothingToLearnError("no participant has two conversations with ground truth")
+    total = np.bincount(data.people, weights=data.truth)
+    alone = number == 1
+    of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
+    own = (total[data.people] - data.truth) / np.maximum(number[data.people] - 1, 1)
+    return np.where(alone[data.people], of_others[data.people], own), np.zeros(len(data.truth))
+
+
+def _length(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    lengths = data.texts[[*(f"{speaker}_words" for speaker in SPEAKERS), "turns"]]
+    return _ridge(data, np.log1p(lengths.to_numpy(dtype=float)), scaled=True)
+
+
+def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, lexicon_shares(data.texts).to_numpy(), scaled=True)
+
+
+def _embeddings(data: _Data, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, vectors, scaled=False)
+
+
+def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _gathered(data, data.word_fits)
+
+
+def _all_words_ordinal(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
+    for fit in data.word_fits:
+        learned = labels(fit.truth)
+        score[fit.test] = _most_probable(fit.predicted_within(), learned, fit.predicted)
+        plain[fit.test] = label_counts(learned).argmax() + 1
+    return score, plain
+
+
+def _most_probable(known: np.ndarray, learned: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Most probable label by a cumulative logit: learned from scores that are ``known``, for ``new`` ones."""
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    levels, codes = np.unique(learned, return_inverse=True)
+    mean, spread = known.mean(), known.std()
+    if len(levels) == 1 or spread < 1e-9:
+        return np.full(len(new), levels[np.bincount(codes).argmax()])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # whether it converged is looked up
+        model = OrderedModel(codes, ((known - mean) / spread)[:, None], distr="logit")
+        fit = model.fit(method="bfgs", disp=0, skip_hessian=True)
+        probable = np.asarray(model.predict(fit.params, exog=((new - mean) / spread)[:, None]))
+    if not fit.mle_retvals["converged"] or not np.isfinite(probable).all():
+        raise _NothingToLearnError("the cumulative logit does not converge")
+    return levels[probable.argmax(axis=1)]

@@ -1,0 +1,215 @@
+"""What can be counted in a conversation's texts, user and assistant apart. Ratings are never looked at."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from sense7.errors import UserError
+from sense7.study import Study
+
+__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_of"]
+
+SPEAKERS = ("user", "assistant")
+"""Roles whose messages count, without regard to case."""
+
+_EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their product is the mean of two cosines
+
+
+def conversation_texts(study: Study) -> pd.DataFrame:
+    """What each side said in each conversation, and how much.
+
+    Parameters
+    ----------
+    study : Study
+        The data; messages are taken in file order. A blank message has no words, and is a turn all the same.
+
+    Returns
+    -------
+    DataFrame
+        A row a conversation in the order of sheet Tasks: user, assistant (their messages, a line feed between),
+        user_words, assistant_words (by white space), turns (messages of the assistant).
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> messages = pd.DataFrame({"conversation": "C1", "role": ["user", "Assistant", "assistant"],
+    ...                          "content": ["I am tired.", "Rest a while.", None]})
+    >>> talk = SimpleNamespace(conversations=pd.DataFrame({"conversation": ["C1", "C2"]}), messages=messages)
+    >>> conversation_texts(talk)[["assistant", "user_words", "turns"]].to_numpy().tolist()
+    [['Rest a while.', 3, 2], ['', 0, 0]]
+    """
+    messages = study.messages
+    spoken = pd.DataFrame(
+        {
+            "conversation": messages["conversation"],
+            "role": messages["role"].astype(object).fillna("").astype(str).str.lower(),
+            "content": messages["content"].astype(object).fillna("").astype(str),
+        }
+    )
+    index = pd.Index(study.conversations["conversation"], name="conversation")
+    frame = pd.DataFrame(index=index)
+    for speaker in SPEAKERS:
+        said = spoken[(spoken["role"] == speaker) & (spoken["content"] != "")].groupby("conversation")["content"]
+        frame[speaker] = said.agg("\n".join).reindex(index).astype(object).fillna("")
+    for speaker in SPEAKERS:
+        frame[f"{speaker}_words"] = [len(text.split()) for text in frame[speaker]]
+    turns = spoken.loc[spoken["role"] == "assistant", "conversation"].value_counts()
+    return frame.assign(turns=turns.reindex(index).fillna(0).astype(int))
+
+
+def words_of(text: str) -> list[str]:
+    """Words of a text: lower case, letters only, without apostrophes; function words are kept.
+
+    Examples
+    --------
+    >>> words_of("I DIDN'T get it; 2nd time!")
+    ['i', 'didnt', 'get', 'it', 'nd', 'time']
+    """
+    plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
+    return re.findall(r"[^\W\d_]+", plain)
+
+
+def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
+    """How often each side uses each word.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        As :func:`conversation_texts` returns it.
+
+    Returns
+    -------
+    dict
+        Speaker -> counts, (conversations, words), the words of :func:`words_of` in alphabetical order; no
+        columns where nothing was said.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
+    >>> counts = word_counts(texts)
+    >>> counts["user"].toarray().tolist(), counts["assistant"].shape
+    ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
+    """
+    counts = {}
+    for speaker in SPEAKERS:
+        words = [words_of(text) for text in texts[speaker]]
+        if any(words):
+            counts[speaker] = CountVectorizer(analyzer=list, dtype=float).fit_transform(words).tocsr()
+        else:
+            counts[speaker] = sparse.csr_matrix((len(texts), 0))
+    return counts
+
+
+def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
+    r"""TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines.
+
+    For speaker s, word w and conversation c, with :math:`n` the conversations learned from, :math:`n_w` those of
+    them that hold the word, and :math:`f` the counts,
+
+    .. math:: x_{scw} \propto (1 + \ln f_{scw}) \left(1 + \ln \frac{1 + n}{1 + n_w}\right)
+
+    scaled to length :math:`\sqrt{1/2}` for each speaker, or 0 where a speaker has no word that is known.
+
+    Parameters
+    ----------
+    counts : dict
+        As :func:`word_counts` returns it.
+    learn_from : array of int, optional
+        Rows whose words are known and give :math:`n_w`: texts only. All rows if not given.
+
+    Returns
+    -------
+    csr_matrix
+        (conversations, words of the user and of the assistant). Words in fewer than two of the conversations
+        learned from are left out.
+
+    Notes
+    -----
+    Computed by scikit-learn's TfidfTransformer (``sublinear_tf``, ``smooth_idf``).
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["long day", "DAY long", "tea"], "assistant": ["rest", "rest", "rest"]})
+    >>> x = tfidf(word_counts(texts))
+    >>> (x @ x.T).toarray().round(3)[0].tolist()
+    [1.0, 1.0, 0.5]
+    """
+    blocks = []
+    for speaker in SPEAKERS:
+        known = counts[speaker] if learn_from is None else counts[speaker][learn_from]
+        kept = np.flatnonzero(known.getnnz(axis=0) >= 2)
+        if not len(kept):
+            blocks.append(sparse.csr_matrix((counts[speaker].shape[0], 0)))
+            continue
+        weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+        blocks.append(weigh.transform(counts[speaker][:, kept]) * _EACH)
+    return sparse.hstack(blocks, format="csr")
+
+
+def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] | str) -> np.ndarray:
+    """Sentence embeddings of both sides, whose scalar product is the mean of the two sides' cosines.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        As :func:`conversation_texts` returns it.
+    embedder : callable or str
+        Takes a list of texts and returns an array (texts, dimensions); or the name or folder of a model of
+        the package model2vec, which fetches a model that is named and not yet on this machine.
+
+    Returns
+    -------
+    array, shape (conversations, 2 x dimensions)
+        For each speaker of length ``sqrt(1/2)``, or 0 where the speaker said nothing or nothing that the model knows.
+
+    Raises
+    ------
+    UserError
+        If model2vec is not installed, it has no such model, or the embedder returns something else than
+        one row of finite numbers a text.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["tea", "ale"], "assistant": ["", ""]})
+    >>> embed(texts, lambda said: [[text.count("a"), text.count("e")] for text in said]).round(2)[:, :2].tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    encode = _static_model(embedder) if isinstance(embedder, str) else embedder
+    blocks = []
+    for speaker in SPEAKERS:
+        said = list(texts[speaker])
+        vectors = np.asarray(encode(said), dtype=float)
+        if vectors.ndim != 2 or len(vectors) != len(said) or not np.isfinite(vectors).all():
+            raise UserError(
+                f"The embedder returned an array of shape {vectors.shape} for {len(said):,} texts, or numbers that "
+                "are not finite. It has to return one row of finite numbers a text."
+            )
+        vectors[[not text.strip() for text in said]] = 0  # whatever a model makes of an empty text
+        blocks.append(normalize(vectors) * _EACH)
+    return np.hstack(blocks)
+
+
+def _static_model(name: str) -> Callable[[Sequence[str]], np.ndarray]:
+    """Function that embeds by a model of model2vec."""
+    try:
+        from model2vec import StaticModel
+    except ImportError:
+        raise UserError(
+            "Embeddings by the name of a model need the package model2vec, which is not installed. Install the "
+            "extra: pip install -e '.[embeddings]', or leave the embedder out to use TF-IDF."
+        ) from None
+    try:
+        model = StaticModel.from_pretrained(name)
+    except Exception as error:  # whatever tokenizers, safetensors or the network raise
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"{name}: this model of embeddings can't be loaded ({why}). Give the folder of a model of model2vec, or "
+            "the name of one that can be fetched from here."
+        ) from None
+    return lambda said: model.encode(said, use_multiprocessing=False)
