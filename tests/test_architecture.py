@@ -23,7 +23,7 @@ FLOORS = (
     {"record", "tables", "figures"},
     {"claims"},
     {"pipeline"},
-    {"cli"},
+    {"cli", "cli_judge"},
 )
 """From the ground. Parts of one floor may use each other, though never in a circle."""
 
@@ -95,6 +95,11 @@ def test_the_front_door_leads_to_what_notebooks_may_use():
     assert behind.isdisjoint(CLOSED_TO_NOTEBOOKS)
     for name in sense7.__all__:
         assert getattr(sense7, name) is not None
+
+
+def test_no_two_modules_that_notebooks_use_have_the_same_name():
+    names = [path.stem for part in ("statistics", "judge") for path in (BASE / part).glob("[a-z]*.py")]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_the_command_line_starts_without_the_heavy_libraries():

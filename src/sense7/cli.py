@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sense7 import __version__
+from sense7.cli_judge import judge
 from sense7.errors import UserError
 
 __all__ = ["main"]
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
+app.add_typer(judge, name="judge")
 
 
 def main() -> None:

@@ -1,20 +1,29 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.ceiling import ceiling_curves
-from sense7.figures.charts import counts_by_group, histogram, intervals, level_distribution
+from sense7.figures.charts import (
+    counts_by_group,
+    counts_by_two_groups,
+    distributions,
+    histogram,
+    intervals,
+    level_distribution,
+)
 from sense7.figures.judge import metric_panels
 from sense7.figures.recovery import event_time
 from sense7.figures.robustness import specification_curve
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
-from sense7.figures.words import distinctive_terms
+from sense7.figures.words import distinctive_terms, topic_stability
 
 __all__ = [
     "Figure",
     "ceiling_curves",
     "counts_by_group",
+    "counts_by_two_groups",
     "distinctive_terms",
+    "distributions",
     "event_time",
     "heat_map",
     "histogram",
@@ -24,4 +33,5 @@ __all__ = [
     "metric_panels",
     "scree",
     "specification_curve",
+    "topic_stability",
 ]

@@ -73,6 +73,7 @@ FEWEST_CONVERSATIONS = 10
 """Conversations below which nothing is learned from them."""
 
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
+_TOLERANCE = 1e-10  # of the iterations for sparse features: the result is then that of a direct solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,19 +420,19 @@ class _Fit:
             features = scaler.transform(features)
         self.features = features[train]
         self.alpha = _penalty(self.features, self.truth, self.inner)
-        self.predicted = Ridge(self.alpha).fit(self.features, self.truth).predict(features[test])
+        self.predicted = Ridge(self.alpha, tol=_TOLERANCE).fit(self.features, self.truth).predict(features[test])
 
     def predicted_within(self) -> np.ndarray:
         """What each conversation that is learned from is predicted by the others."""
-        return cross_val_predict(Ridge(self.alpha), self.features, self.truth, cv=self.inner)
+        return cross_val_predict(Ridge(self.alpha, tol=_TOLERANCE), self.features, self.truth, cv=self.inner)
 
 
 def _penalty(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
     """Penalty of least squared error, mean over the inner folds: RidgeCV's choice, with one fit a fold."""
-    losses = []
+    losses, copies = [], np.repeat(truth[:, None], len(ALPHAS), axis=1)
     for train, test in inner:
-        ridge = Ridge(np.array(ALPHAS)).fit(features[train], np.repeat(truth[train, None], len(ALPHAS), axis=1))
-        losses.append(np.square(ridge.predict(features[test]) - truth[test, None]).mean(axis=0))
+        ridge = Ridge(np.array(ALPHAS), tol=_TOLERANCE).fit(features[train], copies[train])
+        losses.append(np.square(ridge.predict(features[test]) - copies[test]).mean(axis=0))
     return ALPHAS[np.mean(losses, axis=0).argmin()]
 
 
@@ -444,8 +445,8 @@ def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray
 
 
 def _check_varies(features) -> None:
-    dense = features.toarray() if sparse.issparse(features) else np.asarray(features)
-    if not dense.size or not np.ptp(dense, axis=0).any():
+    columns = sparse.csr_matrix(features)  # which is never unfolded: words are many
+    if not all(columns.shape) or not (columns.max(axis=0) - columns.min(axis=0)).nnz:
         raise _NothingToLearnError("in this the conversations do not differ")
 
 

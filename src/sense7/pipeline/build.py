@@ -11,6 +11,7 @@ import ctypes
 import fcntl
 import hashlib
 import html
+import importlib.util
 import json
 import os
 import re
@@ -26,6 +27,7 @@ import yaml
 
 from sense7 import claims, sources
 from sense7.errors import UserError
+from sense7.judge.logs import LOGS, bundle_logs
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.execute import SCRATCH, BuildError
@@ -36,6 +38,7 @@ from sense7.study import Study
 __all__ = ["Built", "build_edition", "edition_folder", "find_checkout", "read_ledger"]
 
 RESERVED = ("synthetic", *sources.SOURCES)
+JUDGE_LOGS = "judge-logs"
 KEPT_IN_CACHE = 200
 _ASIDE = ".last-"
 LONGEST_NAME = 100
@@ -172,7 +175,8 @@ def build_edition(
     provenance = replace(provenance, name=name, kind=study.provenance.kind)
     truth = _truth(path, study)
     config = _config(root)
-    key = _book_key(root, jobs, provenance, truth, config["repository"])
+    logged = _logs(judged)
+    key = _book_key(root, jobs, provenance, truth, config["repository"], logged)
     place = edition_folder(root, name)
     cache = root / "_build" / "cache"
     ready: list[str] = []
@@ -197,9 +201,12 @@ def build_edition(
                 executed = execute.run(jobs, edition, cache, workers=workers, report=report, say=say)
                 verdicts = claims.summarise(_write_ledger(root, edition, provenance, truth))
                 facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
+                facts["judge_logs"] = f"{JUDGE_LOGS}/index.html" if logged else ""
                 write_json(edition / "edition.json", facts)
                 say("pages: Jupyter Book")
                 _render(root, edition, facts, config, Path(scratch))
+                if facts["judge_logs"]:
+                    bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
                 _replace(edition, place)
     except OSError as error:
         raise UserError(
@@ -251,6 +258,13 @@ def _plan(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Pat
     return execute.plan(notebooks, given, workbook_digest, files, beside)
 
 
+def _logs(judged: Sequence[Path]) -> list[Path]:
+    """Logs of the sessions that the predictions come from, where what shows them is installed."""
+    if not judged or importlib.util.find_spec("inspect_ai") is None:
+        return []
+    return sorted((judged[0].parent / LOGS).glob("*.eval"))
+
+
 def _copy(files: Sequence[Path], folder: Path) -> None:
     for file in files:
         folder.mkdir(exist_ok=True)
@@ -272,7 +286,9 @@ def _truth(path: Path, study: Study) -> dict | None:
     return truth if belongs else None
 
 
-def _book_key(root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict) -> str:
+def _book_key(
+    root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict, logged: Sequence[Path]
+) -> str:
     """SHA-256 of everything that a finished edition depends on."""
     pages = [path for path in (root / "book").rglob("*") if path.is_file()]
     pages += [root / "_config.yml", root / "_toc.yml", root / "data" / "claims.yml"]
@@ -283,6 +299,7 @@ def _book_key(root: Path, jobs: Mapping, provenance, truth: dict | None, reposit
         "provenance": provenance.to_dict(),
         "truth": hashlib.sha256(json.dumps(truth, sort_keys=True).encode()).hexdigest(),
         "repository": repository,
+        "logs": execute.digest_files(logged, logged[0].parent) if logged else None,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -6,6 +6,7 @@ A Sphinx extension, so that no number is typed into prose:
   ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
+- ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
 - the directive ``ledger``: every claim beside what this edition computed.
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
@@ -91,6 +92,16 @@ class EditionRole(_TextRole):
         return str(edition.facts[self.text])
 
 
+class JudgeLogsRole(SphinxRole):
+    """A link to the judge's logs; without logs, words that say so."""
+
+    def run(self):
+        place = _edition(self.env).facts.get("judge_logs")
+        if not place:
+            return [nodes.inline(text="This edition has no logs of a judge")], []
+        return [nodes.reference("", self.text, refuri=f"../{place}", internal=True)], []
+
+
 class LedgerDirective(SphinxDirective):
     """The table of claims."""
 
@@ -153,6 +164,7 @@ def setup(app):
     app.add_role("value", ValueRole())
     app.add_role("published", PublishedRole())
     app.add_role("edition", EditionRole())
+    app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,260 @@
+"""The verbs of ``sense7 judge``: ask a model, evaluate its predictions, or go by way of a batch.
+
+Exit codes are those of :mod:`sense7.cli`; 1 also if calls failed. What a verb comes to goes to standard output, what it
+says on the way to standard error.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sense7.errors import UserError
+from sense7.judge.prompt import DEFAULT_MODEL
+
+if TYPE_CHECKING:
+    from sense7.judge.asking import Tally
+    from sense7.judge.questions import Questions
+
+__all__ = ["judge"]
+
+SECONDS_BETWEEN_LINES = 5.0
+
+judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
+batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
+judge.add_typer(batch, name="batch")
+
+Data = Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
+Model = Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")]
+PromptFile = Annotated[Path | None, typer.Option("--prompt", help="File of the prompt; our own if not given.")]
+ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the prompt: zero, adaptive or personal.")]
+Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
+Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
+Policy = Annotated[str, typer.Option(help="What an unusable reply counts: nothing (strict) or 3 (authors).")]
+
+
+@judge.command()
+def run(
+    out: Annotated[Path, typer.Option(help="Folder of the session; given again, it goes on where it was.")],
+    data: Data,
+    model: Model = DEFAULT_MODEL,
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="OpenAI-compatible endpoint, e.g. http://localhost:11434/v1; OpenAI's if not given."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests at once.")] = 10,
+    prompt: PromptFile = None,
+    shots: ShotsKind = "zero",
+    examples: Number = 5,
+    order: Order = "similar-last",
+    seed: Seed = 0,
+    policy: Policy = "strict",
+    limit: Limit = None,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one attempt.")] = 120.0,
+    retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5,
+    backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0,
+    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
+    limit_cost: Annotated[
+        float | None, typer.Option(min=0, help="Cost above which to ask first; 10 if not given.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and send nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+) -> None:
+    """Ask a model to rate every conversation.
+
+    The key is read from SENSE7_JUDGE_KEY, else OPENAI_API_KEY; an endpoint on this machine needs none. Interrupted in
+    any way, the same command goes on where it was: no answer is lost, and none is asked for twice.
+    """
+    from sense7.judge.cost import Prices
+    from sense7.judge.endpoint import Endpoint
+    from sense7.judge.run import carry_out, plan_session
+
+    prices = Prices.of(price_in, price_out)
+    endpoint = Endpoint.of(base_url, to_ask=not dry_run)
+    study, template, chosen = _opened(data, prompt, shots, examples, order, seed)
+    plan = plan_session(
+        study,
+        model=model,
+        endpoint=endpoint,
+        folder=out,
+        runs=runs,
+        prompt=template,
+        shots=chosen,
+        limit=limit,
+        prices=prices,
+        policy=policy,
+        concurrency=concurrency,
+        timeout=timeout,
+        retries=retries,
+        backoff=backoff,
+    )
+    key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
+    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}", *plan.estimate.lines()]
+    if dry_run:
+        print("\n".join(lines))
+        return
+    print("\n".join(lines), file=sys.stderr)
+    _get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
+    with _progress(plan.estimate.calls) as progress:
+        outcome = carry_out(plan, progress=progress)
+    for remark in outcome.remarks:
+        print(f"note: {remark}", file=sys.stderr)
+    print(_by_status(outcome.statuses), file=sys.stderr)
+    for path in outcome.paths:
+        print(path)
+    if failed := outcome.statuses["api_error"]:
+        if outcome.stopped:
+            print(f"sense7: {outcome.stopped}", file=sys.stderr)
+        print(f"sense7: {failed:,} without an answer; the same command asks for these again", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@judge.command()
+def evaluate(
+    paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
+    policy: Policy = "strict",
+    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Hold predictions against the ratings: per file, and over files."""
+    from sense7.judge.evaluate import evaluate as evaluate_files
+
+    found = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence)
+    print(found.to_json() if as_json else found.text())
+
+
+@batch.command("export")
+def export_batch(
+    out: Annotated[Path, typer.Option(help="File of requests to write, a line each.")],
+    data: Data,
+    model: Model = DEFAULT_MODEL,
+    runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
+    prompt: PromptFile = None,
+    shots: ShotsKind = "zero",
+    examples: Number = 5,
+    order: Order = "similar-last",
+    seed: Seed = 0,
+    limit: Limit = None,
+    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
+) -> None:
+    """Write the requests as a file for the Batch API; nothing is sent."""
+    from sense7.judge.batch import export_requests
+    from sense7.judge.cost import Prices, estimate
+
+    prices = Prices.of(price_in, price_out)
+    questions = _questions(data, model, prompt, shots, examples, order, seed, limit)
+    export_requests(questions, runs, out)
+    print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
+    print(out)
+
+
+@batch.command("import")
+def import_batch(
+    replies: Annotated[list[Path], typer.Argument(help="Files of replies, those of errors included.")],
+    out: Annotated[Path, typer.Option(help="Folder of prediction files.")],
+    data: Data,
+    model: Model = DEFAULT_MODEL,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many were exported; the highest with a reply if not given.")
+    ] = None,
+    prompt: PromptFile = None,
+    shots: ShotsKind = "zero",
+    examples: Number = 5,
+    order: Order = "similar-last",
+    seed: Seed = 0,
+    limit: Limit = None,
+    policy: Policy = "strict",
+) -> None:
+    """Make prediction files of a batch's replies; data and options are those of the export."""
+    from sense7.judge.batch import import_replies
+
+    questions = _questions(data, model, prompt, shots, examples, order, seed, limit)
+    found = import_replies(questions, replies, out, runs=runs, policy=policy)
+    said = [
+        f"{found.missing:,} requests without a reply" if found.missing else "",
+        f"{found.repeated:,} further replies to the same request left out" if found.repeated else "",
+        f"{len(found.foreign):,} replies to other requests left out; the first is {found.foreign[0]!r}"
+        if found.foreign
+        else "",
+        *found.remarks,
+    ]
+    for remark in filter(None, said):
+        print(f"note: {remark}", file=sys.stderr)
+    print(f"{len(found.paths):,} runs; {_by_status(found.statuses)}", file=sys.stderr)
+    for path in found.paths:
+        print(path)
+
+
+def _opened(data: str, prompt: Path | None, kind: str, number: int, order: str, seed: int):
+    """The study, the prompt and the shots that options name."""
+    from sense7.judge.prompt import Prompt
+    from sense7.judge.questions import Shots
+    from sense7.loading import load
+
+    template = Prompt.read(prompt) if prompt else Prompt.bundled()
+    return load(data), template, Shots(kind, number, order, seed)
+
+
+def _questions(
+    data: str, model: str, prompt: Path | None, kind: str, number: int, order: str, seed: int, limit: int | None
+) -> "Questions":
+    from sense7.judge.questions import questions_for
+
+    study, template, shots = _opened(data, prompt, kind, number, order, seed)
+    return questions_for(study, template, model, shots=shots, limit=limit)
+
+
+def _by_status(statuses) -> str:
+    return ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
+
+
+def _get_consent(reason: str, yes: bool) -> None:
+    """Ask first where there is a reason to.
+
+    Raises
+    ------
+    UserError
+        If the user says no, or there is nobody to ask.
+    """
+    if not reason or yes:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(
+            f"{reason}. Give --yes to go on; or fewer --runs, a --limit, or prices and a --limit-cost that suffices."
+        )
+    if not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
+        raise UserError("nothing was sent")
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[["Tally"], None]]:
+    """A bar on a terminal; elsewhere a line every few seconds, and at the end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, highlight=False)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        last = time.monotonic()
+
+        def show(tally: "Tally") -> None:
+            nonlocal last
+            if console.is_terminal:
+                bar.update(task, completed=tally.done, description=tally.line())
+            elif tally.done == total or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+                last = time.monotonic()
+                print(tally.line(), file=sys.stderr, flush=True)
+
+        yield show

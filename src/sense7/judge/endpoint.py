@@ -1,0 +1,184 @@
+"""Where a judge is asked: the address of an OpenAI-compatible endpoint, and the key for it.
+
+The key is read from the environment and held in memory. It stands in no file, log, page or message:
+:meth:`Endpoint.without_key` takes it out of whatever the endpoint returns, before anything is kept.
+"""
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from sense7.errors import UserError
+
+__all__ = ["DEFAULT_ADDRESS", "Endpoint"]
+
+DEFAULT_ADDRESS = "https://api.openai.com/v1"
+
+OWN_KEY = "SENSE7_JUDGE_KEY"
+AZURE_KEYS = ("AZUREAI_OPENAI_API_KEY", "AZUREAI_API_KEY", "AZURE_OPENAI_API_KEY")
+OPENAI_KEY = "OPENAI_API_KEY"
+
+_FIT_FOR_HEADERS = re.compile(r"[!-~]+")
+_SHORTEST_SECRET = 8
+"""Shorter keys (EMPTY, ollama) are placeholders that local servers are given, and words that replies may hold."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address and, if there is one, the key for it. Its ``repr`` does not show the key.
+
+    Attributes
+    ----------
+    address : str
+        Base address, without query and slash at its end.
+    query : dict
+        ``api-version``, where the address gave one (Azure).
+    key : str
+        "" if there is none.
+    key_name : str
+        Variable of the environment that it was read from; "" if there is none.
+    """
+
+    address: str
+    query: dict = field(default_factory=dict)
+    key: str = field(default="", repr=False)
+    key_name: str = ""
+
+    @classmethod
+    def of(
+        cls, address: str | None = None, environ: Mapping[str, str] | None = None, *, to_ask: bool = True
+    ) -> "Endpoint":
+        """Check an address, and find the key for it in the environment.
+
+        ``SENSE7_JUDGE_KEY`` is the first choice, then, for Azure's hosts, the variables that inspect_ai knows
+        (``AZUREAI_OPENAI_API_KEY``, ``AZUREAI_API_KEY``) and ``AZURE_OPENAI_API_KEY``, then ``OPENAI_API_KEY``. All but
+        the first are meant for others: they are not sent unencrypted over a network.
+
+        Parameters
+        ----------
+        address : str, optional
+            Base address, up to and without ``/chat/completions``; OpenAI's if not given.
+        environ : mapping, optional
+            The environment; that of the process if not given.
+        to_ask : bool
+            Whether it is to be asked: without a key it could not be.
+
+        Raises
+        ------
+        UserError
+            If the address is none, holds credentials, or needs a key and there is none.
+
+        Examples
+        --------
+        >>> Endpoint.of("http://localhost:11434/v1/", {})
+        Endpoint(address='http://localhost:11434/v1', query={}, key_name='')
+        """
+        address, query = _checked(DEFAULT_ADDRESS if address is None else address)
+        name, key = _find_key(address, os.environ if environ is None else environ)
+        if to_ask and not key and not _is_near(address):
+            azure = f"{AZURE_KEYS[0]} or " if _is_azure(address) else ""
+            over = " (over http only the first is sent)" if urlsplit(address).scheme == "http" else ""
+            raise UserError(
+                f"{address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
+                f"{azure}{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
+            )
+        return cls(address, query, key, name)
+
+    @property
+    def identity(self) -> str:
+        """What has to stay the same when a session is resumed: the address; of this machine, without its port."""
+        parts = urlsplit(self.address)
+        if not self.is_loopback:
+            return self.address
+        return urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the endpoint is on this machine or in its own network, where a call costs no money."""
+        return _is_near(self.address)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        return _is_loopback(urlsplit(self.address).hostname or "")
+
+    @property
+    def sends_bearer(self) -> bool:
+        """Whether the key goes into the usual header Authorization."""
+        return bool(self.key) and not self.headers
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers beyond the usual ones: Azure wants the key in one of its own."""
+        return {"api-key": self.key} if self.key and _is_azure(self.address) else {}
+
+    def without_key(self, text: str) -> str:
+        """Take the key out of a text.
+
+        Examples
+        --------
+        >>> Endpoint("https://host", key="sk-0123456789").without_key("no such key: sk-0123456789")
+        'no such key: [key]'
+        """
+        return text.replace(self.key, "[key]") if len(self.key) >= _SHORTEST_SECRET else text
+
+
+def _checked(address: str) -> tuple[str, dict]:
+    """The address without query and last slash, and its query. Messages do not repeat what may hold a secret."""
+    try:
+        parts = urlsplit(address.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise UserError("--base-url is no address. Give one such as http://localhost:11434/v1.") from None
+    if parts.scheme not in ("http", "https") or not host or any(map(str.isspace, address.strip())):
+        raise UserError("--base-url has to begin with http:// or https:// and a host: http://localhost:11434/v1.")
+    if parts.username is not None or parts.password is not None:
+        raise UserError(f"--base-url holds credentials, which would be written down. Set {OWN_KEY} instead.")
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if query.keys() - {"api-version"} or parts.fragment:
+        raise UserError(
+            f"--base-url may have no query but api-version: it would be written down. Put a key into {OWN_KEY} instead."
+        )
+    path = parts.path.rstrip("/")
+    if path.endswith("/chat/completions"):
+        raise UserError("--base-url goes up to and without /chat/completions. Leave that out.")
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), query
+
+
+def _find_key(address: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    names = [OWN_KEY]
+    if urlsplit(address).scheme == "https" or _is_loopback(urlsplit(address).hostname or ""):
+        names += [*(AZURE_KEYS if _is_azure(address) else ()), OPENAI_KEY]
+    for name in names:
+        key = environ.get(name, "").strip()
+        if key and not _FIT_FOR_HEADERS.fullmatch(key):
+            raise UserError(f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it anew.")
+        if key:
+            return name, key
+    return "", ""
+
+
+def _is_azure(address: str) -> bool:
+    return (urlsplit(address).hostname or "").endswith((".azure.com", ".azure-api.net"))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_near(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    if _is_loopback(host) or host.endswith(".local") or not {".", ":"} & set(host):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False

@@ -1,0 +1,264 @@
+"""Asks a judge: every conversation in every run, once, whatever goes wrong in between.
+
+:mod:`sense7.judge.asking` sends the requests, :mod:`sense7.judge.journal` keeps the answers.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sense7
+from sense7.errors import UserError
+from sense7.judge.answers import NOT_ASKED, now, run_frame
+from sense7.judge.asking import Session, Tally
+from sense7.judge.cost import Estimate, Prices, estimate
+from sense7.judge.endpoint import Endpoint
+from sense7.judge.journal import (
+    JOURNAL,
+    MANIFEST,
+    Journal,
+    check_manifest,
+    read_journal,
+    require_same_requests,
+    write_manifest,
+)
+from sense7.judge.logs import bundle_logs, log_path, require_extra, write_log
+from sense7.judge.predictions import SKIPPED_WORD, prediction_path, write_predictions
+from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.questions import Questions, Shots, questions_for
+from sense7.judge.reply import POLICIES
+from sense7.study import Study
+
+__all__ = ["Outcome", "Plan", "Tally", "bundle_logs", "carry_out", "plan_session"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A session that could begin; nothing is sent or written yet. Made by :func:`plan_session`.
+
+    Attributes
+    ----------
+    questions : Questions
+        What is asked of each conversation.
+    endpoint : Endpoint
+        Who is asked.
+    folder : Path
+        Where answers, logs and prediction files go.
+    runs : int
+        How often each conversation is asked about.
+    estimate : Estimate
+        What is still to be asked.
+    concurrency : int
+        Requests at once.
+    timeout : float
+        Seconds for one attempt.
+    retries : int
+        Further attempts of a call whose failure may pass.
+    backoff : float
+        Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
+    policy : str
+        What prediction files hold where there is no score.
+    manifest, about : dict
+        What a later session in this folder has to ask as well, and what is only good to know.
+    """
+
+    questions: Questions
+    endpoint: Endpoint
+    folder: Path
+    runs: int
+    estimate: Estimate
+    concurrency: int
+    timeout: float
+    retries: int
+    backoff: float
+    policy: str
+    manifest: dict = field(repr=False)
+    about: dict = field(repr=False)
+
+    def path(self, run: int) -> Path:
+        """Where a run's prediction file will be."""
+        return prediction_path(self.folder, self.questions.model, self.questions.prompt.name, run)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a session came to.
+
+    Attributes
+    ----------
+    paths : list of Path
+        Prediction files, one a run.
+    statuses : Counter
+        Of all conversations in all runs.
+    tally : Tally
+        Of the calls of this session.
+    remarks : list of str
+        What could not be written as it was.
+    stopped : str
+        Why not all calls were sent; "" if all were.
+    """
+
+    paths: list[Path]
+    statuses: Counter
+    tally: Tally
+    remarks: list[str]
+    stopped: str = ""
+
+
+def plan_session(
+    study: Study,
+    *,
+    model: str,
+    endpoint: Endpoint,
+    folder: str | Path,
+    runs: int = 1,
+    prompt: Prompt | None = None,
+    shots: Shots | None = None,
+    limit: int | None = None,
+    prices: Prices | None = None,
+    policy: str = "strict",
+    concurrency: int = 10,
+    timeout: float = 120.0,
+    retries: int = 5,
+    backoff: float = 1.0,
+) -> Plan:
+    """Check whatever can be checked before anything is sent, and say what is to be asked.
+
+    Parameters
+    ----------
+    study : Study
+        The conversations.
+    model : str
+        As the endpoint knows it.
+    endpoint : Endpoint
+        Who is asked.
+    folder : path
+        Where everything goes. A folder with a session that asked the same resumes it: what was answered is not asked
+        again, failures are; more runs or a greater limit add to it.
+    runs : int
+        How often each conversation is asked about: each run is asked anew, at temperature 0 too.
+    prompt : Prompt, optional
+        The companion's own if not given.
+    shots, limit
+        See :func:`sense7.judge.questions.questions_for`.
+    prices : Prices, optional
+        For the cost; nothing is guessed.
+    policy : {"strict", "authors"}
+        What IS_EMPATHY holds where there is no score.
+    concurrency, timeout, retries, backoff
+        See :class:`Plan`.
+
+    Returns
+    -------
+    Plan
+        For :func:`carry_out`.
+
+    Raises
+    ------
+    UserError
+        If something can't be as it was asked for, or the folder holds a session that asked something else, or files
+        that are not this session's.
+    """
+    folder = Path(folder)
+    if policy not in POLICIES:
+        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
+    for name, value, least in (("runs", runs, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
+        if value < least:
+            raise UserError(f"{name} is {value}. Give a number from {least}.")
+    if limit is not None and limit < 1:
+        raise UserError(f"limit is {limit}. Give a number from 1.")
+    if not timeout > 0 or not backoff >= 0:
+        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
+    if SKIPPED_WORD in str(folder.absolute()):
+        raise UserError(
+            f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
+            "such files. Choose another folder."
+        )
+    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit)
+    provenance = study.provenance
+    manifest = {
+        "model": model,
+        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
+        "data": provenance.sha256 if provenance else "unknown",
+        "prompt": questions.prompt.sha256,
+        "system message": SYSTEM_MESSAGE,
+        "request": dict(REQUEST),
+        "shots": questions.shots.to_dict(),
+        "requests": questions.sha256,
+    }
+    about = {
+        "data": study.name,
+        "prompt": questions.prompt.name,
+        "base_url": endpoint.address,
+        "sense7": sense7.__version__,
+        "begun": now(),
+    }
+    check_manifest(folder, manifest)
+    answers, _ = read_journal(folder / JOURNAL)
+    require_same_requests(folder, answers, questions, runs)
+    plan = Plan(
+        questions,
+        endpoint,
+        folder,
+        runs,
+        estimate(questions, runs, answers, prices),
+        concurrency,
+        timeout,
+        retries,
+        backoff,
+        policy,
+        manifest,
+        about,
+    )
+    strange = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
+    if strange and not (folder / MANIFEST).exists():
+        raise UserError(f"{strange[0]}: is there already and not from a session in this folder. Choose another folder.")
+    return plan
+
+
+def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) -> Outcome:
+    """Send what is not answered yet, and write a prediction file a run.
+
+    Whatever ends the session early, the answers received so far are in the folder: the same plan made anew asks only
+    for the rest. A call that fails for good has the status api_error, with its reason, and does not end the session.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to ask.
+    progress : callable, optional
+        Called after every call.
+
+    Returns
+    -------
+    Outcome
+        Every conversation has its row in every file.
+
+    Raises
+    ------
+    UserError
+        If the folder can't be written, another session is at work in it, or the extra ``judge`` is not installed.
+    KeyboardInterrupt
+        If the user ends it.
+    """
+    require_extra()
+    with Journal.open(plan.folder / JOURNAL) as journal:
+        check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
+        require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
+        write_manifest(plan.folder, plan.manifest, plan.about)
+        session = Session(plan, journal, progress or (lambda tally: None))
+        if session.pending:
+            session.run()
+        asked = {run for _, run in session.pending}
+        paths, remarks, statuses = [], [], Counter()
+        for run in range(1, plan.runs + 1):
+            answers = {name: answer for (name, number), answer in journal.answers.items() if number == run}
+            lacking = session.stopped or NOT_ASKED
+            frame = run_frame(plan.questions, run, answers, lacking=lacking)
+            remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
+            paths.append(plan.path(run))
+            statuses.update(frame["status"])
+            if run in asked or not log_path(plan, run).exists():
+                write_log(plan, run, answers, lacking=lacking)
+    return Outcome(paths, statuses, session.tally, remarks, session.stopped)
