@@ -181,6 +181,8 @@ def format_number(number: float | str, unit: str) -> str:
         return f"{100 * number:.1f}%"
     if unit.startswith("level,"):
         return f"{number:.2f}"
+    if unit in {"seconds", "words"}:
+        return f"{number:,.1f}"
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
     if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
         return f"{number:,.0f}"

@@ -68,6 +68,17 @@ def test_blank_comments_and_those_of_other_messages_do_not_count(minimal_sheets)
     assert words.commented_turns(study)["comment"].tolist() == ["fine", None] * 4
 
 
+def test_a_rating_between_levels_is_kept_beside_its_level(minimal_sheets):
+    study = parse_sheets(
+        minimal_sheets(messages={"EmpathyOverall": None, "Interest": [None, "poor", None, "poor"] * 4})
+    )
+    frame = words.commented_turns(study)
+    dimensions = study.turns[study.rated_dimensions].mean(axis=1)
+    assert frame["rating"].tolist() == dimensions.tolist()
+    assert frame["level"].tolist() == np.floor(dimensions + 0.5).tolist()
+    assert (frame["rating"] != frame["level"]).any()
+
+
 # Words
 
 
@@ -182,6 +193,15 @@ def test_quotations_follow_their_rule():
     assert shown["comment"].tolist() == ["b" * 11, "c" * 10, "d" * 9, "warm"]
     assert shown["turn"].tolist() == ["poor"] * 3 + ["good"]
     assert shown["level"].tolist() == ["very poor", "very poor", "poor", "very good"]
+
+
+def test_of_equally_near_lengths_the_first_is_quoted_and_white_space_folded():
+    frame = pd.DataFrame({"participant": list("abc"), "comment": ["x" * 9, "y  \n " + "y" * 3, "z" * 7]})
+    # Lengths 9, 5 and 7 once folded.
+    assert words.typical_in_length(frame, 1)["comment"].tolist() == ["z" * 7]
+    assert words.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7]
+    assert words.typical_in_length(frame, 3)["comment"].tolist() == ["x" * 9, "y yyy", "z" * 7]
+    assert words.typical_in_length(frame[:0], 3).empty
 
 
 def test_a_comment_is_shown_as_text():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, new_axes
+from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, ink_on, new_axes
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -294,21 +294,14 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
         seaborn.heatmap(counts, annot=True, fmt=",d", cmap="cividis", vmin=0, cbar_kws=key, ax=axes)
         (cells,) = axes.collections
         cells.update_scalarmappable()  # gives the cells their colours
-        for text, colour in zip(axes.texts, cells.get_facecolors(), strict=True):
-            text.set_color(_readable_on(colour))
+        for text, ink in zip(axes.texts, ink_on(cells.get_facecolors()), strict=True):
+            text.set_color(ink)
         axes.set_xticks(axes.get_xticks(), [str(column) for column in counts.columns], rotation=30, ha="right")
         axes.set_yticks(axes.get_yticks(), [str(row) for row in counts.index], rotation=0)
-        axes.set(xlabel="", ylabel="")
+        axes.set(xlabel=counts.columns.name or "", ylabel=counts.index.name or "")
         axes.tick_params(length=0)
     parts = [
         f"{row}: " + ", ".join(f"{column} {count:,}" for column, count in counts.loc[row].items())
         for row in counts.index
     ]
     return Figure(drawing, name, f"Heat map of {label}. {'; '.join(parts)}.", caption, counts)
-
-
-def _readable_on(colour) -> str:
-    """Black or white, whichever has the larger contrast (WCAG 2) with a colour."""
-    channels = np.asarray(colour[:3])
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return "#000000" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "#ffffff"

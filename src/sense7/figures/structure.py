@@ -6,19 +6,12 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
+from sense7.figures.style import COLOURS, STYLE, Figure, ink_on, new_axes
 from sense7.tables import Sentence
 
 __all__ = ["heat_map", "scree"]
 
 _COLOURS = "cividis"  # even in lightness, the same to colour-blind readers
-_HALFWAY = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike (WCAG 2)
-
-
-def _luminance(colours: np.ndarray) -> np.ndarray:
-    """Relative luminance of sRGB colours, shape (..., 3), as WCAG 2 defines it."""
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
@@ -65,9 +58,9 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         axes.tick_params(length=0)
         axes.grid(visible=False)
         # Black or white, whichever stands out more: seaborn's own choice is faint on mid-grey.
-        filled = axes.collections[0].get_facecolors()[shown.notna().to_numpy().ravel(), :3]
-        for number, light in zip(axes.texts, _luminance(filled), strict=True):
-            number.set_color("#000000" if light > _HALFWAY else "#ffffff")
+        filled = axes.collections[0].get_facecolors()[shown.notna().to_numpy().ravel()]
+        for number, ink in zip(axes.texts, ink_on(filled), strict=True):
+            number.set_color(ink)
     parts = [f"{a} and {b}: {r:.2f}" if np.isfinite(r) else f"{a} and {b}: none" for (a, b), r in pairs.items()]
     lowest, highest = min(known, key=known.get), max(known, key=known.get)
     alt = (

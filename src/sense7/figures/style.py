@@ -12,10 +12,11 @@ import re
 from dataclasses import dataclass, field
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "new_axes"]
+__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "ink_on", "new_axes"]
 
 _INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
@@ -109,3 +110,22 @@ def new_axes(width: float, height: float):
     """One drawing with one pair of axes, width by height in inches, without pyplot's state."""
     drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
     return drawing, drawing.subplots()
+
+
+def ink_on(colours: np.ndarray) -> list[str]:
+    """Black or white, whichever has the larger contrast (WCAG 2) with each colour.
+
+    Parameters
+    ----------
+    colours : array, shape (n, 3 or 4)
+        sRGB, from 0 to 1.
+
+    Examples
+    --------
+    >>> ink_on([(1, 1, 1), (0, 0, 0.5)])
+    ['#000000', '#ffffff']
+    """
+    channels = np.asarray(colours, dtype=float)[:, :3]
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
+    return ["#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]]

@@ -30,6 +30,7 @@ __all__ = [
     "log_odds",
     "quotations",
     "terms_of",
+    "typical_in_length",
 ]
 
 GOOD = 4
@@ -80,13 +81,13 @@ def commented_turns(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        In file order: conversation, participant, turn, level (1..5, whole; NaN if the turn was not
-        rated), comment (text; None if there is none or it is blank).
+        In file order: conversation, participant, turn, rating (1..5; NaN if the turn was not rated),
+        level (the rating as a whole number), comment (text; None if there is none or it is blank).
     """
     turns = study.turns[["conversation", "participant", "turn", "position"]]
-    levels = turn_levels(study)[0][["conversation", "turn", "level"]]
-    frame = turns.merge(levels, on=["conversation", "turn"], how="left")
-    frame["level"] = np.floor(frame["level"].astype(float) + 0.5)
+    ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[["conversation", "turn", "rating"]]
+    frame = turns.merge(ratings, on=["conversation", "turn"], how="left").astype({"rating": float})
+    frame["level"] = np.floor(frame["rating"] + 0.5)
     comments = study.messages[["conversation", "position", "comment"]]
     written = comments["comment"].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
     frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(columns="position")
@@ -319,11 +320,39 @@ def _term_row(values, participants: pd.Series, prior: float, size: float, bootst
     return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
 
 
+def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Comments whose length is nearest to the median length: the rule by which quotations are chosen.
+
+    Parameters
+    ----------
+    comments : DataFrame
+        participant, comment (text); in the order of the file.
+    count : int
+        Largest number of comments.
+
+    Returns
+    -------
+    DataFrame
+        Its rows of the chosen ones, in the order of the file, with white space in comments folded. At most
+        one comment a participant, each wording once; of equally near ones the first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"participant": ["a", "a", "b"], "comment": ["kind", "it was kind", "so  kind"]})
+    >>> typical_in_length(frame, 1)["comment"].tolist()
+    ['so kind']
+    """
+    comments = comments.assign(comment=comments["comment"].map(lambda text: " ".join(text.split())).astype(object))
+    length = comments["comment"].str.len()
+    ordered = comments.assign(distance=(length - length.median()).abs(), order=range(len(comments)))
+    ordered = ordered.sort_values(["distance", "order"]).drop_duplicates("comment").drop_duplicates("participant")
+    return ordered.head(count).sort_values("order").drop(columns=["distance", "order"])
+
+
 def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     """Comments on poor and on good turns, chosen by a rule and not by hand.
 
-    Of each kind, comments whose number of characters is nearest to the median of the kind; at most one a
-    participant, each wording once; ties in the order of the file.
+    Of each kind those that :func:`typical_in_length` gives.
 
     Parameters
     ----------
@@ -340,14 +369,8 @@ def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     """
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    frame = frame.assign(comment=frame["comment"].map(lambda text: " ".join(text.split())).astype(object))
-    parts = []
-    for kind, chosen in (("poor", frame["level"] <= POOR), ("good", frame["level"] >= GOOD)):
-        part = frame[chosen]
-        length = part["comment"].str.len()
-        part = part.assign(turn=kind, distance=(length - length.median()).abs(), order=range(len(part)))
-        part = part.sort_values(["distance", "order"]).drop_duplicates("comment").drop_duplicates("participant")
-        parts.append(part.head(count).sort_values("order"))
+    kinds = {"poor": frame["level"] <= POOR, "good": frame["level"] >= GOOD}
+    parts = [typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()]
     chosen = pd.concat(parts, ignore_index=True)
     level = [LEVELS[int(level) - 1] for level in chosen["level"]]
     shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
