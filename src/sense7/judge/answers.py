@@ -120,7 +120,9 @@ def read_completion(completion) -> dict:
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
-        raise ValueError("what was returned is no chat completion")
+        problem = completion.get("error") if isinstance(completion, dict) else None
+        said = _text(problem.get("message")) if isinstance(problem, dict) else None
+        raise ValueError("what was returned is no chat completion" + (f": {said}" if said else ""))
     content = message.get("content")
     if content is not None and not isinstance(content, str):
         raise ValueError("the reply of the chat completion is no text")
@@ -159,7 +161,9 @@ def filter_refusal(status: int | None, error) -> str | None:
     return _text(error.get("message")) or "refused by the endpoint's content filter"
 
 
-def run_frame(questions: Questions, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED):
+def run_frame(
+    questions: Questions, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED
+) -> pd.DataFrame:
     """Return one run as the frame that :func:`sense7.judge.predictions.write_predictions` takes.
 
     Parameters

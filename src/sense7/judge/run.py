@@ -182,6 +182,7 @@ def plan_session(
         "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
         "data": provenance.sha256 if provenance else "unknown",
         "prompt": questions.prompt.sha256,
+        "prompt name": questions.prompt.name,
         "system message": SYSTEM_MESSAGE,
         "request": dict(REQUEST),
         "shots": questions.shots.to_dict(),
@@ -189,7 +190,6 @@ def plan_session(
     }
     about = {
         "data": study.name,
-        "prompt": questions.prompt.name,
         "base_url": endpoint.address,
         "sense7": sense7.__version__,
         "begun": now(),
