@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 DATA   ?= synthetic
+JOBS   ?= auto
 VENV   := .venv
 BIN    := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
@@ -51,8 +52,8 @@ test: $(JUDGE) ## every check: style, unit tests, doctests, notebooks, the built
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
-	@$(BIN)/python -m pytest -q
-	@$(BIN)/python -m pytest -q -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
 
 .PHONY: format
 format: $(READY) ## put code into the project's style

@@ -4,13 +4,14 @@
 
 Many studies of the size of the release are simulated, in which the participants meet all
 conditions (within) or one each (between). Counted is how often the 95% interval holds the
-truth: the library's, which resamples participants, and beside it the one that takes turns
-or conversations as independent. In as many studies without any effect it is counted how
-often a difference of conditions comes out significant. Every study has a seed of its own; what
-is done is kept in _build/coverage and taken up again after an interruption.
+truth: the library's, which resamples or leaves out participants, and beside it the one that takes turns
+or conversations as independent; and of alpha, two others that could have been taken. In as many studies
+without any effect it is counted how often a difference of conditions comes out significant. Every study has a
+seed of its own; what is done is kept in _build/coverage and taken up again after an interruption.
 """
 
 import argparse
+import hashlib
 import json
 import platform
 from dataclasses import dataclass, replace
@@ -26,11 +27,18 @@ from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.truth import implied_values, turn_means
 from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.comparison import condition_differences
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.statistics.comparison import condition_differences, conversation_ratings, mixed_contrasts
 from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations
 from sense7.statistics.ground_truth import ground_truth
-from sense7.statistics.reliability import alpha_row, post_task_ratings, turn_ratings
+from sense7.statistics.reliability import (
+    alpha_from_covariances,
+    alpha_row,
+    covariances_from_sums,
+    pair_moments,
+    post_task_ratings,
+    turn_ratings,
+)
 from sense7.statistics.robustness import multiverse
 from sense7.statistics.variance import participant_icc
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
@@ -62,19 +70,46 @@ class Settings:
     seed: int = SEED
 
 
+PERCENTILE = "percentile interval over resampled participants"
+LEFT_OUT = "t interval, standard error by leaving out each participant in turn"
+LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+
+
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of the proof: its name on the page, its key, and the name of its truth."""
+    """A statistic of the proof: its name on the page, its key, the name of its truth, and its intervals.
+
+    ``naive`` takes units as independent, ``own`` is the library's, and ``others`` could have been taken:
+    ending of the key -> short name and interval.
+    """
 
     name: str
     key: str
     truth: str
     naive: str
+    own: str = PERCENTILE
+    others: tuple[tuple[str, str, str], ...] = ()
 
+
+OTHERS_OF_ALPHA = (("_percentile", "percentile", PERCENTILE), ("_own_scale", "not transformed", LEFT_OUT))
 
 STATISTICS = (
-    Statistic("alpha per turn", "alpha_turn", "alpha_turn", "Feldt's interval, turns as independent"),
-    Statistic("alpha after the task", "alpha_post", "alpha_post", "Feldt's interval, conversations as independent"),
+    Statistic(
+        "alpha per turn",
+        "alpha_turn",
+        "alpha_turn",
+        "Feldt's interval, turns as independent",
+        LEFT_OUT_ON_SCALE,
+        OTHERS_OF_ALPHA,
+    ),
+    Statistic(
+        "alpha after the task",
+        "alpha_post",
+        "alpha_post",
+        "Feldt's interval, conversations as independent",
+        LEFT_OUT_ON_SCALE,
+        OTHERS_OF_ALPHA,
+    ),
     Statistic(
         "condition difference", "condition_difference", "condition_difference", "t interval, turns as independent"
     ),
@@ -200,9 +235,38 @@ def turn_test(numbers: Numbers) -> tuple[list[float], float]:
     return [float(first.mean() - second.mean()), float(interval.low), float(interval.high)], float(test.pvalue)
 
 
+def alpha_not_transformed(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> list[float]:
+    """Alpha with a t interval on its own scale, which may reach above 1."""
+    moments = pair_moments(ratings.to_numpy(dtype=float))
+    found = bootstrap.estimate(
+        lambda sums: alpha_from_covariances(covariances_from_sums(sums)), moments, ratings.index, OWN_SCALE
+    )
+    return list(found[:3])
+
+
+def difference_by_leaving_out(study: Study, bootstrap: ParticipantBootstrap) -> list[float]:
+    """Difference of the two conditions' means over conversations, with a t interval by leaving out participants."""
+    rated = conversation_ratings(study).dropna(subset="ground_truth")
+    groups = np.column_stack([rated["condition"] == name for name in (FIRST, SECOND)]).astype(float)
+    kept = groups.any(axis=1)
+    values = np.stack([groups, groups * rated[["ground_truth"]].to_numpy()], axis=-1)[kept]
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        means = sums[..., 1] / sums[..., 0]
+        return means[..., 0] - means[..., 1]
+
+    return list(bootstrap.estimate(difference, values, rated.loc[kept, "participant"], OWN_SCALE)[:3])
+
+
 def limits(row) -> list[float]:
     """Estimate and interval of a row of estimates."""
     return [float(row[name]) for name in ("estimate", "low", "high")]
+
+
+def leaves_out_zero(found: list[float]) -> bool:
+    """Whether an interval calls a difference significant."""
+    _, low, high = found
+    return not low <= 0 <= high
 
 
 def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
@@ -213,6 +277,8 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     for key, ratings in (("alpha_turn", turn_ratings(study)), ("alpha_post", post_task_ratings(study))):
         found[key] = limits(alpha_row(ratings, bootstrap))
         found[f"{key}_naive"] = limits(alpha_row(ratings, bootstrap, interval="feldt"))
+        found[f"{key}_percentile"] = limits(alpha_row(ratings, bootstrap, interval="percentile"))
+        found[f"{key}_own_scale"] = alpha_not_transformed(ratings, bootstrap)
     found["poor_turn_d"] = limits(multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1])
     found["poor_turn_d_naive"] = naive_poor_turn(study)
     # The other dimensions left blank: they would cost the most time, and tell nothing.
@@ -227,11 +293,15 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
 
 
 def without_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
-    """The difference of two conditions that do not differ, and p values of tests over turns."""
-    row = condition_differences(study_of(numbers), bootstrap).loc[PAIR]
+    """The difference of two conditions that do not differ, by several intervals, and p values of tests over turns."""
+    study = study_of(numbers)
+    model = limits(mixed_contrasts(study, confidence=CONFIDENCE).differences.loc[PAIR])
     _, p_value = turn_test(numbers)
     return {
-        "condition_difference": limits(row),
+        "condition_difference": limits(condition_differences(study, bootstrap).loc[PAIR]),
+        "left_out": difference_by_leaving_out(study, bootstrap),
+        # The outcome alone: digits of a fit that goes on until it hardly moves are not the same everywhere.
+        "mixed_model": [float(leaves_out_zero(model))],
         "t_test": [p_value],
         "kruskal_wallis": [float(stats.kruskal(*turns_by_condition(numbers)).pvalue)],
     }
@@ -276,6 +346,17 @@ def truths(design: str) -> dict[str, float]:
     return known | {f"{key}_naive": value for key, value in own.items()}
 
 
+def code() -> str:
+    """Digest of the code that the studies depend on: with what other code kept a run does not go on."""
+    package = ROOT / "src" / "sense7"
+    files = [
+        Path(__file__),
+        *sorted((package / "statistics").rglob("*.py")),
+        *sorted((package / "simulate").rglob("*.py")),
+    ]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
 def versions() -> dict[str, str]:
     """Versions on which the last digits depend."""
     return {"Python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
@@ -290,7 +371,7 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
         How many studies, draws, and the seed.
     keep : path, optional
         File to which every batch is added, and from which an interrupted run goes on. One of other
-        settings or versions is begun anew.
+        settings, versions or code is begun anew.
     quiet : bool
         Whether to leave out the bar of progress.
 
@@ -299,7 +380,7 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
     dict
         World -> its studies in order.
     """
-    head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions()})
+    head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions(), "code": code()})
     done: dict[str, dict[int, dict]] = {world: {} for world in WORLDS}
     if keep is not None:
         lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
@@ -346,27 +427,38 @@ def significant(number: float) -> float:
     return float(f"{number:.6g}")
 
 
+INTERVALS = [
+    *(("participants", one, "", one.name, one.own) for one in STATISTICS),
+    *(("naive", one, "_naive", one.name, one.naive) for one in STATISTICS),
+    *(
+        ("other", one, ending, f"{one.name}, {short}", interval)
+        for one in STATISTICS
+        for ending, short, interval in one.others
+    ),
+]
+"""Every interval of the proof: kind, statistic, ending of its key, name on the page, interval in words."""
+
+
 def results(studies: dict[str, list[dict]]) -> list[dict]:
     """The rows of the stored result."""
     rows = []
     for design in DESIGNS:
         truth = truths(design)
         short = "" if design == "within" else "_between"
-        for kind, ending in (("participants", ""), ("naive", "_naive")):
-            for one in STATISTICS:
-                key = one.key + ending
-                interval = "interval over resampled participants" if kind == "participants" else one.naive
-                found = [study[key] for study in studies[f"{design}, with effects"]]
-                rows.append(
-                    {
-                        "key": f"coverage_{one.key}{ending}{short}",
-                        "name": one.name,
-                        "design": design,
-                        "kind": kind,
-                        "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
-                        **covered(found, truth[key]),
-                    }
-                )
+        for kind, one, ending, name, interval in INTERVALS:
+            found = [study[one.key + ending] for study in studies[f"{design}, with effects"]]
+            # Turns as independent may have a truth of their own; all others hold that of the statistic.
+            known = truth[one.key + ("_naive" if kind == "naive" else "")]
+            rows.append(
+                {
+                    "key": f"coverage_{one.key}{ending}{short}",
+                    "name": name,
+                    "design": design,
+                    "kind": kind,
+                    "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
+                    **covered(found, known),
+                }
+            )
         rows.extend(false_positives(studies[f"{design}, without effects"], design, short))
     return rows
 
@@ -375,9 +467,11 @@ def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
     """How often conditions that do not differ come out different."""
     limit = 1 - CONFIDENCE
     tests = {
-        "interval over resampled participants": (
-            "participants",
-            [not low <= 0 <= high for _, low, high in (study["condition_difference"] for study in studies)],
+        PERCENTILE: ("participants", [leaves_out_zero(study["condition_difference"]) for study in studies]),
+        LEFT_OUT: ("left_out", [leaves_out_zero(study["left_out"]) for study in studies]),
+        "mixed model, Satterthwaite's degrees of freedom": (
+            "mixed_model",
+            [bool(study["mixed_model"][0]) for study in studies],
         ),
         "t test of two conditions, turns as independent": ("t_test", [study["t_test"][0] < limit for study in studies]),
         "Kruskal-Wallis test of all conditions, turns as independent": (

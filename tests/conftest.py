@@ -52,6 +52,13 @@ def minimal_sheets():
 # Whether every reference value was asserted is known when all tests have run, in however many processes.
 
 
+def pytest_collection_modifyitems(items):
+    """Keep together, where tests run in several processes, what shares something slow to make: a file, or the books."""
+    for item in items:
+        folder = item.path.parent
+        item.add_marker(pytest.mark.xdist_group("books" if folder.name == "book" else str(item.path)))
+
+
 def pytest_configure(config):
     config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set()}
 

@@ -5,13 +5,21 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
+from sense7.statistics.bootstrap import (
+    OWN_SCALE,
+    ParticipantBootstrap,
+    Scale,
+    jackknife_error,
+    ratio,
+    sums_by_participant,
+)
 from sense7.statistics.reliability import _alpha_from_sums, cronbach_alpha, pair_moments
 
-
-def mean(sums):
-    return sums[..., 0] / sums[..., 1]
+mean = ratio
+LOG = Scale("log", np.log, np.exp)
+LOG_OF_REST = Scale("log(1 - x)", lambda x: np.log1p(-x), lambda y: -np.expm1(y))
 
 
 def rows_of(participants: int, rows: int, seed: int) -> pd.DataFrame:
@@ -117,6 +125,122 @@ def test_coverage_of_the_mean_is_near_nominal_under_clustering():
         hits += low <= 0 <= high
     # The binomial spread of 300 studies is 1.3 points either side of 95%.
     assert 0.90 <= hits / studies <= 0.985
+
+
+def one_row_each(values) -> pd.DataFrame:
+    return pd.DataFrame({"who": [f"P{place:02d}" for place in range(len(values))], "x": values})
+
+
+def t_interval(rows: pd.DataFrame, scale: Scale, confidence: float = 0.95):
+    bootstrap = ParticipantBootstrap(rows["who"], draws=1, confidence=confidence)
+    return bootstrap.estimate(mean, totals(rows), rows["who"], scale)
+
+
+def test_leaving_out_a_participant_equals_the_statistic_of_the_other_rows():
+    rows = rows_of(participants=7, rows=60, seed=3)
+    bootstrap = ParticipantBootstrap([*rows["who"], "P999"], draws=1)
+    left_out = bootstrap.without_each(mean, totals(rows), rows["who"])
+    # The participant without rows takes no part.
+    expected = [rows.loc[rows["who"] != name, "x"].mean() for name in sorted(rows["who"].unique())]
+    np.testing.assert_allclose(left_out, expected, rtol=0, atol=1e-13)
+
+
+several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).filter(lambda v: len(set(v)) > 1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(several_values)
+def test_the_jackknife_error_of_a_mean_is_its_standard_error(values):
+    values = np.array(values, dtype=float)
+    left_out = (values.sum() - values) / (len(values) - 1)
+    assert jackknife_error(left_out) == pytest.approx(stats.sem(values), rel=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(several_values, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_the_t_interval_of_a_mean_of_participants_is_that_of_scipy(values, confidence):
+    estimate, low, high, reason = t_interval(one_row_each(values), OWN_SCALE, confidence)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert (estimate, low, high) == pytest.approx((np.mean(values), expected.low, expected.high), rel=1e-9, abs=1e-9)
+    assert reason == ""
+
+
+@pytest.mark.parametrize("scale", [LOG, LOG_OF_REST], ids=lambda scale: scale.words)
+def test_on_a_scale_the_interval_is_taken_there_and_brought_back(scale):
+    rows = rows_of(participants=9, rows=40, seed=2)
+    rows["x"] = 1 / (1 + np.exp(-rows["x"]))
+    without = [rows.loc[rows["who"] != name, "x"].mean() for name in sorted(rows["who"].unique())]
+    scaled = scale.forward(np.array(without))
+    error = np.sqrt(8 / 9 * ((scaled - scaled.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.975, 8) * error * np.array([-1, 1])
+    expected = sorted(scale.backward(scale.forward(rows["x"].mean()) + reach))
+    estimate, low, high, _ = t_interval(rows, scale)
+    assert (low, high) == pytest.approx(tuple(expected), abs=1e-12)
+    assert low < estimate < high < 1
+
+
+def test_the_t_interval_needs_no_draws_and_rows_of_a_participant_do_not_narrow_it():
+    few = one_row_each([1.0, 5, 2, 4, 3, 1, 5, 2])
+    many = pd.concat([few] * 50, ignore_index=True)
+    assert t_interval(many, LOG)[:3] == pytest.approx(t_interval(few, LOG)[:3])
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "reason"),
+    [
+        ([1.0, 2, 3, 4], OWN_SCALE, "no interval: only 4 participants to resample"),
+        ([2.0] * 6, LOG, "no interval: every resampling gives the same value"),
+        ([1.0] * 6, LOG_OF_REST, "no interval: every resampling gives the same value"),
+        ([6.0, -1, -1, -1, -1, -1], LOG, "no interval: undefined without 1 of the 6 participants"),
+    ],
+)
+def test_where_there_is_no_t_interval_the_reason_says_so(values, scale, reason):
+    estimate, low, high, why = t_interval(one_row_each(values), scale)
+    assert estimate == pytest.approx(np.mean(values))
+    assert np.isnan([low, high]).all()
+    assert why == reason
+
+
+def test_an_estimate_that_the_scale_does_not_know_has_no_interval():
+    # A mean of -1 in all, and above nought without any one of them, can't be: a statistic made up for this.
+    rows = one_row_each([1.0, 2, 3, 4, 5, 6])
+    bootstrap = ParticipantBootstrap(rows["who"], draws=1)
+    *limits, reason = bootstrap.estimate(
+        lambda sums: np.where(sums[..., 1] == 6, -1.0, sums[..., 0]), totals(rows), rows["who"], LOG
+    )
+    assert np.isnan(limits[1:]).all()
+    assert reason == "no interval: undefined at this value"
+
+
+def test_of_few_participants_the_t_interval_covers_where_the_percentile_interval_does_not():
+    generator = np.random.default_rng(3)
+    hits, studies = np.zeros(2), 400
+    for study in range(studies):
+        rows = one_row_each(generator.normal(size=6))
+        bootstrap = ParticipantBootstrap(rows["who"], 400, study)
+        for place, scale in enumerate((None, OWN_SCALE)):
+            _, low, high, _ = bootstrap.estimate(mean, totals(rows), rows["who"], scale)
+            hits[place] += low <= 0 <= high
+    percentile, t = hits / studies
+    # Exactly 95% for normal values; the binomial spread of 400 studies is 1.1 points either side.
+    assert percentile < 0.88
+    assert 0.92 <= t <= 0.98
+
+
+def test_a_row_names_the_interval_that_it_has_and_no_other():
+    bootstrap = ParticipantBootstrap(["a", "b"], draws=200, seed=1, confidence=0.9)
+    common = {"n": 3, "unit": "points", "method": "mean"}
+    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common)
+    assert row["method"] == "mean; 90% percentile interval, 200 resamplings of participants"
+    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common, how=bootstrap.describe(LOG))
+    assert (
+        row["method"] == "mean; 90% t interval on the scale log, standard error by leaving out each participant in turn"
+    )
+    row = bootstrap.row((2.0, np.nan, np.nan, "no interval: why"), **common)
+    assert (row["estimate"], row["method"], row["reason"]) == (2.0, "mean", "no interval: why")
+    row = bootstrap.row((np.nan, 1.0, 2.0, ""), **common, undefined="never rated")
+    assert np.isnan([row["estimate"], row["low"], row["high"]]).all()
+    assert (row["method"], row["reason"], row["n"]) == ("mean", "never rated", 3)
 
 
 def test_sums_keep_the_shape_of_what_is_summed():

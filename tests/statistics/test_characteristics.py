@@ -161,6 +161,35 @@ def test_without_a_sheet_everything_says_so(minimal_sheets):
     assert set(characteristics.explained_together(study, bootstrap_of(study))["reason"]) == {characteristics.NO_SHEET}
 
 
+@pytest.fixture
+def told_by_everything(minimal_sheets):
+    """Twenty-four participants whose mean rating is a step function of their age, and told by their group."""
+    people = [f"P{number:02d}" for number in range(24)]
+    ratings = [value for number in range(24) for value in (None, ("poor", "fair", "good", "Very good")[number % 4]) * 2]
+    return parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": people},
+            messages={"EmpathyOverall": ratings},
+            participants={
+                "PID": people,
+                "Age": [20.0 + number % 4 for number in range(24)],
+                "Gender": [("f", "m", "d", "x")[number % 4] for number in range(24)],
+            },
+        )
+    )
+
+
+def test_what_every_resampling_gives_alike_is_not_called_certain(told_by_everything):
+    """Characteristics have the one rule of all intervals; they had one of their own, which gave 1 to 1."""
+    means = told_by_everything.turns.groupby("participant")["overall"].mean()
+    found = characteristics.relations(told_by_everything, bootstrap_of(told_by_everything), means, permutations=0)
+    assert found.estimates.index.tolist() == ["Age", "Gender"]
+    assert found.estimates["estimate"].tolist() == pytest.approx([1, 1])
+    assert found.estimates[["low", "high"]].isna().all(axis=None)
+    assert set(found.estimates["reason"]) == {"no interval: every resampling gives the same value"}
+
+
 def test_few_participants_are_too_few(minimal_sheets):
     study = parse_sheets(minimal_sheets())
     found = characteristics.relations(study, bootstrap_of(study))

@@ -41,7 +41,7 @@ def test_the_stored_result_is_whole(stored, coverage):
     assert stored["settings"]["draws"] >= 500
     assert set(stored["versions"]) == {"Python", "numpy", "scipy"}
     rows = stored["results"]
-    assert len({row["key"] for row in rows}) == len(rows) == 2 * (2 * len(coverage.STATISTICS) + 3)
+    assert len({row["key"] for row in rows}) == len(rows) == 2 * (2 * len(coverage.STATISTICS) + 4 + 5)
     for row in rows:
         assert 0 <= row["count"] <= row["studies"] <= stored["settings"]["studies"]
         assert row["studies"] == stored["settings"]["studies"], "undefined in some study"
@@ -69,11 +69,32 @@ def test_intervals_over_turns_do_not(design):
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
-def test_false_positives_are_rare_with_participants_only(design):
+def test_the_intervals_of_alpha_compare_as_the_page_says(design):
+    own, _ = power.coverage_table(design=design, kind="participants")
+    others, _ = power.coverage_table(design=design, kind="other")
+    assert own.loc["alpha per turn", "estimate"] > others.loc["alpha per turn, percentile", "estimate"]
+    for alpha in ("alpha per turn", "alpha after the task"):
+        assert "log(1 - alpha)" in own.loc[alpha, "method"]
+        assert others.loc[f"{alpha}, not transformed", "estimate"] >= own.loc[alpha, "estimate"]
+
+
+def test_alpha_per_turn_of_the_percentile_interval_is_why_it_is_another():
+    others, _ = power.coverage_table(design="within", kind="other")
+    assert others.loc["alpha per turn, percentile", "estimate"] < KEPT[0]
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(design):
+    """Wilson's interval of each test that knows of participants holds 5%; over turns it is far off."""
     table, keys = power.coverage_table(design=design, kind="false positives")
-    chosen = [name for name, key in keys.items() if key.startswith("false_positives_participants")]
-    assert table.loc[chosen, "low"].item() < 0.06
-    assert (table.drop(index=chosen)["low"] > 0.1).all()
+    over_turns = table.index.str.contains("turns as independent")
+    assert over_turns.tolist() == [False, False, False, True, True]
+    assert (table.loc[~over_turns, "low"] <= 0.05).all()
+    assert (table.loc[~over_turns, "high"] >= 0.05).all()
+    assert (table.loc[over_turns, "low"] > 0.1).all()
+    assert len(set(keys.values())) == 5
+    # What the page says of them.
+    assert table["estimate"].iloc[:3].idxmax() == "percentile interval over resampled participants"
 
 
 def test_the_code_still_gives_the_first_studies(stored, coverage):
@@ -148,7 +169,35 @@ def test_a_null_study_has_no_effect(coverage):
     numbers = draw(parameters, np.random.default_rng(1))
     people = pd.Series(coverage.study_names(numbers))
     found = work(numbers, ParticipantBootstrap(people, 50, seed=1))
-    assert set(found) == {"condition_difference", "t_test", "kruskal_wallis"}
+    assert set(found) == {"condition_difference", "left_out", "mixed_model", "t_test", "kruskal_wallis"}
+    # The same difference, by two intervals.
+    assert found["left_out"][0] == pytest.approx(found["condition_difference"][0], abs=1e-12)
+    assert found["left_out"][1] < found["left_out"][0] < found["left_out"][2]
+
+
+@pytest.mark.parametrize(("interval", "left_out"), [([0.5, 0.1, 0.9], True), ([0.5, -0.1, 1], False)])
+def test_an_interval_calls_significant_what_leaves_out_zero(coverage, interval, left_out):
+    assert coverage.leaves_out_zero(interval) is left_out
+
+
+def test_alpha_not_transformed_has_the_same_error_where_alpha_is_low(coverage):
+    """Far from its end the scale hardly matters: there the two intervals of alpha are nearly one."""
+    generator = np.random.default_rng(2)
+    who = pd.Index([f"P{row // 4}" for row in range(2000)])
+    ratings = pd.DataFrame(generator.normal(size=(2000, 1)) * 0.2 + generator.normal(size=(2000, 3)), index=who)
+    bootstrap = ParticipantBootstrap(who, draws=1)
+    row = coverage.limits(coverage.alpha_row(ratings, bootstrap))
+    assert coverage.alpha_not_transformed(ratings, bootstrap) == pytest.approx(row, abs=0.005)
+
+
+def test_other_code_is_another_run(coverage, tmp_path, monkeypatch):
+    settings, keep = coverage.Settings(studies=0, draws=20), tmp_path / "studies.jsonl"
+    coverage.run(settings, keep)
+    head = keep.read_text("utf-8")
+    monkeypatch.setattr(coverage, "code", lambda: "changed")
+    coverage.run(settings, keep)
+    assert json.loads(head)["code"] != "changed"
+    assert json.loads(keep.read_text("utf-8"))["code"] == "changed"
 
 
 def test_the_settings_are_shown_as_text():
@@ -166,6 +215,14 @@ def test_the_verdict_names_what_is_outside(stored, tmp_path):
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
     text = power.coverage_verdict("within", path)
     assert text.startswith("Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)")
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
+    misses = power.coverage_misses(design)
+    chosen = misses[misses.index.str.contains("alpha|kappa")]
+    assert len(chosen) == 4
+    assert (chosen["interval below the truth"] > chosen["interval above the truth"]).all()
 
 
 def test_misses_add_up(stored):

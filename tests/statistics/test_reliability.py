@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from sense7.statistics import reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
@@ -25,7 +26,7 @@ def tables(study):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=10_000, seed=1)
     return {
         interval: reliability.alpha_table(turns, post, bootstrap, interval=interval)
-        for interval in ("participants", "feldt")
+        for interval in reliability.INTERVALS
     }
 
 
@@ -65,6 +66,69 @@ def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
     assert counts["after the conversation, pairwise"] == golden["n_conversations"]
 
 
+def alpha_by_pandas(ratings: pd.DataFrame) -> float:
+    covariances, items = ratings.cov().to_numpy(), ratings.shape[1]
+    return items / (items - 1) * (1 - np.trace(covariances) / covariances.sum())
+
+
+ROWS = {
+    "per turn, pairwise": ("turn_ratings", [], False),
+    "per turn, listwise": ("turn_ratings", [], True),
+    "per turn, without Relational": ("turn_ratings", ["Relational"], False),
+    "after the conversation, pairwise": ("post_task_ratings", [], False),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study, tables, row):
+    """An independent program: drop each participant's rows, compute alpha with pandas."""
+    ratings, left_out, complete = ROWS[row]
+    frame = getattr(reliability, ratings)(study).drop(columns=left_out)
+    frame = frame.dropna() if complete else frame
+    people = frame.index.unique()
+    logs = np.log([1 - alpha_by_pandas(frame[frame.index != who]) for who in people])
+    error = np.sqrt((len(people) - 1) * logs.var())
+    reach = stats.t.ppf(0.975, len(people) - 1) * error
+    rest = 1 - alpha_by_pandas(frame)
+    found = tables["participants"].loc[row]
+    assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
+    assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
+    assert found["method"].endswith(
+        "; 95% t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+    )
+
+
+def test_with_one_unit_each_the_error_is_near_that_of_bonett():
+    """For independent normal items it is known: the root of 2k / ((k - 1)(n - 2))."""
+    generator = np.random.default_rng(5)
+    n, k = 400, 6
+    ratings = generator.normal(size=(n, 1)) + generator.normal(size=(n, k))
+    frame = pd.DataFrame(ratings, index=[f"P{row:03d}" for row in range(n)])
+    row = reliability.alpha_row(frame, ParticipantBootstrap(frame.index, draws=1))
+    error = np.log((1 - row["low"]) / (1 - row["high"])) / (2 * stats.t.ppf(0.975, n - 1))
+    # The error's own spread is about its share 1 / sqrt(2n), 4%.
+    assert error == pytest.approx(np.sqrt(2 * k / ((k - 1) * (n - 2))), rel=0.12)
+
+
+def test_the_interval_does_not_hang_on_draws_or_seed_and_the_percentile_interval_does(study):
+    ratings = reliability.post_task_ratings(study)
+    few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
+    first, second = (reliability.alpha_row(ratings, one) for one in (few, many))
+    assert first == second
+    first, second = (reliability.alpha_row(ratings, one, interval="percentile") for one in (few, many))
+    assert first["low"] != second["low"]
+    assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
+
+
+def test_alpha_if_dropped_has_the_same_kind_of_interval(study):
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    ratings = reliability.turn_ratings(study)
+    dropped = reliability.alpha_if_dropped(ratings, bootstrap)
+    assert dropped["method"].str.contains("t interval on the scale log(1 - alpha)", regex=False).all()
+    expected = reliability.alpha_row(ratings.drop(columns="Relational"), bootstrap)
+    assert dropped.loc["Relational", ["low", "high"]].tolist() == [expected["low"], expected["high"]]
+
+
 def test_resampling_frames_gives_the_interval_that_the_engine_gives(study, tables):
     """An independent program: copy participants' rows, compute alpha with pandas, 2,000 times."""
     turns = reliability.turn_ratings(study)
@@ -74,10 +138,9 @@ def test_resampling_frames_gives_the_interval_that_the_engine_gives(study, table
     alphas = []
     for _ in range(2000):
         rows = np.concatenate([groups[names[code]] for code in generator.integers(len(names), size=len(names))])
-        covariances = pd.DataFrame(rows).cov().to_numpy()
-        alphas.append(7 / 6 * (1 - np.trace(covariances) / covariances.sum()))
+        alphas.append(alpha_by_pandas(pd.DataFrame(rows)))
     low, high = np.quantile(alphas, [0.025, 0.975])
-    row = tables["participants"].loc["per turn, pairwise"]
+    row = tables["percentile"].loc["per turn, pairwise"]
     # The golden README: independent programs agree within 0.001.
     assert row["low"] == pytest.approx(low, abs=0.001)
     assert row["high"] == pytest.approx(high, abs=0.001)
@@ -168,6 +231,37 @@ def test_one_participant_has_an_alpha_and_no_interval():
     assert row["estimate"] > 0.8
     assert np.isnan(row["low"])
     assert row["reason"] == "no interval: only 1 participant to resample"
+
+
+def test_an_alpha_of_one_is_not_called_certain():
+    ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
+    for interval in ("participants", "percentile"):
+        row = reliability.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval=interval)
+        assert row["estimate"] == pytest.approx(1)
+        assert np.isnan([row["low"], row["high"]]).all()
+        assert row["reason"] == "no interval: every resampling gives the same value"
+        assert "interval" not in row["method"]
+
+
+def test_a_dimension_that_one_participant_alone_rated_leaves_no_interval():
+    ratings = one_participant_each([[1, 1, 2], [2, 3, np.nan], [4, 4, np.nan], [5, 4, np.nan], [3, 3, np.nan]])
+    ratings = pd.concat([ratings, ratings.assign(a=lambda frame: 6 - frame["a"], c=lambda frame: frame["c"] + 1)])
+    row = reliability.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert np.isfinite(row["estimate"])
+    assert np.isnan(row["low"])
+    assert row["reason"] == "no interval: undefined without 1 of the 5 participants"
+
+
+def test_a_dimension_that_was_never_rated_is_named_beside_a_missing_interval():
+    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]])
+    row = reliability.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert row["reason"] == "no interval: only 3 participants to resample; 2 dimensions; never rated: c"
+
+
+def test_an_unknown_interval_is_refused():
+    ratings = one_participant_each([[1, 2], [2, 3]])
+    with pytest.raises(ValueError, match="participants, percentile, feldt"):
+        reliability.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval="bca")
 
 
 def test_an_unknown_rule_for_missing_ratings_is_refused():

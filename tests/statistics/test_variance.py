@@ -10,6 +10,7 @@ from sense7.statistics import variance
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
@@ -299,6 +300,41 @@ def test_constant_ratings_have_no_parts(minimal_sheets):
     parts = variance.variance_parts(study, bootstrap_of(study))
     assert parts.variances["estimate"].isna().all()
     assert (parts.variances["reason"] != "").all()
+
+
+def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+    """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
+    study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
+    table = variance.alike_conversations(study, bootstrap_of(study))
+    same = table.loc[[name for name in table.index if name.endswith("same condition")]]
+    assert same["estimate"].tolist() == [0, 0, 0]
+    assert same[["low", "high"]].isna().all(axis=None)
+    assert set(same["reason"]) == {"no interval: every resampling gives the same value"}
+
+
+def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+    # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
+    words = ("poor", "fair", "good", "Very good")
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": [f"P{n // 4}" for n in range(24)], "Model": "only"},
+            messages={
+                name: [cell for n in range(24) for cell in (None, words[n % 4]) * 2]
+                for name in ("EmpathyOverall", *DIMENSION_NAMES)
+            },
+        )
+    )
+    parts = variance.variance_parts(study, bootstrap_of(study), draws=50)
+    for table in (parts.variances, parts.shares):
+        assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
+        assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
+        assert np.isnan(table.loc["participant", ["low", "high"]].to_numpy(dtype=float)).all()
+
+
+def test_intervals_take_no_more_draws_than_they_say(study):
+    parts = variance.variance_parts(study, bootstrap_of(study, 100), draws=30)
+    assert parts.shares["method"].str.endswith("; 95% percentile interval, 30 resamplings of participants").all()
 
 
 def test_without_conditions_all_conversations_are_of_one(minimal_sheets):

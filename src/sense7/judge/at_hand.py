@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.judge.metrics import OverRuns, calibration, confusion, coverage, missing_bounds, over_runs, stability
+from sense7.judge.metrics import (
+    METRICS,
+    OverRuns,
+    calibration,
+    confusion,
+    coverage,
+    missing_bounds,
+    over_runs,
+    stability,
+)
 from sense7.judge.predictions import UNSTATED, read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -26,6 +35,7 @@ __all__ = [
     "detail",
     "request_facts",
     "runs_at_hand",
+    "titled",
     "used_authors_prompt",
 ]
 
@@ -43,7 +53,7 @@ HOW_TO_MAKE_THEM = (
 
 _RUN = re.compile(r"-iter[0-9]+$")
 _SAME = 1e-9
-_SHORT = 40
+_SHORT = 16
 _NOTHING = pd.DataFrame(
     {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
     | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status")}
@@ -223,6 +233,17 @@ def _absent(table: pd.DataFrame) -> pd.DataFrame:
     return estimate_table(rows, table.index.name)
 
 
+def titled(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a table of :class:`Detail` under names for people.
+
+    Examples
+    --------
+    >>> list(titled(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
+    ['macro F1', 'accuracy worst']
+    """
+    return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
+
+
 def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
     """What is recorded of how each judge was asked: a row a judge, texts and counts; "" where nothing is.
 
@@ -235,14 +256,18 @@ def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFr
         "model asked for": "model",
         "model that answered": "returned_model",
         "system's fingerprint": "system_fingerprint",
-        "prompt (first of its SHA-256)": "prompt_sha256",
+        "prompt, SHA-256 (begin)": "prompt_sha256",
         "finish reason": "finish_reason",
     }
     rows = {}
     for judge, runs in judges.items():
         frame = pd.concat(runs.values(), ignore_index=True)
         texts = {
-            title: ", ".join(sorted({str(text)[:_SHORT] for text in frame[name].dropna()})) if name in frame else ""
+            title: ", ".join(
+                sorted({str(text)[:_SHORT] if name == "prompt_sha256" else str(text) for text in frame[name].dropna()})
+            )
+            if name in frame
+            else ""
             for title, name in facts.items()
         }
         tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)

@@ -6,6 +6,11 @@ rows (means, shares, covariances, tables of counts) then needs its sums per part
 only: with :math:`w_{bp}` the times that draw b takes participant p and :math:`s_p` the sums
 of p, the sums of the resampled data are :math:`\sum_p w_{bp} s_p`, equal to those of the
 rows copied out. The cost grows linearly in participants and draws, and not at all in rows.
+
+Two kinds of interval come from this. The percentile interval is the middle part of the draws.
+It leans to one side, and is somewhat narrow, for a statistic near an end of its range that hangs on few
+participants, as alpha does; for such there is a t interval on a :class:`Scale`, whose standard error comes
+from leaving out each participant in turn.
 """
 
 from collections.abc import Callable
@@ -14,11 +19,37 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-__all__ = ["ParticipantBootstrap", "ratio", "sums_by_participant"]
+from sense7.statistics.estimates import estimate_row
+
+__all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "ratio", "sums_by_participant"]
 
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
+NO_WIDTH = "no interval: every resampling gives the same value"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which the estimates of a statistic spread more evenly than as they are.
+
+    Attributes
+    ----------
+    words : str
+        Its name, e.g. ``log(1 - alpha)``; "" for the statistic as it is.
+    forward, backward : callable
+        To the scale and back, element by element: one rises or falls as the other does. NaN or
+        infinite where the scale has no such value.
+    """
+
+    words: str
+    forward: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[np.ndarray], np.ndarray]
+
+
+OWN_SCALE = Scale("", lambda values: values, lambda values: values)
+"""The statistic as it is."""
 
 
 def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int) -> np.ndarray:
@@ -56,6 +87,39 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     0.75
     """
     return sums[..., 0] / sums[..., 1]
+
+
+def jackknife_error(left_out: np.ndarray) -> float:
+    r"""Jackknife standard error of a statistic from its values without each participant in turn.
+
+    .. math:: SE^2 = \frac{m - 1}{m} \sum_p (t_p - \bar t)^2
+
+    with :math:`t_p` the statistic without participant p of m, and :math:`\bar t` the mean of these.
+
+    Parameters
+    ----------
+    left_out : array, shape (participants,)
+        The statistic without each participant; at least two values, all finite.
+
+    Returns
+    -------
+    float
+        In the statistic's unit.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 11.
+
+    Examples
+    --------
+    Of a mean it is the usual one, the standard deviation by the root of the number of values.
+
+    >>> values = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> round(jackknife_error((values.sum() - values) / 3), 6), round(float(values.std(ddof=1)) / 2, 6)
+    (1.080123, 1.080123)
+    """
+    count = len(left_out)
+    return float(np.sqrt((count - 1) * np.var(left_out)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +180,61 @@ class ParticipantBootstrap:
         participants : Series
             Participant of each row.
         """
+        return self._weighted(statistic, values, participants, self.weights)
+
+    def without_each(
+        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+    ) -> np.ndarray:
+        """Return the statistic without each participant in turn, of those that have rows, in the order of names.
+
+        Parameters
+        ----------
+        statistic, values, participants
+            As for :meth:`distribution`.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
+        >>> totals = np.array([[1.0, 1.0], [2.0, 1.0], [6.0, 1.0]])
+        >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
+        [4.0, 3.5, 1.5]
+        """
+        present = np.unique(self.names.get_indexer(participants))
+        return self._weighted(statistic, values, participants, (1 - np.eye(len(self.names)))[present])
+
+    def _weighted(self, statistic, values: np.ndarray, participants, weights: np.ndarray) -> np.ndarray:
         sums = sums_by_participant(values, self.names.get_indexer(participants), len(self.names))
-        resampled = self.weights @ sums.reshape(len(sums), -1)
+        weighted = weights @ sums.reshape(len(sums), -1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return statistic(resampled.reshape(self.draws, *values.shape[1:]))
+            return statistic(weighted.reshape(len(weights), *values.shape[1:]))
 
     def estimate(
-        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+        self,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        values: np.ndarray,
+        participants: pd.Series,
+        scale: Scale | None = None,
     ) -> tuple[float, float, float, str]:
-        """Return the statistic, its percentile interval, and why there is none if so.
+        r"""Return the statistic, its interval, and why there is none if so.
 
-        The interval is left out below five participants, where the statistic is undefined in
-        more than 5% of the draws (draws in which it is undefined are passed over), and where
-        every draw gives the same value: a share of nought has no width, and is not certain.
+        Without a scale it is the percentile interval. It is left out below five participants, where the
+        statistic is undefined in more than 5% of the draws (draws in which it is undefined are passed over), and
+        where every draw gives the same value: a share of nought has no width, and is not certain.
+
+        With a scale g it is a t interval on it,
+
+        .. math:: g^{-1}\left(g(\hat t) \pm t_{m - 1, 1 - \gamma/2} \, SE\right)
+
+        with the standard error of :math:`g(\hat t)` by :func:`jackknife_error` over the m participants that have
+        rows, and :math:`\gamma` one minus the confidence; no draw is needed. It is left out below five participants,
+        where g is undefined without one of them, and where leaving out any of them gives the same value.
+
+        Parameters
+        ----------
+        statistic, values, participants
+            As for :meth:`distribution`.
+        scale : Scale, optional
+            Of the t interval.
 
         Returns
         -------
@@ -143,7 +249,22 @@ class ParticipantBootstrap:
         few = self.too_few(participants)
         if few:
             return estimate, np.nan, np.nan, few
+        if scale is not None:
+            return estimate, *self._t_interval(estimate, self.without_each(statistic, values, participants), scale)
         return estimate, *self.interval(self.distribution(statistic, values, participants), participants)
+
+    def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
+        if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
+            return np.nan, np.nan, NO_WIDTH
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle, scaled = scale.forward(np.asarray(estimate)), scale.forward(left_out)
+        if not (np.isfinite(middle) and np.isfinite(scaled).all()):
+            undefined = np.count_nonzero(~np.isfinite(scaled))
+            without = f"without {undefined} of the {len(left_out)} participants" if undefined else "at this value"
+            return np.nan, np.nan, f"no interval: undefined {without}"
+        reach = stats.t.ppf((1 + self.confidence) / 2, len(scaled) - 1) * jackknife_error(scaled)
+        low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
+        return (np.nan, np.nan, NO_WIDTH) if _alike(low, high) else (float(low), float(high), "")
 
     @staticmethod
     def too_few(participants: pd.Series) -> str:
@@ -183,11 +304,69 @@ class ParticipantBootstrap:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(defined, [tail, 1 - tail])
-        if high - low <= 1e-12 * max(1.0, abs(high)):
-            return np.nan, np.nan, "no interval: every resampling gives the same value"
+        if _alike(low, high):
+            return np.nan, np.nan, NO_WIDTH
         return float(low), float(high), ""
+
+    def row(
+        self,
+        found: tuple[float, float, float, str],
+        *,
+        n: int,
+        unit: str,
+        method: str,
+        undefined: str = "it is undefined in these data",
+        how: str | None = None,
+    ) -> dict:
+        """Return what :meth:`estimate` found as a row of estimates.
+
+        Parameters
+        ----------
+        found : tuple
+            Estimate, low, high, and the reason why there is no interval ("" if there is one).
+        n, unit, method
+            As for :func:`sense7.statistics.estimates.estimate_row`; the kind of interval is added to the
+            method if there is one.
+        undefined : str
+            The reason if there is no estimate.
+        how : str, optional
+            Kind of interval; without it, that of the percentile interval.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
+        >>> row = bootstrap.row((2.5, 1.0, 4.0, ""), n=7, unit="points", method="mean")
+        >>> row["method"]
+        'mean; 95% percentile interval, 100 resamplings of participants'
+        >>> bootstrap.row((np.nan,) * 3 + ("",), n=0, unit="points", method="mean", undefined="no rating")["reason"]
+        'no rating'
+        """
+        estimate, low, high, reason = found
+        if not np.isfinite(estimate):
+            return estimate_row(n=n, unit=unit, method=method, reason=undefined)
+        if not reason:
+            method = f"{method}; {how or self.description}"
+        return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
 
     @property
     def description(self) -> str:
-        """Kind of interval, in words."""
-        return f"{self.confidence:.0%} percentile interval, {self.draws:,} resamplings of participants"
+        """Kind of the percentile interval, in words."""
+        return self.describe()
+
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words: the percentile interval, or the t interval on a scale.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b"], draws=100, seed=1).describe(OWN_SCALE)
+        '95% t interval, standard error by leaving out each participant in turn'
+        """
+        if scale is None:
+            return f"{self.confidence:.0%} percentile interval, {self.draws:,} resamplings of participants"
+        on = f" on the scale {scale.words}" if scale.words else ""
+        return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each participant in turn"
+
+
+def _alike(low: float, high: float) -> bool:
+    """Whether an interval has no width but for rounding."""
+    return bool(high - low <= 1e-12 * max(1.0, abs(high)))

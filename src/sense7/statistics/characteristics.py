@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
@@ -291,7 +291,7 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
             lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
         )
     draws = spearman_in_draws(x, y_values, bootstrap.weights[:, bootstrap.names.get_indexer(values.index)])
-    return _with_interval(rho, draws, len(x), unit, method, bootstrap), p
+    return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
 
 
 def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
@@ -313,7 +313,7 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
     else:
         p = float(stats.f.sf(eta / max(1 - eta, 1e-12) * within / between, between, within))
     draws = bootstrap.distribution(eta_squared, cells, pd.Series(values.index))
-    return _with_interval(eta, draws, len(y), unit, method, bootstrap), p
+    return bootstrap.row((eta, *bootstrap.interval(draws, values.index)), n=len(y), unit=unit, method=method), p
 
 
 def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
@@ -324,15 +324,6 @@ def _share_as_strong(strength, observed: float, n: int, permutations: int, gener
         order = np.argsort(generator.random((count, n)), axis=1)
         strong += int((strength(order) >= observed - 1e-12).sum())
     return (strong + 1) / (permutations + 1)
-
-
-def _with_interval(estimate: float, draws, n: int, unit: str, method: str, bootstrap) -> dict:
-    defined = draws[np.isfinite(draws)]
-    if n < FEWEST_PARTICIPANTS or len(defined) < 0.95 * len(draws):
-        return estimate_row(estimate, n=n, unit=unit, method=method, reason="no interval: too few participants")
-    tail = (1 - bootstrap.confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return estimate_row(estimate, low, high, n=n, unit=unit, method=f"{method}; {bootstrap.description}")
 
 
 def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap, ratio
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -229,9 +229,7 @@ def _largest(groups: pd.Series) -> list:
 
 def _mean_row(y: pd.Series, participants: pd.Series, bootstrap, unit: str, method: str) -> dict:
     values = np.column_stack([y, np.ones(len(y))])
-    estimate, low, high, reason = bootstrap.estimate(ratio, values, participants)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(y), unit=unit, method=method, reason=reason)
+    return bootstrap.row(bootstrap.estimate(ratio, values, participants), n=len(y), unit=unit, method=method)
 
 
 def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -299,12 +297,9 @@ def _slope_row(frame: pd.DataFrame, name: str, adjustment: str, bootstrap: Parti
 
 def _contrast_row(statistic, z: np.ndarray, participants: pd.Series, bootstrap, method: str, words: str) -> dict:
     """Row of a statistic of cross products; a slope that nothing identifies says so."""
-    estimate, low, high, reason = bootstrap.estimate(statistic, _products(z), participants)
-    if not np.isfinite(estimate):
-        reason = f"{words} can't be told apart from the rest of the model here"
-        return estimate_row(n=len(z), unit=PER_STEP, method=method, reason=reason)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(z), unit=PER_STEP, method=method, reason=reason)
+    found = bootstrap.estimate(statistic, _products(z), participants)
+    undefined = f"{words} can't be told apart from the rest of the model here"
+    return bootstrap.row(found, n=len(z), unit=PER_STEP, method=method, undefined=undefined)
 
 
 def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -359,9 +354,9 @@ def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: Partici
     draws = bootstrap.distribution(
         lambda sums: _adjusted_share(sums, z.shape[1]), np.asarray(values), frame["participant"]
     )
-    low, high, reason = bootstrap.interval(draws, frame["participant"], shift_to=estimate)
-    method += "" if reason else f"; {bootstrap.description}, moved to the estimate"
-    return estimate_row(estimate, low, high, n=len(frame), unit=unit, method=method, reason=reason)
+    found = estimate, *bootstrap.interval(draws, frame["participant"], shift_to=estimate)
+    how = f"{bootstrap.description}, moved to the estimate"
+    return bootstrap.row(found, n=len(frame), unit=unit, method=method, how=how)
 
 
 def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:
@@ -425,21 +420,18 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool =
 
 
 def _t_row(statistic, values, participants, bootstrap, method: str) -> dict:
-    people = pd.Series(participants).nunique()
     estimate = float(statistic(values.sum(axis=0)))
-    p, reason = np.nan, "the slope can't be told here"
-    if people < FEWEST_PARTICIPANTS:
-        reason = f"no test: only {people} participants"
-    elif np.isfinite(estimate):
+    p, reason = np.nan, bootstrap.too_few(participants)
+    if not reason and not np.isfinite(estimate):
+        reason = "the slope can't be told here"
+    if not reason:
         draws = bootstrap.distribution(statistic, values, participants)
-        defined = draws[np.isfinite(draws)]
-        error = defined.std() if len(defined) >= (1 - MOST_UNDEFINED) * len(draws) else np.nan
-        if np.isnan(error):
-            reason = "no test: the slope is undefined in too many resamplings"
-        elif error > 1e-12:
-            p, reason = 2 * stats.t.sf(abs(estimate) / error, people - 1), ""
-        else:
-            reason = "nothing varies between participants"
+        *_, reason = bootstrap.interval(draws, participants)
+        # Where there is an interval, there is a standard error: one rule for both.
+        if not reason:
+            freedom = pd.Series(participants).nunique() - 1
+            p = 2 * stats.t.sf(abs(estimate) / np.nanstd(draws), freedom)
+    reason = reason.replace("no interval", "no test")
     return estimate_row(p, n=len(values), unit="p value", method=method, reason=reason)
 
 
@@ -693,9 +685,8 @@ def gap_by_topic(
     rows = {}
     for place, topic in enumerate(_largest(frame["topic"])):
         chosen = frame["topic"] == topic
-        low, high, reason = bootstrap.interval(draws[:, place], frame.loc[chosen, "participant"])
-        words = method + ("" if reason else f"; {bootstrap.description}")
-        rows[topic] = estimate_row(estimates[place], low, high, n=chosen.sum(), unit=unit, method=words, reason=reason)
+        found = estimates[place], *bootstrap.interval(draws[:, place], frame.loc[chosen, "participant"])
+        rows[topic] = bootstrap.row(found, n=chosen.sum(), unit=unit, method=method)
     return estimate_table(rows, "topic")
 
 

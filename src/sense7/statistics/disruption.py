@@ -187,14 +187,9 @@ def _paired_d(sums: np.ndarray) -> np.ndarray:
 
 
 def _bootstrapped(statistic, values, participants, bootstrap, method: str, units: str) -> dict:
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
-    if not np.isfinite(estimate):
-        reason = "the outcome does not vary"
-    elif not reason:
-        method += f"; {bootstrap.description}"
-    return estimate_row(
-        estimate, low, high, n=len(values), unit=UNIT, method=f"{method}; n counts {units}", reason=reason
-    )
+    found = bootstrap.estimate(statistic, values, participants)
+    method, undefined = f"{method}; n counts {units}", "the outcome does not vary"
+    return bootstrap.row(found, n=len(values), unit=UNIT, method=method, undefined=undefined)
 
 
 def _mixed(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:

@@ -65,7 +65,7 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     kappa = agreement_with_overall(study, bootstrap).loc["Affective"].to_dict()
     poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
     poor = poor.drop(list(HEADLINES["poor_turn_d"].choices)).to_dict()
-    rows = [_extremes(study, bootstrap), poor, alpha_row(turn_ratings(study), bootstrap), kappa]
+    rows = [_extremes(study, bootstrap), poor, alpha_row(turn_ratings(study), bootstrap, interval="percentile"), kappa]
     return estimate_table(dict(zip(POWER_KEYS, rows, strict=True)), "statistic")
 
 

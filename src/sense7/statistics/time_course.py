@@ -79,9 +79,8 @@ def _level_row(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, rating: st
         reason = _never(rating) if never else "no such turn was rated"
         return estimate_row(n=0, unit=LEVEL, method=method, reason=reason)
     values = np.column_stack([chosen["y"], np.ones(len(chosen))])
-    estimate, low, high, reason = bootstrap.estimate(ratio, values, chosen["participant"])
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(chosen), unit=LEVEL, method=method, reason=reason)
+    found = bootstrap.estimate(ratio, values, chosen["participant"])
+    return bootstrap.row(found, n=len(chosen), unit=LEVEL, method=method)
 
 
 def still_going(study: Study) -> pd.DataFrame:
@@ -163,12 +162,9 @@ def _row(statistic, turns: pd.DataFrame, groups: np.ndarray, bootstrap, rating: 
     else:
         z = np.column_stack([columns, groups, turns["y"]])
         method = f"least squares of {RATINGS[rating]}, all turns alike"
-    estimate, low, high, reason = bootstrap.estimate(statistic, z[:, :, None] * z[:, None, :], turns["participant"])
-    if not np.isfinite(estimate):
-        reason = "no conversation has two rated turns to compare"
-        return estimate_row(n=len(turns), unit=PER_TURN, method=method, reason=reason)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(turns), unit=PER_TURN, method=method, reason=reason)
+    found = bootstrap.estimate(statistic, z[:, :, None] * z[:, None, :], turns["participant"])
+    undefined = "no conversation has two rated turns to compare"
+    return bootstrap.row(found, n=len(turns), unit=PER_TURN, method=method, undefined=undefined)
 
 
 def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "dimensions") -> pd.DataFrame:

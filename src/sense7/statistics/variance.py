@@ -6,13 +6,13 @@ turns are rated, that between the turns of a conversation. Conditions themselves
 and belong to none of these.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, MOST_UNDEFINED, ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
@@ -132,30 +132,21 @@ def variance_parts(
     # At the level of conversations the model's residual is the conversation.
     places = [0, 1, 2, 3] if rating in TURN_RATINGS else [0, 1, 3]
     known = [place == 3 or bool(sums.free[place]) for place in places]
-    estimates, tables, why = fit.variances[places], None, ""
-    if len(per_person) < FEWEST_PARTICIPANTS:
-        why = f"no interval: only {len(per_person)} participants to resample"
-    else:
-        weights = bootstrap.weights[:draws, bootstrap.names.get_indexer(sums.participants)]
+    own, estimates = replace(bootstrap, draws=min(bootstrap.draws, draws)), fit.variances[places]
+    resampled = np.full((own.draws, len(places)), np.nan)
+    if not own.too_few(frame["participant"]):
+        weights = own.weights[:, own.names.get_indexer(sums.participants)]
         resampled = fit_nested(sums, weights, fit.variances[:3] / fit.variances[3]).variances[:, places]
-        defined = np.isfinite(resampled).all(axis=1)
-        if defined.mean() < 1 - MOST_UNDEFINED:
-            why = f"no interval: undefined in {1 - defined.mean():.0%} of the draws"
-        else:
-            tables = resampled[defined]
-            interval = f"{bootstrap.confidence:.0%} percentile interval, {len(weights):,} resamplings of participants"
-            method = f"{method}; {interval}"
+        resampled[~np.isfinite(resampled).all(axis=1)] = np.nan  # a fit that failed tells no part
 
     def rows(statistic, names, unit, told) -> dict:
-        tail = (1 - bootstrap.confidence) / 2
-        values = statistic(estimates)
-        limits = np.full((2, len(names)), np.nan)
-        if tables is not None:
-            limits = np.quantile(statistic(tables), [tail, 1 - tail], axis=0)
+        values, drawn = statistic(estimates), statistic(resampled)
+        found = [
+            (values[place] if told[place] else np.nan, *own.interval(drawn[:, place], frame["participant"]))
+            for place in range(len(names))
+        ]
         return {
-            name: estimate_row(values[place], *limits[:, place], n=len(frame), unit=unit, method=method, reason=why)
-            if told[place]
-            else estimate_row(n=len(frame), unit=unit, method=method, reason=_mixed_up(name, frame))
+            name: own.row(found[place], n=len(frame), unit=unit, method=method, undefined=_mixed_up(name, frame))
             for place, name in enumerate(names)
         }
 
@@ -307,15 +298,11 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         codes, names = pd.factorize(frame["participant"].to_numpy(), sort=True)
         conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
         sums = _icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
-        estimate, low, high, reason = bootstrap.estimate(
+        found = bootstrap.estimate(
             lambda values, centred=centred: _icc_of(values, centred=centred), sums, pd.Series(names)
         )
-        if not np.isfinite(estimate):
-            reason = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
-            rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
-            continue
-        method += "" if reason else f"; {bootstrap.description}"
-        rows[name] = estimate_row(estimate, low, high, n=len(frame), unit=unit, method=method, reason=reason)
+        undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
+        rows[name] = bootstrap.row(found, n=len(frame), unit=unit, method=method, undefined=undefined)
     return estimate_table(rows, "ratings")
 
 
@@ -419,8 +406,7 @@ def alike_conversations(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
         cell = some.groupby(["condition", "topic"] if "topic" in kind else "condition").ngroup().to_numpy()
         who = bootstrap.names.get_indexer(some["participant"])
         distance, pairs = _pair_sums(some["y"].to_numpy(), cell, who, len(bootstrap.names))
-        few = some["participant"].nunique() < FEWEST_PARTICIPANTS
-        rows |= _pair_rows(distance, pairs, names, bootstrap, unit, method, len(some), few=few)
+        rows |= _pair_rows(distance, pairs, names, bootstrap, unit, method, some["participant"])
     return estimate_table(rows, "alike conversations")
 
 
@@ -437,7 +423,7 @@ def _pair_sums(y, cell, who, people: int) -> tuple[np.ndarray, np.ndarray]:
     return distance.reshape(people, people), pairs.reshape(people, people)
 
 
-def _pair_rows(distance, pairs, names, bootstrap, unit, method, conversations, *, few: bool) -> dict:
+def _pair_rows(distance, pairs, names, bootstrap, unit, method, participants: pd.Series) -> dict:
     own = np.diag(distance), np.diag(pairs)
     other = distance - np.diag(own[0]), pairs - np.diag(own[1])
     counts = [round(other[1].sum() / 2), round(own[1].sum() / 2)]
@@ -450,23 +436,16 @@ def _pair_rows(distance, pairs, names, bootstrap, unit, method, conversations, *
             return np.column_stack([two, one, two - one])
 
     estimates, draws = apart(ones)[0], apart(bootstrap.weights)
-    tail = (1 - bootstrap.confidence) / 2
     rows = {}
     for place, name in enumerate(names):
         counted = [counts[place]] if place < 2 else counts
-        n = counts[place] if place < 2 else conversations
+        n = counts[place] if place < 2 else len(participants)
         if min(counted) < FEWEST_PAIRS:
             reason = (
                 f"only {min(counted)} such pairs of conversations" if place < 2 else "too few pairs of conversations"
             )
             rows[name] = estimate_row(n=n, unit=unit, method=method, reason=reason)
             continue
-        defined = draws[np.isfinite(draws[:, place]), place]
-        if few or len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-            reason = "no interval: too few participants to resample"
-            rows[name] = estimate_row(estimates[place], n=n, unit=unit, method=method, reason=reason)
-            continue
-        low, high = np.quantile(defined, [tail, 1 - tail])
-        described = f"{method}; {bootstrap.description}"
-        rows[name] = estimate_row(estimates[place], low, high, n=n, unit=unit, method=described)
+        found = estimates[place], *bootstrap.interval(draws[:, place], participants)
+        rows[name] = bootstrap.row(found, n=n, unit=unit, method=method)
     return rows
