@@ -18,7 +18,7 @@ from sense7.judge.prompt import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from sense7.judge.asking import Tally
-    from sense7.judge.questions import Questions
+    from sense7.judge.questions import Questions, Shots
 
 __all__ = ["judge"]
 
@@ -34,6 +34,9 @@ PromptFile = Annotated[Path | None, typer.Option("--prompt", help="File of the p
 ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the prompt: zero, adaptive or personal.")]
 Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
 Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
+Embedder = Annotated[
+    str | None, typer.Option(help="Model of sentence embeddings (model2vec: a name or folder), in place of TF-IDF.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
 Policy = Annotated[str, typer.Option(help="What an unusable reply counts: nothing (strict) or 3 (authors).")]
@@ -54,6 +57,7 @@ def run(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
+    embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
     limit: Limit = None,
@@ -75,11 +79,12 @@ def run(
     """
     from sense7.judge.cost import Prices
     from sense7.judge.endpoint import Endpoint
+    from sense7.judge.questions import Shots
     from sense7.judge.run import carry_out, plan_session
 
     prices = Prices.of(price_in, price_out)
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    study, template, chosen = _opened(data, prompt, shots, examples, order, seed)
+    study, template = _opened(data, prompt)
     plan = plan_session(
         study,
         model=model,
@@ -87,7 +92,7 @@ def run(
         folder=out,
         runs=runs,
         prompt=template,
-        shots=chosen,
+        shots=Shots(shots, examples, order, seed, embedder),
         limit=limit,
         prices=prices,
         policy=policy,
@@ -143,6 +148,7 @@ def export_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
+    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
@@ -151,9 +157,10 @@ def export_batch(
     """Write the requests as a file for the Batch API; nothing is sent."""
     from sense7.judge.batch import export_requests
     from sense7.judge.cost import Prices, estimate
+    from sense7.judge.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, shots, examples, order, seed, limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -172,14 +179,16 @@ def import_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
+    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
     from sense7.judge.batch import import_replies
+    from sense7.judge.questions import Shots
 
-    questions = _questions(data, model, prompt, shots, examples, order, seed, limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
     found = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{found.missing:,} requests without a reply" if found.missing else "",
@@ -196,22 +205,18 @@ def import_batch(
         print(path)
 
 
-def _opened(data: str, prompt: Path | None, kind: str, number: int, order: str, seed: int):
-    """The study, the prompt and the shots that options name."""
+def _opened(data: str, prompt: Path | None):
+    """The study and the prompt that options name."""
     from sense7.judge.prompt import Prompt
-    from sense7.judge.questions import Shots
     from sense7.loading import load
 
-    template = Prompt.read(prompt) if prompt else Prompt.bundled()
-    return load(data), template, Shots(kind, number, order, seed)
+    return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
 
 
-def _questions(
-    data: str, model: str, prompt: Path | None, kind: str, number: int, order: str, seed: int, limit: int | None
-) -> "Questions":
+def _questions(data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None) -> "Questions":
     from sense7.judge.questions import questions_for
 
-    study, template, shots = _opened(data, prompt, kind, number, order, seed)
+    study, template = _opened(data, prompt)
     return questions_for(study, template, model, shots=shots, limit=limit)
 
 

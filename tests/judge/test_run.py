@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pytest
 from typer.testing import CliRunner
@@ -26,7 +27,7 @@ from sense7.judge.journal import JOURNAL, MANIFEST, Journal, read_journal
 from sense7.judge.logs import LOGS
 from sense7.judge.predictions import COLUMNS, read_predictions
 from sense7.judge.prompt import Prompt
-from sense7.judge.questions import Shots
+from sense7.judge.questions import Shots, questions_for
 from sense7.judge.run import bundle_logs, carry_out, plan_session
 from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import write_sheets
@@ -131,6 +132,18 @@ def test_examples_stand_in_the_prompt(study_of, tmp_path):
         assert before.count("<S2>") == 2
         assert own in set(chats(study))
         assert own not in before
+
+
+def test_the_embedder_of_examples_is_asked_and_noted(study_of, monkeypatch):
+    from sense7.judge import few_shot
+
+    asked = []
+    monkeypatch.setattr(few_shot, "embed", lambda texts, name: asked.append(name) or np.eye(len(texts)))
+    shots = Shots("adaptive", number=2, embedder="a model")
+    questions = questions_for(study_of(6), Prompt("few", "~~EXAMPLES~~ Rate this: {chat}"), "judge", shots=shots)
+    assert questions.frame["prompt"].str.count("<S2>").tolist() == [2] * 6
+    assert asked == ["a model"]
+    assert shots.to_dict()["embedder"] == "a model"
 
 
 def test_what_a_conversation_holds_changes_nothing_outside_it(study_of, tmp_path):

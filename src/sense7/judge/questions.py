@@ -31,12 +31,15 @@ class Shots:
         In which order they stand.
     seed : int
         Of the order ``shuffled``.
+    embedder : str, optional
+        Model of sentence embeddings by which similarity is measured; TF-IDF if not given.
     """
 
     kind: str = "zero"
     number: int = 5
     order: str = "similar-last"
     seed: int = 0
+    embedder: str | None = None
 
     def to_dict(self) -> dict:
         """Give what makes a difference, as JSON values.
@@ -49,7 +52,8 @@ class Shots:
         if self.kind == "zero":
             return {"kind": "zero"}
         known = {"kind": self.kind, "number": self.number, "order": self.order}
-        return known | ({"seed": self.seed} if self.order == "shuffled" else {})
+        known |= {"seed": self.seed} if self.order == "shuffled" else {}
+        return known | ({"embedder": self.embedder} if self.embedder else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +158,14 @@ def questions_for(
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
-        examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)
+        examples = examples_for(
+            study,
+            shots=shots.kind,
+            number=shots.number,
+            order=shots.order,
+            seed=shots.seed,
+            embedder=shots.embedder,
+        )
     frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
     frame["ground_truth"] = ground_truth(study.turns, frame["conversation"]).to_numpy()
     frame["chat"] = said.to_numpy()

@@ -392,8 +392,9 @@ def banner(facts: Mapping) -> str:
     file = html.escape(facts["file"])
     if facts["kind"] == "synthetic":
         return (
-            "<strong>Synthetic data.</strong> Every result in this edition comes from simulated conversations with "
-            "planted effects. Its numbers are not findings; values marked tuned were set near published ones. "
+            "<strong>Synthetic data.</strong> Unless a page names another source, every result in this edition comes "
+            "from simulated conversations with planted effects. Its numbers are not findings; values marked tuned were "
+            "set near published ones. "
             f"(Workbook {file}, sha256 {short}…)"
         )
     if facts["kind"] == "official" and facts["verified"]:

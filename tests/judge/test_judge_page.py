@@ -1,0 +1,70 @@
+"""A judge's answers reach their page: asked, read, and recorded there as the command evaluates them."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sense7 import sources
+from sense7.cli_judge import judge as judge_commands
+from sense7.pipeline import execute
+from sense7.pipeline.notebooks import load_notebook
+
+pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("page_endpoint", Path(__file__).with_name("endpoint.py"))
+endpoint = sys.modules["page_endpoint"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(endpoint)
+
+
+def answer(asked):
+    """Score by the length of the prompt; every ninth reply holds no score."""
+    text = f"<S0>Counted.</S0><S2>{1 + len(asked.prompt) // 97 % 5}</S2>"
+    return endpoint.Answer(text="I would rather not say." if len(asked.prompt) % 9 == 0 else text)
+
+
+def sense7_judge(*arguments):
+    done = CliRunner().invoke(judge_commands, list(map(str, arguments)))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def recorded(edition, predictions):
+    """Execute the page's notebook; gives its recorded values."""
+    path, provenance = sources.resolve("synthetic")
+    sources.copy_for_edition(path, provenance, edition / "data")
+    given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
+    jobs = execute.plan([load_notebook(ROOT / "notebooks" / "19-judge.md")], given, provenance.sha256, [])
+    execute.run(jobs, edition, edition / "cache", workers=1)
+    return {value["key"]: value for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))}
+
+
+def test_what_a_judge_answered_stands_on_its_page(tmp_path):
+    out = tmp_path / "asked"
+    with endpoint.Endpoint(answer) as server:
+        asked = ("--model", "judge", "--base-url", server.address, "--data", "synthetic", "--out", out, "--yes")
+        sense7_judge("run", *asked, "--runs", 1, "--limit", 40)
+        sense7_judge("run", *asked, "--runs", 2, "--limit", 60)
+    assert len(server.asked) == 120, "what the first session was answered is not asked again"
+    evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"]["mean"]
+    values = recorded(tmp_path / "edition", str(out))
+    assert values["judge_shown"]["estimate"] == "judge-empathy"
+    for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
+        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(evaluated[metric]["estimate"], abs=1e-12)
+        assert values[f"judge_{metric}"]["n"] == evaluated[metric]["n"]
+    # The page's share is of all conversations of the study, also of those that were never asked about.
+    assert values["judge_coverage"]["estimate"] == pytest.approx(evaluated["coverage"]["estimate"] * 60 / 672)
+    assert values["judge_count_parse_failure"]["estimate"] > 0
+    assert values["judge_authors_accuracy"]["n"] > values["judge_accuracy"]["n"]
+    assert values["judge_used_authors_prompt"]["estimate"] == "no"
+
+
+def test_without_predictions_the_page_says_how_they_are_made(tmp_path):
+    values = recorded(tmp_path / "edition", "")
+    assert values["judge_spearman"]["reason"] == "no predictions of a judge are at hand"
+    page = (tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8")
+    assert "sense7 judge run --model NAME" in page
