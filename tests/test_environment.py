@@ -18,7 +18,7 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
-ONLY_FOR_JUDGES = {"judge", "embeddings"}
+ONLY_FOR_JUDGES = {"judge", "embeddings", "parquet"}
 """Extras that only the second lock holds; it holds all that the first does."""
 
 every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
