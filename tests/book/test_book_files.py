@@ -138,9 +138,12 @@ def test_the_notebooks_were_executed_from_first_to_last(edition):
         cells = code_cells(node)
         assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1)), name
         given = node["metadata"]["papermill"]["parameters"]
-        assert given | {"data": f"../data/{edition.facts['file']}", "results": "../results"} == given
+        paths = {"data": f"../data/{edition.facts['file']}", "results": "../results"}
+        if load_notebook(ROOT / "notebooks" / f"{name}.md").sources:
+            paths.pop("data")  # it looks at other data than the edition's
+        assert given | paths == given
         (injected,) = [cell for cell in cells if "injected-parameters" in cell["metadata"].get("tags", [])]
-        assert edition.facts["file"] in "".join(injected["source"])
+        assert all(path in "".join(injected["source"]) for path in paths.values())
         outputs = [output for cell in cells for output in cell["outputs"]]
         assert len(outputs) >= 1
         assert all(output["output_type"] == "execute_result" for output in outputs), name

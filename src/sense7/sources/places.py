@@ -69,6 +69,6 @@ def cache_folder() -> Path:
     """Give the folder for what was fetched: SENSE7_CACHE, else the system's place for caches."""
     if given := os.environ.get("SENSE7_CACHE"):
         return Path(given).expanduser().resolve()
-    import pooch
+    import platformdirs
 
-    return Path(pooch.os_cache("sense7"))
+    return Path(platformdirs.user_cache_dir("sense7"))
