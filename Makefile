@@ -55,6 +55,16 @@ test: $(JUDGE) ## every check: style, unit tests, doctests, notebooks, the built
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
 
+.PHONY: lab
+lab: $(READY) ## open the notebooks in JupyterLab, if it is installed in .venv
+	@test -x $(BIN)/jupyter-lab || { echo "JupyterLab is no part of the lock. Install it beside it, and again after \
+	each change of the lock: $(BIN)/python -m pip install 'jupyterlab>=4,<5'"; exit 2; }
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-lab notebooks
+
+.PHONY: rehearse
+rehearse: $(READY) ## rehearse Binder's set-up in a fresh environment (some minutes; needs Chromium); NOTEBOOK=...
+	@$(BIN)/python scripts/rehearse_binder.py $(NOTEBOOK)
+
 .PHONY: format
 format: $(READY) ## put code into the project's style
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
     """Keep together, where tests run in several processes, what shares something slow to make: a file, or the books."""
     for item in items:
         folder = item.path.parent
-        item.add_marker(pytest.mark.xdist_group("books" if folder.name == "book" else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group("books" if folder.name in {"book", "browser"} else str(item.path)))
 
 
 def pytest_configure(config):

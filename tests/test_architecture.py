@@ -23,7 +23,7 @@ FLOORS = (
     {"record", "tables", "figures"},
     {"claims"},
     {"pipeline"},
-    {"cli", "cli_judge"},
+    {"cli", "cli_judge", "cli_more"},
 )
 """From the ground. Parts of one floor may use each other, though never in a circle."""
 

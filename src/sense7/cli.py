@@ -13,6 +13,7 @@ import typer
 
 from sense7 import __version__
 from sense7.cli_judge import judge
+from sense7.cli_more import assignments, run, template
 from sense7.errors import UserError
 
 __all__ = ["main"]
@@ -25,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
+app.command()(run)
+app.command()(template)
 app.add_typer(judge, name="judge")
 
 
@@ -101,7 +104,7 @@ def simulate(
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
-    chosen = simulation.Parameters.from_mapping(_assignments(parameter or []))
+    chosen = simulation.Parameters.from_mapping(assignments(parameter or []))
     simulation.simulate(chosen, seed=seed).write(out, truth)
     print(f"{out}\n{truth}")
 
@@ -142,7 +145,7 @@ def build(
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.pipeline.build import BuildError, build_edition
 
-    given = _assignments(parameter or [])
+    given = assignments(parameter or [])
     if prompted:
         given["prompted_condition"] = prompted
     try:
@@ -208,22 +211,6 @@ def notebooks(
     if stale and check_only:
         _fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
     print(f"{len(stale)} written" if stale else "up to date")
-
-
-def _assignments(items: list[str]) -> dict:
-    """NAME=VALUE with the value as YAML reads it: 5 is a number, "5" a text, [1, 2] a list."""
-    import yaml
-
-    given = {}
-    for item in items:
-        name, equals, text = item.partition("=")
-        if not equals or not name.strip():
-            raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
-        try:
-            given[name.strip()] = yaml.safe_load(text) if text.strip() else ""
-        except yaml.YAMLError:
-            given[name.strip()] = text
-    return given
 
 
 class _progress:

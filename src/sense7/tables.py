@@ -1,6 +1,8 @@
-"""Tables for pages: estimates in the words of their units, all texts as text."""
+"""Tables for pages, and what readers switch between: estimates in the words of their units, all texts as text."""
 
+import hashlib
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +10,7 @@ import pandas as pd
 
 from sense7.record import format_number
 
-__all__ = ["Sentence", "Table", "estimates", "plain"]
+__all__ = ["Sentence", "Table", "Variants", "estimates", "plain"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,81 @@ class Table:
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string()}"
+
+
+# What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
+# hidden from sight only: a keyboard and a screen reader need them. On paper all variants stand below each other.
+_SWITCH_STYLE = (
+    ".sense7-switch{position:relative;display:flex;flex-wrap:wrap;gap:0 .25em}"
+    ".sense7-switch{min-width:0;border:0;margin:1em 0;padding:0}"
+    ".sense7-switch>input{position:absolute;opacity:0;pointer-events:none}"
+    ".sense7-switch>label{cursor:pointer;padding:.2em .6em;border:1px solid;border-radius:.3em;margin:0 0 .3em}"
+    ".sense7-switch>input:focus-visible+label{outline:3px solid;outline-offset:2px}"
+    ".sense7-switch>div{order:1;width:100%;min-width:0;overflow-x:auto}"
+    "@media screen{.sense7-switch>input:checked+label{font-weight:700;box-shadow:inset 0 -.2em}"
+    ".sense7-switch>input:not(:checked)+label+div{display:none}}"
+    "@media print{.sense7-switch{display:block}.sense7-switch>input{display:none}"
+    ".sense7-switch>label{display:block;border:0;padding:0;font-weight:700}}"
+)
+
+
+class Variants:
+    """Results of one analysis done in several ways, all of them computed; a reader switches between them.
+
+    On a page they are a group of radio buttons, which works without a script, a kernel or a network:
+    with a keyboard by the arrow keys, for a screen reader by its legend and labels. Printed, all
+    variants stand below each other, each under its name. Equal variants give equal HTML.
+
+    Parameters
+    ----------
+    shown : mapping of str to Figure, Table or Sentence
+        Name of the variant -> what is shown of it; the first is shown at first.
+    label : str
+        What the variants differ in, such as "rule for missing ratings".
+
+    Raises
+    ------
+    ValueError
+        If there is no variant, or one is no figure, table or sentence.
+
+    Examples
+    --------
+    >>> Variants({"pairwise": Sentence("As rated."), "listwise": Sentence("Nothing.")}, label="missing rule")
+    Switch, missing rule:
+    [pairwise]
+    As rated.
+    [listwise]
+    Nothing.
+    """
+
+    def __init__(self, shown: Mapping[str, object], *, label: str):
+        self.shown = {str(name): value for name, value in shown.items()}
+        self.label = label
+        if not self.shown:
+            raise ValueError(f"variants of {label!r}: there is none")
+        for name, value in self.shown.items():
+            if not callable(getattr(value, "_repr_html_", None)):
+                raise ValueError(f"variants of {label!r}: {name!r} is no figure, table or sentence")
+
+    def _repr_html_(self) -> str:
+        bodies = {name: value._repr_html_() for name, value in self.shown.items()}
+        content = "\0".join([self.label, *(text for pair in bodies.items() for text in pair)])
+        # Of the content, not counted: an id that another cell can't have, and the same in every build.
+        group = f"switch-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        parts = []
+        for number, (name, body) in enumerate(bodies.items(), 1):
+            place = f"{group}-{number}"
+            checked = " checked" if number == 1 else ""
+            parts.append(
+                f'<input type="radio" name="{group}" id="{place}"{checked}>'
+                f'<label for="{place}" id="{place}-name">{html.escape(name)}</label>'
+                f'<div role="group" tabindex="0" aria-labelledby="{place}-name">{body}</div>'
+            )
+        legend = f"<legend>Switch: {html.escape(self.label)}</legend>"
+        return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Switch, {self.label}:", *(f"[{name}]\n{value!r}" for name, value in self.shown.items())])
 
 
 def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:

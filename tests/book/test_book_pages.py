@@ -60,7 +60,8 @@ def test_no_page_shows_an_error(edition):
     for file in edition.files:
         page = edition.page(file)
         assert page.select(".traceback, .output.stderr, .output.error, .system-message, .problematic") == [], file
-        assert "Traceback" not in page.get_text(), file
+        if not file.startswith("book/api"):  # the reference shows examples, of errors too
+            assert "Traceback" not in page.get_text(), file
         assert "Executing code cell" not in page.get_text(), file
 
 
@@ -84,6 +85,8 @@ def test_every_internal_link_leads_somewhere(edition):
             place = (edition.html / file).parent / target if target else edition.html / file
             if not place.is_file():
                 broken.append((file, address))
+            elif anchor.startswith("conversation="):
+                continue  # whether there is such a conversation: test_explorer_page.py
             elif anchor and place.suffix == ".html":
                 name = str(place.resolve().relative_to(edition.html.resolve()))
                 if unquote(anchor) not in edition.anchors(name):

@@ -498,7 +498,7 @@ def test_two_builds_at_once_both_end_well(checkout):
     for process in started:
         _, errors = process.communicate(timeout=90)
         assert process.returncode == 0, errors
-    assert visible(checkout.editions) == ["mine"]
+    assert visible(checkout.editions) == ["editions.js", "mine"]
     assert hidden(checkout.editions) == []
     assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
 
@@ -521,7 +521,7 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     process.communicate()
     assert gone(kernel), "the kernel survived its build"
     assert checkout.bytes("mine") == good
-    assert visible(checkout.editions) == ["mine"]
+    assert visible(checkout.editions) == ["editions.js", "mine"]
     assert len(hidden(checkout.editions)) == 1
 
     checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))

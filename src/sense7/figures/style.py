@@ -6,6 +6,7 @@ behind it can be downloaded beside it.
 """
 
 import base64
+import hashlib
 import html
 import io
 import re
@@ -82,6 +83,9 @@ class Figure:
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
         source = source[source.index("<svg") :].replace(_INK, "currentColor")
+        # Of the content: drawings on one page share no ids, and none refers into another one that is switched away.
+        own = hashlib.sha256(source.encode()).hexdigest()[:8]
+        source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
         label = html.escape(self.alt, quote=True)
         return source.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
 
@@ -95,6 +99,12 @@ class Figure:
             "Data (CSV)</a></figcaption></figure>"
         )
 
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def __repr__(self) -> str:
+        return f"Figure: {self.alt}"
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         stream = io.BytesIO()
         with mpl.rc_context(STYLE):
@@ -102,7 +112,7 @@ class Figure:
         return {
             "text/html": self.html(),
             "image/png": base64.b64encode(stream.getvalue()).decode(),
-            "text/plain": f"Figure: {self.alt}",
+            "text/plain": repr(self),
         }
 
 

@@ -3,7 +3,7 @@
 ``_build/editions/NAME`` holds html/, notebooks/ (executed), results/ (recorded values),
 ledger.json, edition.json, and data/ with the copy of the workbook that all of it rests
 on. A new edition is made beside its place and takes it in one step; if anything fails,
-the last good book stays where it was.
+the last good book stays where it was. ``_build/editions/editions.js`` lists the finished ones.
 """
 
 import contextlib
@@ -27,11 +27,14 @@ import yaml
 
 from sense7 import claims, sources
 from sense7.errors import UserError
+from sense7.files import write_whole
 from sense7.judge.logs import LOGS, bundle_logs
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.execute import SCRATCH, BuildError
+from sense7.pipeline.explorer import add_conversations
 from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.rerun import write_downloads
 from sense7.record import read_values, write_json
 from sense7.study import Study
 
@@ -39,6 +42,7 @@ __all__ = ["Built", "build_edition", "edition_folder", "find_checkout", "read_le
 
 RESERVED = ("synthetic", *sources.SOURCES)
 JUDGE_LOGS = "judge-logs"
+EDITIONS_LIST = "editions.js"
 KEPT_IN_CACHE = 200
 _ASIDE = ".last-"
 LONGEST_NAME = 100
@@ -189,6 +193,7 @@ def build_edition(
     try:
         with _under_way(place.parent, cache):
             if (finished := _up_to_date(place, key)) is not None:
+                _list_editions(place.parent)
                 return finished
             with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
                 edition = Path(scratch) / "edition"
@@ -204,10 +209,11 @@ def build_edition(
                 facts["judge_logs"] = f"{JUDGE_LOGS}/index.html" if logged else ""
                 write_json(edition / "edition.json", facts)
                 say("pages: Jupyter Book")
-                _render(root, edition, facts, config, Path(scratch))
+                _render(root, edition, facts, study, config, Path(scratch))
                 if facts["judge_logs"]:
                     bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
                 _replace(edition, place)
+            _list_editions(place.parent)
     except OSError as error:
         raise UserError(
             f"{error.filename or place.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
@@ -417,7 +423,7 @@ def banner(facts: Mapping) -> str:
     )
 
 
-def _render(root: Path, edition: Path, facts: Mapping, config: dict, scratch: Path) -> None:
+def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dict, scratch: Path) -> None:
     """Make the pages with Jupyter Book: execution off, warnings are errors."""
     stage = scratch / "stage"
     shutil.copytree(root / "book", stage / "book")
@@ -460,6 +466,8 @@ def _render(root: Path, edition: Path, facts: Mapping, config: dict, scratch: Pa
         lines = problems or log.strip().splitlines()[-15:]
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
     (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
+    add_conversations(study, pages)
+    write_downloads(root, facts, pages)
     shutil.move(pages, edition / "html")
 
 
@@ -531,6 +539,35 @@ def _replace(new: Path, place: Path) -> None:
             place.replace(aside)
             new.replace(place)
             aside.replace(new)
+
+
+def _list_editions(editions: Path) -> None:
+    """List the finished editions beside them, with their pages: book/static/editions.js leads from one to another.
+
+    A script that assigns a variable, since a page opened from disk may load that and nothing else. It lies
+    outside of every edition, so that these stay as they are when another one comes.
+    """
+    with (editions / ".swap").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # builds at once: the last to come sees what all have made
+        listed = [_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir()]
+        text = f"window.sense7Editions = {json.dumps([entry for entry in listed if entry], indent=1)};\n"
+        path = editions / EDITIONS_LIST
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_whole(path, text)
+
+
+def _listed(folder: Path) -> dict | None:
+    """An edition's name, what its data are, and its pages; None if it is not finished."""
+    pages = folder / "html"
+    try:
+        label = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["label"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not (pages / "index.html").is_file():
+        return None
+    found = [path.relative_to(pages) for path in pages.rglob("*.html")]
+    names = [path.as_posix() for path in found if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
+    return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
 def _exchange(first: Path, second: Path) -> bool:

@@ -25,6 +25,8 @@ from sense7.record import format_value, read_values
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
+_SWITCH_STYLES = {"editions.css", "switch.css"}
+_EDITIONS_SCRIPT = "editions.js"
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
@@ -158,6 +160,28 @@ def _anchor_cells(app, tree) -> None:
             node["ids"].append(f"cell-{count}")
 
 
+def _add_switches(app) -> None:
+    """Load the book's own styles and script of switches, where the checkout has them, with this edition's name."""
+    folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
+    present = {path.name for folder in folders for path in folder.glob("*")}
+    for name in sorted(_SWITCH_STYLES & present):
+        app.add_css_file(name)
+    if _EDITIONS_SCRIPT in present:
+        # Only the name: which other editions there are stands outside, so that no page changes by them.
+        attributes = {"data-edition": _edition(app).facts["name"]}
+        app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
+
+
+def _without_thebe(app, page, template, context, doctree):
+    """Leave out sphinx-thebe, which Jupyter Book always loads: no page runs code, and it ends in an error on each."""
+
+    def is_thebe(file) -> bool:
+        return "thebe" in f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body', '')}".lower()
+
+    for kind in ("script_files", "css_files"):
+        context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
+
+
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
     app.add_config_value("sense7_edition", "", "env", types=[str])
@@ -167,4 +191,6 @@ def setup(app):
     app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
+    app.connect("html-page-context", _without_thebe)
+    app.connect("builder-inited", _add_switches)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

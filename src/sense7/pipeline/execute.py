@@ -28,7 +28,17 @@ from sense7.errors import UserError
 from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
 from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
 
-__all__ = ["SCRATCH", "BuildError", "Job", "digest_files", "library_digest", "plan", "run"]
+__all__ = [
+    "SCRATCH",
+    "BuildError",
+    "Job",
+    "digest_files",
+    "executed_copy",
+    "library_digest",
+    "plan",
+    "require_values",
+    "run",
+]
 
 SCRATCH = ".making-"
 """Names of folders in the making begin so; one that a killed build left is cleared away by the next."""
@@ -42,7 +52,7 @@ FIXED = {"PYTHONHASHSEED": "0"}
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
 
-NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "claims.py", "pipeline", "simulate")
+NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "cli_more.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 
 
@@ -311,40 +321,81 @@ def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
 
 
 def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
-    """Execute a notebook as papermill does, and move what it gave to its place in one step."""
-    from papermill.exceptions import PapermillExecutionError
-
+    """Execute a notebook, and move what it gave to its place in one step."""
     name = job.notebook.name
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
-        given, done, finished = (Path(scratch) / part for part in ("given.ipynb", "done.ipynb", "finished"))
-        given.write_text(to_ipynb(job.notebook), encoding="utf-8")
-        for attempt in range(STARTS):
-            try:
-                _papermill(job, given, done, edition / "notebooks", kernels, Path(scratch) / f"ipython {attempt}")
-                break
-            except PapermillExecutionError as error:
-                raise BuildError(_failure(job.notebook, error)) from None
-            except Exception as error:
-                # Kernels of other processes may have taken the same ports meanwhile: start again.
-                if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:
-                    continue
-                raise BuildError(
-                    f"{job.notebook.path}: could not be executed ({type(error).__name__}: {error})."
-                ) from error
+        finished = Path(scratch) / "finished"
         finished.mkdir()
-        (finished / "notebook.ipynb").write_text(_tidy(done), encoding="utf-8")
-        values = edition / "results" / f"{name}.json"
-        if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
-            raise BuildError(
-                f"{job.notebook.path}: records no value under its own name. "
-                f'Make a s7.Recorder("{name}", results) in it, and record one.'
-            )
+        copy = executed_copy(job, edition / "notebooks", Path(scratch), kernels)
+        (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
+        values = require_values(job.notebook, edition / "results")
         shutil.copyfile(values, finished / "values.json")
         try:
             finished.replace(place)
         except OSError:
             if not place.exists():  # else another build was quicker with the same notebook
                 raise
+
+
+def executed_copy(job: Job, folder: Path, scratch: Path, kernels: _Kernels | None = None) -> str:
+    """Execute a notebook as papermill does.
+
+    Parameters
+    ----------
+    job : Job
+        What is to run.
+    folder : Path
+        Where its kernel runs: relative paths among its parameters are meant from there.
+    scratch : Path
+        Folder for what is left behind.
+    kernels : optional
+        The kernels of a run of several; one that starts fresh if not given.
+
+    Returns
+    -------
+    str
+        The executed notebook in Jupyter's format; equal runs are equal.
+
+    Raises
+    ------
+    BuildError
+        Naming the notebook, the cell and the exception, if one fails.
+    """
+    from papermill.exceptions import PapermillExecutionError
+
+    kernels = kernels or _Kernels()
+    given, done = scratch / "given.ipynb", scratch / "done.ipynb"
+    given.write_text(to_ipynb(job.notebook), encoding="utf-8")
+    for attempt in range(STARTS):
+        try:
+            _papermill(job, given, done, folder, kernels, scratch / f"ipython {attempt}")
+            break
+        except PapermillExecutionError as error:
+            raise BuildError(_failure(job.notebook, error)) from None
+        except Exception as error:
+            # Kernels of other processes may have taken the same ports meanwhile: start again.
+            if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:
+                continue
+            problem = f"could not be executed ({type(error).__name__}: {error})"
+            raise BuildError(f"{job.notebook.path}: {problem}.") from error
+    return _tidy(done)
+
+
+def require_values(notebook: TextNotebook, results: Path) -> Path:
+    """Give the place of the values that a notebook recorded.
+
+    Raises
+    ------
+    BuildError
+        If it recorded none.
+    """
+    values = results / f"{notebook.name}.json"
+    if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
+        raise BuildError(
+            f"{notebook.path}: records no value under its own name. "
+            f'Make a s7.Recorder("{notebook.name}", results) in it, and record one.'
+        )
+    return values
 
 
 def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: _Kernels, ipython: Path) -> None:

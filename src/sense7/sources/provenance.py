@@ -11,6 +11,7 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
 from sense7.sources.registry import SOURCES, Source
+from sense7.workbook.tables import hash_tables
 
 __all__ = [
     "Provenance",
@@ -279,7 +280,9 @@ def write_record_at(place: Path, provenance: Provenance) -> Path:
 
 
 def hashed(path: Path) -> tuple[str, int]:
-    """Give the sha256 of a file's bytes, and their number."""
+    """Give the sha256 of a file's bytes, or of a folder's tables, and their number."""
+    if path.is_dir():
+        return hash_tables(path)
     with reading(path) as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return digest, stream.tell()

@@ -64,7 +64,7 @@ class Source:
         What the file must be. None where upstream publishes a moving file, as the authors do;
         then the first fetch is recorded and later changes are noticed.
     check : callable, optional
-        Refuses a download that isn't what it should be, by :class:`UserError`. Called with the
+        Refuses a download that isn't what it should be, by :class:`sense7.errors.UserError`. Called with the
         downloaded file. None: a SENSE-7 workbook is expected.
     parts : tuple of Part
         Published files; none if the workbook itself is published.

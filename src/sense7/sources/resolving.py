@@ -4,6 +4,8 @@ import contextlib
 import difflib
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from sense7.sources.cache import both_hashes, cached, is_current, recorded, unch
 from sense7.sources.places import cache_folder, data_file
 from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
+from sense7.workbook.tables import table_files
 
 __all__ = ["copy_for_edition", "resolve", "user_path"]
 
@@ -25,7 +28,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     Parameters
     ----------
     data : str or path
-        "synthetic", the name of a source (such as "official"), or the path of a file.
+        "synthetic", the name of a source (such as "official"), or the path of a file or of a folder of tables.
 
     Returns
     -------
@@ -57,6 +60,8 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     path = user_path(data)
     if not os.path.lexists(path):
         raise UserError(_unknown(str(data), path))
+    if path.is_dir():
+        path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)
     record = read_record(path)
     if record is not None:
@@ -110,7 +115,7 @@ def _unknown(data: str, path: Path) -> str:
 
 
 def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> Path:
-    """Copy a workbook into a folder, with its record beside it.
+    """Copy a workbook, or a folder of tables, into a folder, with its record beside it.
 
     An edition is built from such a copy, so that neither an edit during the build nor a later
     one parts the pages from their data.
@@ -134,12 +139,33 @@ def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> 
     """
     hashed(path)  # says what is wrong with it, if anything is, before the copy can be blamed
     copy = Path(folder) / provenance.file
+    copied = _copied_tables if path.is_dir() else _copied_file
     try:
-        with replacing(copy) as temporary:
-            shutil.copyfile(path, temporary)
+        with copied(path, copy) as temporary:
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
     except OSError as error:
         raise UserError(disk_message(copy, error)) from None
     write_record(copy, provenance)
     return copy
+
+
+@contextlib.contextmanager
+def _copied_file(path: Path, copy: Path) -> Iterator[Path]:
+    """Copy a file; it takes its place when the block is left."""
+    with replacing(copy) as temporary:
+        shutil.copyfile(path, temporary)
+        yield temporary
+
+
+@contextlib.contextmanager
+def _copied_tables(path: Path, copy: Path) -> Iterator[Path]:
+    """Copy a folder's tables, and nothing else that lies there; they take their place when the block is left."""
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=copy.parent) as scratch:
+        temporary = Path(scratch) / copy.name
+        temporary.mkdir()
+        for table in table_files(path):
+            shutil.copyfile(table, temporary / table.name)
+        yield temporary
+        temporary.replace(copy)

@@ -174,7 +174,7 @@ class ParticipantBootstrap:
         Parameters
         ----------
         statistic : callable
-            Takes sums of shape (..., *values.shape[1:]) and returns shape (...).
+            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (...).
         values : array, shape (rows, ...)
             What is summed.
         participants : Series

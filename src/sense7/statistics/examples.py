@@ -138,8 +138,8 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
     Returns
     -------
     DataFrame
-        A row an end; columns rating, user before, assistant's turn. Where there is no example the
-        last says why.
+        A row an end; columns rating, user before, assistant's turn, conversation in full (its name). Where there
+        is no example the assistant's turn says why.
     """
     chosen = examples[examples["dimension"] == name]
     rows = {
@@ -147,6 +147,7 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
             "rating": "none" if row["reason"] else LEVELS[int(row["level"]) - 1],
             "user, before": "" if row["reason"] else _cut(row["user"], length),
             "assistant's turn": row["reason"] or _cut(row["assistant"], length),
+            "conversation in full": "" if row["reason"] else row["conversation"],
         }
         for row in chosen.to_dict("records")
     }

@@ -18,6 +18,7 @@ from sense7.workbook.findings import Findings, WorkbookError
 from sense7.workbook.messages import read_messages
 from sense7.workbook.participants import read_participants
 from sense7.workbook.sheets import Sheet, read_sheets
+from sense7.workbook.tables import read_tables
 
 __all__ = ["parse_sheets", "read_workbook"]
 
@@ -30,7 +31,7 @@ def read_workbook(
     Parameters
     ----------
     path : path
-        The .xlsx file.
+        The .xlsx file, or a folder of tables, see :func:`~sense7.workbook.tables.read_tables`.
     strict : bool
         Whether any warning is an error.
     prompted_condition : str, optional
@@ -50,7 +51,7 @@ def read_workbook(
     WorkbookError
         If the analysis is impossible, or ``strict`` and anything was found; lists every finding.
     """
-    sheets = read_sheets(path)
+    sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
     return parse_sheets(
         sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name or Path(path).stem
     )

@@ -1,0 +1,79 @@
+"""A figure of an executed notebook on another page of the book.
+
+A Sphinx extension; ``{picture} notebooks/02-ratings levels-by-rating`` shows the figure of that name from the edition's
+own notebook, with its caption and data, so that no picture of other data can stand on a page. Where the edition
+could not draw it, the sentence that the notebook has in its place stands here too.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+__all__ = ["find_picture", "setup"]
+
+_LOGGER = logging.getLogger(__name__)
+_FIGURE = re.compile(r'<figure class="sense7-figure".*?</figure>', re.DOTALL)
+
+
+def find_picture(node: dict, name: str) -> str | None:
+    """HTML of a notebook's figure, or of the sentence in its place.
+
+    Parameters
+    ----------
+    node : dict
+        An executed notebook, as nbformat 4 has it.
+    name : str
+        The figure's ``name``, by which its data are downloaded.
+
+    Returns
+    -------
+    str or None
+        The element; None if no executed cell draws a figure of that name.
+
+    Examples
+    --------
+    >>> figure = '<figure class="sense7-figure"><svg></svg><a download="levels.csv"></a></figure>'
+    >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": f"<div>{figure}</div>"}}]}
+    >>> find_picture({"cells": [{"source": "# Levels"}, cell]}, "levels") == figure
+    True
+    >>> find_picture({"cells": [cell]}, "shares") is None
+    True
+    """
+    for cell in node["cells"]:
+        if f'name="{name}"' not in "".join(cell["source"]):
+            continue
+        for output in cell.get("outputs", ()):
+            shown = "".join(output.get("data", {}).get("text/html", ""))
+            figures = [figure for figure in _FIGURE.findall(shown) if f'download="{name}.csv"' in figure]
+            if figures or shown:
+                return figures[0] if figures else shown
+    return None
+
+
+class PictureDirective(SphinxDirective):
+    """A figure of a notebook: its page and its name."""
+
+    required_arguments = 2
+
+    def run(self):
+        page, name = self.arguments
+        path = Path(self.config.sense7_edition) / f"{page}.ipynb"
+        try:
+            shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name)
+        except (OSError, ValueError):
+            shown = None
+        if shown is None:
+            _LOGGER.warning("%s has no figure %r", page, name, location=self.get_location())
+            return []
+        # Made by figures and tables of this library, which escape whatever a workbook holds.
+        return [nodes.container("", nodes.raw("", shown, format="html"), classes=["sense7-picture"])]
+
+
+def setup(app):
+    """Register the directive with Sphinx."""
+    app.add_directive("picture", PictureDirective)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

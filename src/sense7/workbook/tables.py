@@ -1,0 +1,232 @@
+"""A folder of tables in place of a workbook: each CSV or parquet file is the sheet of its name.
+
+A CSV file knows no types, so a cell is a number exactly where the number, written out again, gives the same
+text: 4, 4.0 and -0.5 are numbers; 007, 1e3 and NA stay texts, and nothing is lost on the way. Where a number is
+expected the reader takes such texts for numbers all the same.
+"""
+
+import csv
+import datetime
+import decimal
+import hashlib
+import io
+import math
+import re
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.files import one_line, reading, reason
+from sense7.workbook.sheets import Sheet
+from sense7.workbook.values import as_text
+
+__all__ = ["hash_tables", "read_tables", "table_files"]
+
+ENDINGS = (".csv", ".parquet")
+DELIMITERS = ",;\t"
+
+_NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
+
+
+def table_files(folder: str | Path) -> list[Path]:
+    """Give the files of a folder that are tables, in the order of their names.
+
+    Parameters
+    ----------
+    folder : path
+        Files that begin with a dot, or don't end in .csv or .parquet, are passed over.
+
+    Returns
+    -------
+    list of Path
+        At least one.
+
+    Raises
+    ------
+    UserError
+        If the folder can't be read or holds no table, or two files hold the same table.
+    """
+    folder = Path(folder)
+    try:
+        found = sorted(
+            path for path in folder.iterdir() if path.suffix.casefold() in ENDINGS and not path.name.startswith(".")
+        )
+    except OSError as error:
+        raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
+    if not found:
+        raise UserError(
+            f"{folder}: this is a folder without a table. Expected Tasks.csv and Messages.csv (or .parquet); "
+            "for a workbook, give the path of its .xlsx file."
+        )
+    seen: dict[str, Path] = {}
+    for path in found:
+        if (other := seen.setdefault(path.stem.casefold(), path)) is not path:
+            raise UserError(f"{folder}: {other.name} and {path.name} hold the same table. Keep one of them.")
+    return found
+
+
+def hash_tables(folder: str | Path) -> tuple[str, int]:
+    """Give the SHA-256 of a folder's tables, by their names and bytes, and the number of their bytes.
+
+    Parameters
+    ----------
+    folder : path
+        What else lies there doesn't count.
+
+    Raises
+    ------
+    UserError
+        As :func:`table_files`, or if a file can't be read.
+    """
+    total, size = hashlib.sha256(), 0
+    for path in table_files(folder):
+        with reading(path) as stream:
+            total.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+            size += stream.tell()
+    return total.hexdigest(), size
+
+
+def read_tables(folder: str | Path) -> dict[str, Sheet]:
+    """Read every table of a folder as a sheet.
+
+    Parameters
+    ----------
+    folder : path
+        Holds Tasks and Messages, and whatever further sheets, as CSV (UTF-8; commas, semicolons or tabs; names of
+        the columns in the first row) or parquet.
+
+    Returns
+    -------
+    dict
+        Name of the file without its ending -> :class:`~sense7.workbook.Sheet`. Row ``i`` of the list is row
+        ``i + 2`` of the table, where a text with line breaks is still one row.
+
+    Raises
+    ------
+    UserError
+        If a file is no UTF-8 or no table, or it is parquet and pyarrow is not installed; names file, row and mend.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "Tasks.csv").write_text("PID,TaskId,Model" + chr(10) + "007,12,NA" + chr(10))
+    >>> read_tables(folder)["Tasks"].rows
+    [['007', 12.0, 'NA']]
+    """
+    readers = {".csv": _read_csv, ".parquet": _read_parquet}
+    return {path.stem: _sheet(path.stem, *readers[path.suffix.casefold()](path)) for path in table_files(folder)}
+
+
+def _sheet(name: str, header: list[str], rows: list[list]) -> Sheet:
+    while rows and not any(cell is not None for cell in rows[-1]):
+        rows.pop()
+    return Sheet(name, header, rows)
+
+
+# --- CSV -------------------------------------------------------------------------------
+
+
+def _read_csv(path: Path) -> tuple[list[str], list[list]]:
+    text = _decode(path)
+    first = text.partition("\n")[0]
+    delimiter = max(DELIMITERS, key=first.count)  # the first of them where none occurs
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    rows: list[list] = []
+    try:
+        header = _without_blank_end(next(lines, []))
+        for number, cells in enumerate(lines, 2):
+            if len(filled := _without_blank_end(cells)) > len(header):
+                raise UserError(
+                    f"{path}: row {number} has {len(filled)} cells, row 1 names {len(header)} columns. "
+                    "Put texts that hold the separator or a line break into double quotes."
+                )
+            rows.append([_typed(cell) for cell in filled] + [None] * (len(header) - len(filled)))
+    except csv.Error as error:
+        raise UserError(
+            f"{path}: row {len(rows) + 2}, which ends at or before line {lines.line_num}: no CSV ({one_line(error)}). "
+            'Close every double quote, and write one inside a text twice: "".'
+        ) from None
+    if not header:
+        raise UserError(f"{path}: row 1 names no column. Write the columns' names there, or remove the file.")
+    return header, rows
+
+
+def _decode(path: Path) -> str:
+    with reading(path) as stream:
+        content = stream.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it anew as CSV in UTF-8 "
+            '(in a spreadsheet program: "CSV UTF-8").'
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UserError(f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it anew as CSV in UTF-8.")
+    return text
+
+
+def _without_blank_end(cells: list[str]) -> list[str]:
+    length = len(cells)
+    while length and not cells[length - 1]:
+        length -= 1
+    return cells[:length]
+
+
+def _typed(text: str) -> str | float | None:
+    """A CSV file's cell: None if blank, a number where that loses nothing."""
+    if text and _NUMBER.fullmatch(text):
+        number = float(text)
+        if text in (as_text(number), repr(number)):
+            return number
+    return text or None
+
+
+# --- parquet ---------------------------------------------------------------------------
+
+
+def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError(
+            f"{path}: parquet files are read by pyarrow, which is not installed. "
+            "Run: python -m pip install pyarrow; or save the table as CSV."
+        ) from None
+    with reading(path) as stream:
+        content = pyarrow.BufferReader(stream.read())
+    try:
+        table = parquet.ParquetFile(content).read()
+        # pandas writes its index along, which is no column of the table.
+        columns = [
+            (name, column.to_pylist())
+            for name, column in zip(table.column_names, table.columns, strict=True)
+            if not re.fullmatch(r"__index_level_\d+__", name)
+        ]
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it anew.") from None
+    cells = [[_plain(path, name, row, cell) for row, cell in enumerate(column, 2)] for name, column in columns]
+    return [name for name, _ in columns], [list(row) for row in zip(*cells, strict=True)]
+
+
+def _plain(path: Path, name: str, row: int, cell):
+    """A parquet file's cell as a workbook's: texts stay texts, and every number is a float."""
+    match cell:
+        case None | "":
+            return None
+        case str() | bool() | datetime.date() | datetime.time() | datetime.timedelta():
+            return cell
+        case int() | float() | decimal.Decimal():
+            number = float(cell)
+            if math.isnan(number):
+                return None
+            # An id beyond the precision of cells would come to equal its neighbour.
+            return str(cell) if isinstance(cell, int) and int(number) != cell else number
+    raise UserError(
+        f"{path}: column {name}, row {row}: a value of type {type(cell).__name__}. "
+        "Write text, numbers, truth values or dates."
+    )

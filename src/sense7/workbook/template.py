@@ -1,0 +1,165 @@
+"""An empty workbook of the official format to fill in: columns explained, answers to choose from."""
+
+import datetime
+import tempfile
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.files import not_written
+from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
+
+__all__ = ["PARTICIPANT_COLUMNS", "explain", "write_template"]
+
+PARTICIPANT_COLUMNS = {
+    "PID": "The participant, spelt as in the sheet Tasks; one row each. Needed.",
+    "Age": "An example of a characteristic: a number. Rename or remove it; add columns of your own.",
+    "Gender": "An example of a characteristic: a word. Rename or remove it; add columns of your own.",
+}
+"""Columns of the sheet Participants, with what they mean. The format prescribes none but PID."""
+
+_MEANINGS = {
+    "PID": "The participant: any name that identifies one person, and tells nothing about them. Needed.",
+    "Model": "The condition: which assistant answered. Conditions are compared by these names.",
+    "TaskId": "The conversation. Needed; in Tasks each stands once, in Messages in every row of it.",
+    "PreTaskChoice": "The topic that the participant chose, before the conversation. A few words, in any language.",
+    "PreTaskImportance": "Before the conversation: how important the topic is to the participant.",
+    "PreTaskDesiredEmpathy": "Before the conversation: how much empathy the participant wishes for.",
+    "PostTaskExperience_Successful": "After the conversation: it was successful.",
+    "PostTaskExperience_Engaged": "After the conversation: the participant felt engaged.",
+    "PostTaskExperience_PositiveInteraction": "After the conversation: it was a positive interaction.",
+    "PostTaskExperience_UseAgain": "After the conversation: the participant would use the assistant again.",
+    "MessageId": "Place of the message in its conversation: 1, 2, 3 ...",
+    "TimeOffsetSeconds": "Seconds since the conversation began. May stay blank.",
+    "Role": "Who wrote the message, exactly so: user, assistant or error. Needed; only assistant rows have ratings.",
+    "Content": "Text of the message.",
+    "Retry": "A mark where an answer was asked for again; kept as it is. May stay blank.",
+    "EmpathyOverall": "How empathic the assistant's message was, all in all.",
+    "Comment": "The participant's own words on the assistant's message. May stay blank.",
+}
+_CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: the same template is the same bytes
+_LAST_ROW = 20_000
+"""Rows for which answers can be chosen from a list; further ones can be filled all the same."""
+
+
+def explain(column: Column) -> str:
+    """Say what a column of the format means, and which answers it takes.
+
+    Examples
+    --------
+    >>> from sense7.taxonomy import TASK_COLUMNS
+    >>> print(explain(TASK_COLUMNS[5]))
+    Before the conversation: how much empathy the participant wishes for.
+    1 = minimal, 2 = moderate, 3 = high. Numbers or words; blank: no answer.
+    """
+    meaning = _MEANINGS.get(column.official) or _about_dimension(column)
+    if column.scale is None:
+        return meaning
+    levels = ", ".join(f"{level} = {word}" for level, word in enumerate(_words(column), 1))
+    unknown = "unknown: asked, but not rated; " if column.scale is TURN_RATING else ""
+    blank = "blank: not asked" if column.scale is TURN_RATING else "blank: no answer"
+    return f"{meaning}\n{levels}. Numbers or words; {unknown}{blank}."
+
+
+def _about_dimension(column: Column) -> str:
+    dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
+    when = "After the conversation" if column.name.startswith("post_") else "In this message"
+    return f"{dimension.title}. {when}: the assistant {dimension.definition}."
+
+
+def _words(column: Column) -> list[str]:
+    """The usual word of each level, lowest first."""
+    return [synonyms[0] for synonyms in column.scale.vocabularies[0]]
+
+
+def _choices(column: Column) -> list[str]:
+    """What a cell of the column may be chosen from; nothing where it takes any text."""
+    if column.name == "role":
+        return ["user", "assistant", "error"]
+    if column.scale is None:
+        return []
+    return [word.capitalize() for word in _words(column)] + (["Unknown"] if column.scale is TURN_RATING else [])
+
+
+def write_template(path: str | Path, *, replace: bool = False) -> Path:
+    """Write an empty workbook with the sheets Tasks, Messages and Participants.
+
+    Each header cell has a note that says what the column means and which answers it takes; cells of
+    answer scales have a list to choose from, which lets other entries through, as the reader knows
+    numbers and further words too. Equal calls give equal bytes.
+
+    Parameters
+    ----------
+    path : path
+        Where the .xlsx file is to be.
+    replace : bool
+        Whether a file that is there may be replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UserError
+        If there is a file already, its name doesn't end in .xlsx, or it can't be written.
+    """
+    path = Path(path).expanduser()
+    if path.suffix.casefold() != ".xlsx":
+        raise UserError(f"{path}: a template is an .xlsx file. Give a name that ends in .xlsx.")
+    if path.is_dir():
+        raise UserError(f"{path}: this is a folder. Give the name of a file.")
+    if path.exists() and not replace:
+        raise UserError(f"{path}: is there already. Give another name, or --force to write over it.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as folder:
+            part = Path(folder) / "part.xlsx"
+            _write(part)
+            part.replace(path)
+    except Exception as error:
+        # FileCreateError is XlsxWriter's name for an OSError.
+        if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
+            raise
+        raise UserError(not_written(path, error)) from None
+    return path
+
+
+def _write(part: Path) -> None:
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(str(part))
+    book.set_properties({"created": _CREATED})
+    bold = book.add_format({"bold": True, "bottom": 1})
+    for sheet, columns in CORE_COLUMNS.items():
+        page = book.add_worksheet(sheet)
+        for position, column in enumerate(columns):
+            _write_header(page, position, column.official, explain(column), bold)
+            if choices := _choices(column):
+                page.data_validation(1, position, _LAST_ROW, position, _validation(column, choices))
+        page.freeze_panes(1, 0)
+    page = book.add_worksheet("Participants")
+    for position, (name, meaning) in enumerate(PARTICIPANT_COLUMNS.items()):
+        _write_header(page, position, name, meaning, bold)
+    page.freeze_panes(1, 0)
+    book.close()
+
+
+def _write_header(page, position: int, name: str, note: str, style) -> None:
+    page.write_string(0, position, name, style)
+    page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
+    page.set_column(position, position, max(12, len(name) + 2))
+
+
+def _validation(column: Column, choices: list[str]) -> dict:
+    known = column.scale is not None
+    return {
+        "validate": "list",
+        "source": choices,
+        # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
+        "error_type": "warning" if known else "stop",
+        "error_title": "Not on the list",
+        "error_message": f"Numbers from 1 to {column.scale.size} are read too. Keep this entry?"
+        if known
+        else f"Write exactly one of: {', '.join(choices)}.",
+    }

@@ -1,0 +1,120 @@
+"""The built book in a browser: opened from disk, as it is when unpacked, and from a server on this machine."""
+
+import os
+import re
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from sense7.pipeline.build import build_edition
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
+PATIENCE = 30_000
+"""Milliseconds until what has not come is taken to be missing; tests run beside others, on few processors."""
+
+WIDE = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def html():
+    """Folder of the pages of this checkout's own edition; built if it is not up to date."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+            patch.delenv(name, raising=False)
+        return build_edition("synthetic").folder / "html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """An installed Chromium without a window.
+
+    Not for the whole session: while it is open, playwright's event loop counts as running in this
+    thread, and tests of other modules that run one themselves would fail.
+    """
+    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+class Reader:
+    """One who opens pages, and notes what the browser complains of and what it asks of other hosts."""
+
+    def __init__(self, browser, html):
+        self.html = html
+        self.complaints, self.outside = [], []
+        self.context = browser.new_context(
+            viewport=WIDE, color_scheme="light", reduced_motion="reduce", accept_downloads=True
+        )
+        self.context.route(OUTSIDE, self._refuse)
+        self.page = self.context.new_page()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _refuse(self, route):
+        self.outside.append(route.request.url)
+        route.abort()
+
+    def _hear(self, message):
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def open(self, file):
+        """Open a page from disk."""
+        self.page.goto(f"{self.html.as_uri()}/{file}")
+        return self.page
+
+    def use_theme(self, theme):
+        """What the reader's system asks for, light or dark; the theme of the page is followed to its end."""
+        self.page.emulate_media(color_scheme=theme)
+        self.page.wait_for_function(
+            "theme => document.documentElement.dataset.theme === theme"
+            " && document.getAnimations().every(each => each.playState !== 'running')",
+            arg=theme,
+        )
+
+
+@pytest.fixture(scope="module")
+def new_reader(browser, html):
+    """Make a reader who has never been here; to be closed."""
+    return partial(Reader, browser, html)
+
+
+@pytest.fixture
+def reader(new_reader):
+    """A reader on their first visit; whatever they do, nothing is asked of another host."""
+    reader = new_reader()
+    yield reader
+    reader.context.close()
+    assert reader.outside == []
+
+
+@pytest.fixture
+def page(reader):
+    """The reader's page."""
+    return reader.page
+
+
+@pytest.fixture(scope="module")
+def address(html):
+    """Where a server on this machine serves the book."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=html)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()

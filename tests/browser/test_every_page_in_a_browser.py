@@ -1,0 +1,150 @@
+"""Every page, opened from disk in a browser: light and dark, wide and on a phone."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+# What the theme itself does; a reader loses nothing by it.
+THEME_SAYS = {
+    "Got invalid theme mode: . Resetting to auto.": "on the first visit no choice of light or dark is stored yet",
+}
+THEME_FAULTS: dict[tuple[str, str], str] = {}
+"""Rule of axe and end of a selector -> why the fault is left."""
+
+# Without preloading: axe would ask for the style sheets anew, which is refused from disk. In dark only colours differ.
+AXE = {"resultTypes": ["violations"], "preload": False}
+AXE_OPTIONS = {"light": AXE, "dark": AXE | {"runOnly": ["color-contrast", "link-in-text-block"]}}
+LINKS = "nodes => nodes.map(node => new URL(node.getAttribute('href'), document.baseURI).href)"
+ANCHORS = "nodes => nodes.flatMap(node => [node.id, node.getAttribute('name')]).filter(name => name)"
+DESCRIPTIONS = "nodes => nodes.map(node => node.getAttribute('alt') ?? node.getAttribute('aria-label'))"
+WIDER_THAN_THE_SCREEN = """() => {
+    const root = document.scrollingElement;
+    return root.scrollWidth > window.innerWidth ? `${root.scrollWidth} on ${window.innerWidth} px` : null;
+}"""
+
+
+@dataclass
+class Visit:
+    """What was seen of one page."""
+
+    complaints: list[str]
+    faults: dict[str, list[dict]]
+    too_wide: dict[int, str | None]
+    links: list[str]
+    anchors: set[str]
+    folds: list[bool]
+    pictures: list[str | None]
+
+
+def look_at(reader, file):
+    page = reader.open(file)
+    folds = page.locator("article details").evaluate_all("nodes => nodes.map(node => node.open)")
+    # Folded code is part of the page: from here on it is open.
+    page.locator("article details").evaluate_all("nodes => nodes.forEach(node => { node.open = true; })")
+    links = page.locator("a[href]").evaluate_all(LINKS)
+    anchors = set(page.locator("[id], [name]").evaluate_all(ANCHORS))
+    pictures = page.locator("article :is(img, [role=img])").evaluate_all(DESCRIPTIONS)
+    too_wide = {}
+    for size in (PHONE, WIDE):
+        page.set_viewport_size(size)
+        too_wide[size["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
+    # To a screen reader a drawing is one picture; axe would take minutes for its thousands of strokes.
+    page.locator("figure svg").evaluate_all("nodes => nodes.forEach(node => node.replaceChildren())")
+    faults = {}
+    for theme, options in AXE_OPTIONS.items():
+        reader.use_theme(theme)
+        faults[theme] = Axe().run(page, options=options).response["violations"]
+    return Visit(list(reader.complaints), faults, too_wide, links, anchors, folds, pictures)
+
+
+@pytest.fixture(scope="module")
+def tour(new_reader, html):
+    """One reader goes through the whole book; the page at its top only leads on, and is looked at by itself."""
+    reader = new_reader()
+    files = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
+    files.remove("index.html")
+    visits = {}
+    for file in files:
+        reader.complaints.clear()
+        visits[file] = look_at(reader, file)
+    reader.context.close()
+    return visits, reader.outside
+
+
+@pytest.fixture(scope="module")
+def visits(tour):
+    """Path of a page -> what was seen of it."""
+    return tour[0]
+
+
+def test_the_whole_book_is_looked_at(visits):
+    assert {"book/index.html", "book/ledger.html", "notebooks/00-taxonomy.html", "search.html"} < set(visits)
+    assert len(visits) > 25
+
+
+def test_nothing_is_asked_of_another_host(tour):
+    assert tour[1] == []
+
+
+def test_the_browser_has_nothing_to_complain_of(visits):
+    assert {
+        file: unexpected
+        for file, visit in visits.items()
+        if (unexpected := [text for text in visit.complaints if text not in THEME_SAYS])
+    } == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_shuts_out_a_reader(visits, theme):
+    """No fault that axe calls serious or critical: contrast, names, roles, order, keyboard."""
+    found = {
+        f"{file}: {fault['id']} at {where}": fault["help"]
+        for file, visit in visits.items()
+        for fault in visit.faults[theme]
+        if fault["impact"] in {"serious", "critical"}
+        for node in fault["nodes"]
+        if not is_of_the_theme(fault["id"], where := " ".join(map(str, node["target"])))
+    }
+    assert found == {}
+
+
+def is_of_the_theme(rule, selector):
+    return any(rule == known and selector.endswith(end) for known, end in THEME_FAULTS)
+
+
+@pytest.mark.parametrize("width", [PHONE["width"], WIDE["width"]])
+def test_no_page_is_wider_than_the_screen(visits, width):
+    """Wide tables, figures and code scroll in their own place, not the page with them; open code included."""
+    assert {file: visit.too_wide[width] for file, visit in visits.items() if visit.too_wide[width]} == {}
+
+
+def test_every_picture_is_described(visits):
+    assert sum(len(visit.pictures) for visit in visits.values()) > 40
+    assert [file for file, visit in visits.items() if not all(text and text.strip() for text in visit.pictures)] == []
+
+
+def test_code_of_every_finding_is_folded(visits):
+    findings = {file: visit.folds for file, visit in visits.items() if re.match(r"notebooks/\d", file)}
+    assert [file for file, folds in findings.items() if not folds or any(folds)] == []
+
+
+def test_every_link_leads_to_a_place_that_is_there(visits, html):
+    """As the browser sees the page, thus with what scripts add."""
+    broken = []
+    for file, visit in visits.items():
+        for link in visit.links:
+            address, anchor = urldefrag(link)
+            if not address.startswith("file:"):
+                assert re.match(r"(?i)https://|data:text/csv;base64,", address), f"{file}: {address}"
+                continue
+            place = Path(unquote(urlsplit(address).path))
+            known = visits.get(place.relative_to(html).as_posix())
+            # An address such as #condition=..&page=2 is a state of the explorer, no place on its page.
+            if not place.is_file() or (anchor and known and "=" not in anchor and unquote(anchor) not in known.anchors):
+                broken.append((file, link))
+    assert broken == []

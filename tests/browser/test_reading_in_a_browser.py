@@ -1,0 +1,181 @@
+"""What a reader does with the book in a browser: search, unfold code, follow the ledger, switch, print."""
+
+import csv
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+HEIGHT = 900
+
+
+def test_the_page_at_the_top_leads_to_the_front_page(reader):
+    page = reader.open("index.html")
+    page.wait_for_url("**/book/index.html")
+    expect(page.locator("article h1")).to_be_visible()
+
+
+# --- search ----------------------------------------------------------------------------
+
+
+def hits(page):
+    """Titles that a search has found, once it is finished."""
+    expect(page.locator("#search-results")).to_contain_text(re.compile("Search finished|did not match"))
+    return page.locator("#search-results li > a").all_inner_texts()
+
+
+def test_a_search_from_disk_finds_pages(reader):
+    page = reader.open("book/index.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("alpha")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=alpha")
+    assert "Reliability" in hits(page)
+    page.locator("#search-results a", has_text="Reliability").first.click()
+    expect(page.locator("article h1")).to_contain_text("Reliability")
+
+
+def test_a_search_on_a_server_shows_where_the_word_stands(reader, page, address):
+    page.goto(f"{address}/search.html?q=alpha")
+    assert "Reliability" in hits(page)
+    expect(page.locator("#search-results p.context", has_text="alpha").first).to_be_visible()
+    assert [text for text in reader.complaints if "theme mode" not in text] == []
+
+
+def test_a_search_for_markup_finds_nothing_and_runs_nothing(reader, page):
+    reader.open("search.html?q=%3Cimg+src%3Dx+onerror%3Dwindow.ran%3D1%3E")
+    assert hits(page) == []
+    assert page.evaluate("window.ran") is None
+    assert page.locator("#search-results img").count() == 0
+
+
+# --- by keyboard -----------------------------------------------------------------------
+
+
+def test_the_first_tab_leads_past_the_side_bar(reader):
+    page = reader.open("notebooks/03-reliability.html")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main-content")
+
+
+def test_code_is_folded_and_opens_by_keyboard(reader):
+    page = reader.open("notebooks/03-reliability.html")
+    code = page.locator("article details .highlight-python")
+    assert code.count() > 2
+    assert not any(each.is_visible() for each in code.all())
+    page.locator("article details > summary").first.focus()
+    page.keyboard.press("Enter")
+    expect(code.first).to_be_visible()
+    expect(code.nth(1)).to_be_hidden()
+    page.keyboard.press("Space")
+    expect(code.first).to_be_hidden()
+
+
+# --- ledger ----------------------------------------------------------------------------
+
+
+def test_links_of_the_ledger_lead_to_the_cell_that_computed_the_value(reader):
+    page = reader.open("book/ledger.html")
+    links = page.locator(".sense7-ledger a[href*='notebooks/'][href*='#cell-']")
+    targets = links.evaluate_all("nodes => nodes.map(node => node.href)")
+    assert len(targets) > 15
+    links.first.click()
+    page.wait_for_url(targets[0])
+    cell = page.locator(":target")
+    assert "cell" in cell.get_attribute("class").split()
+    # The page settles by itself: its scripts move it while they load.
+    page.wait_for_function("document.readyState === 'complete'")
+    box = cell.bounding_box()
+    assert 0 <= box["y"] < HEIGHT or box["y"] < 0 < box["y"] + box["height"]
+
+
+# --- light and dark --------------------------------------------------------------------
+
+
+def theme(page):
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+def test_the_book_follows_the_system_until_the_reader_chooses(reader, system):
+    reader.page.emulate_media(color_scheme=system)
+    page = reader.open("notebooks/02-ratings.html")
+    assert theme(page) == system
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) > 3 * 128) == (system == "light")
+    switch = page.get_by_role("button", name="Color mode")
+    seen = set()
+    for _ in range(3):
+        switch.click()
+        seen.add(page.evaluate("document.documentElement.dataset.mode"))
+    assert seen == {"light", "dark", "auto"}
+    while theme(page) == system or page.evaluate("document.documentElement.dataset.mode") == "auto":
+        switch.click()
+    chosen = theme(page)
+    assert chosen != system
+    reader.open("book/ledger.html")
+    assert theme(page) == chosen, "the choice goes along to the next page"
+
+
+# --- telephone and paper ---------------------------------------------------------------
+
+
+def test_on_a_phone_the_contents_open_and_lead_on(reader):
+    reader.page.set_viewport_size({"width": 390, "height": 844})
+    page = reader.open("book/index.html")
+    contents = page.locator(".bd-sidenav a", has_text="Reliability").first
+    expect(contents).not_to_be_in_viewport()
+    page.locator("button.primary-toggle").first.click()
+    expect(contents).to_be_visible()
+    contents.click()
+    page.wait_for_url("**/03-reliability.html")
+
+
+@pytest.mark.parametrize("file", ["notebooks/03-reliability.html", "book/ledger.html"])
+def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(reader, file):
+    page = reader.open(file)
+    page.emulate_media(media="print")
+    for part in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", "#pst-skip-link"):
+        assert not any(each.is_visible() for each in page.locator(part).all()), part
+    assert page.locator("h1:visible").count() == 1, "the theme has a second one for paper"
+    expect(page.locator("article table").first).to_be_visible()
+    assert page.locator(".bd-header-announcement").is_visible(), "paper says what the data are"
+    expect(page.locator(".bd-header-announcement")).to_contain_text("Synthetic data.")
+
+
+# --- figures and their data ------------------------------------------------------------
+
+
+def test_the_data_of_a_figure_come_down_as_a_table(reader, tmp_path):
+    page = reader.open("notebooks/03-reliability.html")
+    with page.expect_download() as coming:
+        page.locator("figure.sense7-figure a[download]").first.click()
+    assert coming.value.suggested_filename.endswith(".csv")
+    coming.value.save_as(tmp_path / "figure.csv")
+    rows = list(csv.reader((tmp_path / "figure.csv").read_text("utf-8").splitlines()))
+    assert len(rows) > 2
+    assert len({len(row) for row in rows}) == 1
+
+
+# --- switches --------------------------------------------------------------------------
+
+
+def test_a_switch_shows_one_variant_at_a_time_by_keyboard(reader, html):
+    files = [path for path in sorted(html.glob("notebooks/*.html")) if "sense7-switch" in path.read_text("utf-8")]
+    assert files, "no page has a switch"
+    page = reader.open(files[0].relative_to(html))
+    switch = page.locator("fieldset.sense7-switch").first
+    choices, shown = switch.get_by_role("radio"), switch.locator("> [role=group]")
+    number = choices.count()
+    assert shown.count() == number > 1
+    choices.first.focus()
+    for place in range(number):
+        assert [each.is_visible() for each in shown.all()] == [other == place for other in range(number)]
+        assert shown.nth(place).inner_text().strip()
+        expect(choices.nth(place)).to_be_focused()
+        page.keyboard.press("ArrowRight")
+    expect(shown.first).to_be_visible()  # round again
+    page.emulate_media(media="print")
+    assert all(each.is_visible() for each in shown.all()), "paper shows all variants"

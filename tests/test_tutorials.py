@@ -1,0 +1,190 @@
+"""The tutorials work: what they mark as tested is run as it stands, and whatever else they tell to type exists."""
+
+import ast
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from sense7 import cli
+from sense7.workbook import Sheet, write_sheets
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "own-judge", "library")}
+BLOCK = re.compile(
+    r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+SENSE7 = ".venv/bin/sense7"
+ADDRESS = "http://localhost:11434/v1"
+
+spec = importlib.util.spec_from_file_location("tutorial_endpoint", ROOT / "tests" / "judge" / "endpoint.py")
+endpoint = sys.modules["tutorial_endpoint"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(endpoint)
+
+
+def blocks(page):
+    """Language, text, whether it is tested, and the lines that the page shows as its output."""
+    found = [(match["language"], match["text"], bool(match["tested"])) for match in BLOCK.finditer(page)]
+    following = [*found[1:], ("", "", False)]
+    for (language, text, tested), (after, shown, _) in zip(found, following, strict=True):
+        if language != "text":
+            yield language, text, tested, shown.splitlines() if after == "text" and tested else []
+
+
+def commands(text):
+    """Lines of a shell block, each as its words, without comments."""
+    return [words for line in text.splitlines() if (words := shlex.split(line, comments=True))]
+
+
+class Reader:
+    """Somebody who goes through a page in an empty folder and does what it says."""
+
+    def __init__(self, address=ADDRESS):
+        self.address = address
+        """Of the endpoint, in place of the one that the pages name."""
+        self.names = {}
+
+    def do(self, language, text):
+        text = text.replace(ADDRESS, self.address)
+        if language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(text, "tutorial", "exec"), self.names)  # noqa: S102 -- the page's own code
+            return output.getvalue()
+        return "".join(map(self.type, commands(text)))
+
+    @staticmethod
+    def type(words):
+        assert words[0] == SENSE7, f"only {SENSE7} can be tested: {words}"
+        done = CliRunner().invoke(cli.app, words[1:])
+        assert done.exit_code == 0, f"{shlex.join(words)}\n{done.output}\n{done.exception!r}"
+        return done.stdout
+
+
+def go_through(page, reader):
+    """Do all that is marked as tested, in order; what the page shows as output has to come."""
+    done = 0
+    for language, text, tested, shown in blocks(page.read_text("utf-8")):
+        if tested:
+            output = [line.rstrip() for line in reader.do(language, text).splitlines()]
+            lines = [line.rstrip().replace(ADDRESS, reader.address) for line in shown]
+            assert [line for line in lines if line not in output] == [], "\n".join(output)
+            done += 1
+    return done
+
+
+@pytest.fixture
+def empty_folder(tmp_path, monkeypatch):
+    """A folder in which nobody's key is at hand."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("SENSE7_ROOT", str(ROOT))
+    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+# What the pages do
+
+
+def test_the_way_to_a_workbook_of_ones_own(empty_folder):
+    assert go_through(PAGES["own-workbook"], Reader()) == 5
+    assert (empty_folder / "mine.xlsx").exists()
+
+
+def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
+    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
+    prompt = re.search(r"^:caption: brief\.txt\n\n(.*?)^```$", PAGES["own-judge"].read_text("utf-8"), re.DOTALL | re.M)
+    (empty_folder / "brief.txt").write_text(prompt[1], "utf-8")
+    with endpoint.Endpoint() as server:
+        assert go_through(PAGES["own-judge"], Reader(server.address)) == 7
+    assert len(server.asked) == 8, "four conversations, two runs; a dry run asks nothing"
+    found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}
+    names = re.findall(r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE)
+    told = {name.rstrip("/") for name, _ in names} | {
+        name.replace("-iter1.xlsx", further) for name, further in names if further
+    }
+    assert found == {f"predictions_mine/{name}" for name in told}, "what is kept is what the page says"
+
+
+def test_the_way_to_the_library(empty_folder):
+    reader = Reader()
+    assert go_through(PAGES["library"], reader) == 3
+    study, text = reader.names["study"], PAGES["library"].read_text("utf-8")
+    rows = re.findall(r"^\| `study\.(\w+)` \|.*\| (.*) \|$", text, re.MULTILINE)
+    assert [name for name, _ in rows] == ["conversations", "turns", "messages", "participants", "columns"]
+    for name, columns in rows:
+        assert set(re.findall(r"`(\w+)`", columns)) <= set(getattr(study, name).columns), name
+    for attribute in re.findall(r"`study\.(\w+)`", text):
+        assert hasattr(study, attribute)
+    columns = re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \|", text.partition("## How a table")[2], re.MULTILINE)
+    assert [name for pair in columns for name in pair if name] == list(reader.names["table"].columns)
+
+
+# What they tell to type and do not test
+
+
+def every_command():
+    pages = [*PAGES.values(), ROOT / "README.md", ROOT / "book" / "reproduce.md"]
+    return [
+        pytest.param(words, id=f"{page.stem}: {shlex.join(words)}")
+        for page in pages
+        for match in BLOCK.finditer(page.read_text("utf-8"))
+        if match["language"] == "bash"
+        for words in commands(match["text"])
+    ]
+
+
+@pytest.mark.parametrize("words", every_command())
+def test_every_command_exists_with_its_options(words):
+    if words[0] == "make":
+        makefile = (ROOT / "Makefile").read_text("utf-8")
+        targets = [word for word in words[1:] if "=" not in word]
+        assert all(re.search(rf"^{re.escape(target)}:.*## ", makefile, re.MULTILINE) for target in targets)
+        assert all(f"$({word.partition('=')[0]})" in makefile for word in words[1:] if "=" in word)
+    elif words[0] == SENSE7:
+        command, rest = typer.main.get_command(cli.app), words[1:]
+        while hasattr(command, "commands"):
+            assert rest[0] in command.commands, shlex.join(words)
+            command, rest = command.commands[rest[0]], rest[1:]
+        command.make_context(words[1], list(rest))  # an unknown option or a bad value is an error
+    else:
+        assert words[0] in {"read", "export"}, "a command that no test knows"
+
+
+def test_an_unknown_option_would_be_found():
+    command = typer.main.get_command(cli.app).commands["check"]
+    with pytest.raises(Exception, match="No such option"):
+        command.make_context("check", ["mine.xlsx", "--stirct"])
+
+
+# What they say of messages
+
+
+def texts_of(folder):
+    """Every text in the code of a folder; parts of texts that are put together count as one each."""
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_every_message_that_is_explained_is_one_of_the_readers():
+    text = PAGES["own-workbook"].read_text("utf-8").partition("## What the messages mean")[2].partition("\n## ")[0]
+    explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    known = list(texts_of(ROOT / "src" / "sense7" / "workbook"))
+    assert len(explained) == 14
+    assert [phrase for phrase in explained if not any(phrase in message for message in known)] == []
+
+
+def test_an_empty_workbook_is_told_so(empty_folder):
+    write_sheets({name: Sheet(name, ["PID", "TaskId", "Role"], []) for name in ("Tasks", "Messages")}, "mine.xlsx")
+    done = CliRunner().invoke(cli.app, ["check", "mine.xlsx"])
+    assert "the sheet holds no conversation." in str(done.exception)
