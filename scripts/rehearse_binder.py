@@ -33,6 +33,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 STARTS_WITHIN = 90
 """Seconds in which the server has to answer."""
 
+RESTS = 5
+"""Looks, a second apart, at which the kernel is idle, until its run counts as over."""
+
 
 class RehearsalError(Exception):
     """What would not work on Binder."""
@@ -186,10 +189,16 @@ def run_in_browser(address: str, token: str, notebook: str, seconds: float) -> l
         page.get_by_role("menuitem", name="Run", exact=True).first.click()
         # Exactly: another entry restarts the kernel first, and asks.
         page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
-        deadline = time.monotonic() + seconds
-        while not finished(cells := saved_cells(address, token, notebook)) and time.monotonic() < deadline:
-            page.wait_for_timeout(2_000)
-            page.keyboard.press("Control+s")
+        # Saved when the kernel has come to rest: in the midst of a run a dialog may stand in the way.
+        deadline, idle_for, cells = time.monotonic() + seconds, 0, saved_cells(address, token, notebook)
+        while not finished(cells) and time.monotonic() < deadline:
+            page.wait_for_timeout(1_000)
+            kernels = ask(address, token, "api/kernels").json()
+            idle_for = idle_for + 1 if all(kernel["execution_state"] == "idle" for kernel in kernels) else 0
+            if idle_for >= RESTS:
+                page.keyboard.press("Control+s")
+                page.wait_for_timeout(1_000)
+                cells, idle_for = saved_cells(address, token, notebook), 0
         browser.close()
     return cells
 
