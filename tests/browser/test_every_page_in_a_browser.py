@@ -109,8 +109,15 @@ def test_no_page_shuts_out_a_reader(visits, theme):
         if fault["impact"] in {"serious", "critical"}
         for node in fault["nodes"]
         if not is_of_the_theme(fault["id"], where := " ".join(map(str, node["target"])))
+        and not any(file.startswith(page) and fault["id"] == rule for page, rule in MARKUP_OF_SPHINX)
     }
     assert found == {}
+
+
+MARKUP_OF_SPHINX = (
+    ("book/api", "definition-list"),  # autodoc writes what belongs to a name as lists without pairs
+    ("book/references", "aria-required-children"),  # docutils gives its list of citations a role without its items
+)
 
 
 def is_of_the_theme(rule, selector):
