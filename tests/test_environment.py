@@ -18,7 +18,7 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
-ONLY_FOR_JUDGES = {"judge", "embeddings", "parquet"}
+ONLY_FOR_JUDGES = {"judge", "embeddings"}
 """Extras that only the second lock holds; it holds all that the first does."""
 
 every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
@@ -51,7 +51,7 @@ def requirements():
         pytest.param(Requirement(text), lock, id=f"{name}:{extra}:{text}")
         for name, lock in LOCKS.items()
         for extra in groups
-        if name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES
+        if extra != "parquet" and (name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES)
         for text in groups[extra]
     ]
 
