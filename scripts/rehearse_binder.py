@@ -184,8 +184,8 @@ def run_in_browser(address: str, token: str, notebook: str, seconds: float) -> l
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{address}/lab/tree/{notebook}?token={token}")
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=90_000)
-        idle = page.locator('.jp-NotebookPanel [data-status="idle"]').first
-        idle.wait_for(timeout=90_000)
+        # The page's own word, in its status bar: what is run before the kernel is connected is lost without a word.
+        page.get_by_text("| Idle").first.wait_for(timeout=90_000)
         page.get_by_role("menuitem", name="Run", exact=True).first.click()
         # Exactly: another entry restarts the kernel first, and asks.
         page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
