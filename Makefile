@@ -9,6 +9,7 @@ BIN    := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 READY  := $(VENV)/.ready
 JUDGE  := $(VENV)/.judge
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
@@ -47,13 +48,27 @@ setup: $(READY) ## make the environment, without using it
 book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it
 	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)")
 
+# For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
+# is told what is missing, and those tests are skipped, saying so.
+.PHONY: browser
+browser:
+	@for name in "$$SENSE7_CHROMIUM" $(BROWSERS); do command -v "$$name" >/dev/null 2>&1 && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium, for the tests of the pages ..."; \
+	  options="-qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20"; \
+	  { apt-get $$options update && DEBIAN_FRONTEND=noninteractive \
+	    apt-get $$options install -y --no-install-recommends chromium; } >/dev/null 2>&1 && exit 0; \
+	fi; \
+	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
+
 .PHONY: test
-test: $(JUDGE) ## every check: style, unit tests, doctests, notebooks, the built book
+test: $(JUDGE) browser ## every check: style, unit tests, doctests, notebooks, the built book
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+	@PYTHONHASHSEED=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 \
+	  $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
 
 .PHONY: lab
 lab: $(READY) ## open the notebooks in JupyterLab, if it is installed in .venv

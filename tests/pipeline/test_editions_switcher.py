@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from sense7.pipeline import build
+from sense7.errors import UserError
+from sense7.pipeline.editions import list_editions, write_site
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ("editions.js", "editions.css", "switch.css")
@@ -53,7 +54,7 @@ def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
     (tmp_path / "torn" / "edition.json").write_text('{"label": ', "utf-8")
     (make_edition(tmp_path, "no front") / "html" / "index.html").unlink()
     (tmp_path / "a file.txt").write_text("", "utf-8")
-    build._list_editions(tmp_path)
+    list_editions(tmp_path)
     assert listed(tmp_path) == [
         {"name": "one", "label": "synthetic data", "pages": ["book/index.html", "notebooks/01-a.html", "search.html"]},
         {"name": "Übung (2)", "label": HOSTILE, "pages": ["book/index.html", "search.html"]},
@@ -63,13 +64,13 @@ def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
 def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(tmp_path):
     for name in ("a", "b"):
         make_edition(tmp_path, name)
-    build._list_editions(tmp_path)
+    list_editions(tmp_path)
     path = tmp_path / "editions.js"
     before = path.stat()
-    build._list_editions(tmp_path)
+    list_editions(tmp_path)
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     shutil.rmtree(tmp_path / "a")
-    build._list_editions(tmp_path)
+    list_editions(tmp_path)
     assert [entry["name"] for entry in listed(tmp_path)] == ["b"]
     assert [found.name for found in tmp_path.glob(".*.part")] == []
 
@@ -79,7 +80,7 @@ def test_whoever_lists_at_once_the_list_is_whole(tmp_path):
 
     def add(name):
         make_edition(tmp_path, name)
-        build._list_editions(tmp_path)
+        list_editions(tmp_path)
 
     threads = [threading.Thread(target=add, args=[name]) for name in names]
     for thread in threads:
@@ -87,6 +88,47 @@ def test_whoever_lists_at_once_the_list_is_whole(tmp_path):
     for thread in threads:
         thread.join()
     assert [entry["name"] for entry in listed(tmp_path)] == names
+
+
+# A web site
+
+
+def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(tmp_path):
+    for name in ("one", "two (b)", "three"):
+        folder = make_edition(tmp_path / "editions", name, HOSTILE)
+        (folder / "results").mkdir()
+        (folder / "results" / "a.json").write_text("{}", "utf-8")
+        (folder / "ledger.json").write_text("[]", "utf-8")
+        (folder / "data").mkdir()
+    front = write_site(tmp_path / "editions", ["two (b)", "one"], tmp_path / "site")
+    page = BeautifulSoup(front.read_text("utf-8"), "html.parser")
+    links = [link["href"] for link in page.select("main a")]
+    assert links == ["editions/two%20%28b%29/html/index.html", "editions/one/html/index.html"]
+    assert all((front.parent / unquote(link)).is_file() for link in links)
+    assert page.select("script") == []
+    assert HOSTILE in page.get_text()
+    assert "official edition is not here" in page.get_text()
+    assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
+    assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [
+        "edition.json",
+        "html",
+        "ledger.json",
+        "results",
+    ]
+
+
+def test_a_site_is_whole_or_not_there(tmp_path):
+    make_edition(tmp_path / "editions", "one")
+    with pytest.raises(UserError, match="absent.*Build it first: make book DATA="):
+        write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
+    with pytest.raises(UserError, match="results: No such file"):
+        write_site(tmp_path / "editions", ["one"], tmp_path / "site")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["editions"]
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "mine.txt").write_text("kept", "utf-8")
+    with pytest.raises(UserError, match="is there already"):
+        write_site(tmp_path / "editions", ["one"], tmp_path / "site")
+    assert (tmp_path / "site" / "mine.txt").read_text("utf-8") == "kept"
 
 
 # A build
@@ -198,7 +240,7 @@ def editions(tmp_path):
     make_edition(folder, "one")
     make_edition(folder, "Übung 2.a+(b)", HOSTILE)
     make_edition(folder, "zero", "others' data", pages=["book/index"])
-    build._list_editions(folder)
+    list_editions(folder)
     return folder
 
 
@@ -277,7 +319,7 @@ def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(edi
     else:
         for other in ("zero", "Übung 2.a+(b)"):
             shutil.rmtree(editions / other)
-        build._list_editions(editions)
+        list_editions(editions)
         html = editions / "one" / "html"
     page, said = visit(html / "book" / "index.html")
     assert page.locator("nav").count() == 0

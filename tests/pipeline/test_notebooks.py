@@ -4,9 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
+from IPython.core.interactiveshell import InteractiveShell
 
 from sense7.errors import UserError
-from sense7.pipeline.notebooks import COMMON, find_notebooks, load_notebook, to_ipynb, unfit_parameters
+from sense7.pipeline.notebooks import (
+    COMMON,
+    find_notebooks,
+    installable_from,
+    load_notebook,
+    to_ipynb,
+    unfit_parameters,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -157,8 +166,23 @@ def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("[0-9]*.md")), ids=lambda path: path.stem)
-def test_the_notebooks_for_binder_are_up_to_date(path):
-    assert path.with_suffix(".ipynb").read_text("utf-8") == to_ipynb(load_notebook(path)), "Run: make derived"
+def test_the_notebooks_for_binder_and_colab_are_up_to_date(path):
+    address = installable_from(yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"])
+    assert path.with_suffix(".ipynb").read_text("utf-8") == to_ipynb(load_notebook(path), address), "Run: make derived"
+
+
+def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout, recording_code):
+    notebook = load_notebook(checkout.notebook("01-a", recording_code("01-a", "a")))
+    plain, node = json.loads(to_ipynb(notebook)), json.loads(to_ipynb(notebook, "git+https://example.org/book@main"))
+    code = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
+    assert code[0]["metadata"]["tags"] == ["parameters"]
+    assert "%pip install" in "".join(code[1]["source"])
+    assert "git+https://example.org/book@main" in "".join(code[1]["source"])
+    assert [cell["source"] for cell in node["cells"] if cell is not code[1]] == [cell["source"] for cell in plain["cells"]]
+    # Where the library is there, the cell does nothing, and needs no network.
+    shell = InteractiveShell()
+    shell.run_line_magic = pytest.fail
+    assert shell.run_cell("".join(code[1]["source"])).success
 
 
 def test_no_notebook_for_binder_is_left_over():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 
-__all__ = ["COMMON", "TextNotebook", "find_notebooks", "load_notebook", "to_ipynb", "unfit_parameters"]
+__all__ = ["COMMON", "TextNotebook", "find_notebooks", "installable_from", "load_notebook", "to_ipynb", "unfit_parameters"]
 
 COMMON = {
     "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},
@@ -44,6 +44,13 @@ COMMON = {
     "results": {"type": "string", "minLength": 1, "description": "folder for the recorded values"},
 }
 """Schemas of the parameters that several notebooks share."""
+
+
+_INSTALL = '''# Only where the companion isn't installed, as on Colab: once, from its repository.
+import importlib.util
+
+if importlib.util.find_spec("sense7") is None:
+    %pip install --quiet "sense7-companion @ {}"'''
 
 
 @dataclass(frozen=True)
@@ -193,10 +200,29 @@ def _parse(source: str):
     return jupytext.reads(source, fmt="md:myst")
 
 
-def to_ipynb(notebook: TextNotebook) -> str:
+def installable_from(repository: Mapping) -> str:
+    """Say where pip finds the library, given ``repository`` of ``_config.yml``.
+
+    Examples
+    --------
+    >>> installable_from({"url": "https://example.org/me/book", "branch": "main"})
+    'git+https://example.org/me/book@main'
+    """
+    return f"git+{repository['url']}@{repository['branch']}"
+
+
+def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
     """Return the notebook in Jupyter's format, unexecuted, equal for equal text.
 
     Random cell ids are replaced by numbered ones, so that a diff shows only what changed.
+
+    Parameters
+    ----------
+    notebook : TextNotebook
+        The text notebook.
+    install_from : str, optional
+        See :func:`installable_from`. If given, a cell below the parameters installs the library where it is missing, so
+        that the notebook runs wherever it is opened.
     """
     import nbformat
 
@@ -206,6 +232,9 @@ def to_ipynb(notebook: TextNotebook) -> str:
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
+    if install_from is not None:
+        (place,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
+        node.cells.insert(place + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
     nbformat.validate(node)

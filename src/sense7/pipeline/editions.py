@@ -1,0 +1,138 @@
+"""Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
+
+import fcntl
+import html
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from sense7.errors import UserError
+from sense7.files import write_whole
+
+__all__ = ["EDITIONS_LIST", "JUDGE_LOGS", "list_editions", "write_site"]
+
+EDITIONS_LIST = "editions.js"
+JUDGE_LOGS = "judge-logs"
+PUBLISHED = ("html", "results", "ledger.json", "edition.json")
+"""What a site holds of an edition: its pages, and what they were made from as files to read."""
+
+_SITE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>SENSE-7 companion</title>
+<style>:root{{color-scheme:light dark}}body{{font:1.1rem/1.6 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}}</style>
+</head>
+<body>
+<main>
+<h1>SENSE-7 companion</h1>
+<p>One book, made once for each data set. Every page leads to the same page in the other editions.</p>
+<ul>
+{items}
+</ul>
+{absent}</main>
+</body>
+</html>
+"""
+_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not at hand when this site was made. It is one command
+away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
+"""
+
+
+def list_editions(editions: Path) -> list[dict]:
+    """List the finished editions of a folder in ``editions.js``, with their pages; its script leads between them.
+
+    A script that assigns a variable, since a page opened from disk may load that and nothing else. It lies
+    outside of every edition, so that these stay as they are when another one comes.
+
+    Parameters
+    ----------
+    editions : Path
+        Folder with a folder an edition.
+
+    Returns
+    -------
+    list of dict
+        Name, label (what the data are) and pages of each, by name.
+    """
+    with (editions / ".swap").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # builds at once: the last to come sees what all have made
+        entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
+        listed = [entry for entry in entries if entry]
+        text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
+        path = editions / EDITIONS_LIST
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_whole(path, text)
+    return listed
+
+
+def _listed(folder: Path) -> dict | None:
+    """An edition's name, what its data are, and its pages; None if it is not finished."""
+    pages = folder / "html"
+    try:
+        label = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["label"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not (pages / "index.html").is_file():
+        return None
+    found = [path.relative_to(pages) for path in pages.rglob("*.html")]
+    names = [path.as_posix() for path in found if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
+    return {"name": folder.name, "label": label, "pages": sorted(names)}
+
+
+def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
+    """Put editions together to a folder that any web server can publish as it is.
+
+    Parameters
+    ----------
+    editions : Path
+        Folder of the finished editions.
+    names : sequence of str
+        Those to publish, in the order in which the front page is to name them.
+    out : Path
+        Folder to write; it must be absent or empty.
+
+    Returns
+    -------
+    Path
+        The front page. Beside it, ``editions/NAME`` holds pages, recorded values and the ledger of each edition;
+        workbooks, executed notebooks and predictions are not copied.
+
+    Raises
+    ------
+    UserError
+        If an edition is not finished, or the folder is in use or can't be written.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out}: is there already. Remove it, or give another place.")
+    for name in names:
+        if _listed(editions / name) is None:
+            raise UserError(f'{editions / name}: no finished edition. Build it first: make book DATA="{name}"')
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".site-", dir=out.parent) as scratch:
+            site = Path(scratch) / "site"
+            for name in dict.fromkeys(names):
+                for part in PUBLISHED:
+                    source, place = editions / name / part, site / "editions" / name / part
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, place)
+            labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
+            (site / "editions" / ".swap").unlink()
+            items = "\n".join(
+                f'<li><a href="editions/{quote(name)}/html/index.html">{html.escape(name)}</a>: '
+                f"{html.escape(labels[name])}</li>"
+                for name in dict.fromkeys(names)
+            )
+            front = _SITE.format(items=items, absent="" if "official" in names else _NO_OFFICIAL)
+            (site / "index.html").write_text(front, encoding="utf-8")
+            if out.is_dir():
+                out.rmdir()
+            site.replace(out)
+    except OSError as error:
+        raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
+    return out / "index.html"
