@@ -85,6 +85,10 @@ format: $(READY) ## put code into the project's style
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
 
+.PHONY: fuzz
+fuzz: $(READY) ## search for input that breaks a reader (about 20 minutes; needs atheris, see scripts/fuzz.py)
+	@$(BIN)/python scripts/fuzz.py $(TARGETS)
+
 .PHONY: bench
 bench: $(READY) ## measure against what a user would use otherwise (GROWTH=1: by size too)
 	@$(BIN)/python benchmarks/run.py $(if $(GROWTH),--growth)

@@ -4,9 +4,18 @@ import csv
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet
+
+# The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
+# python -m pytest --hypothesis-profile=searching
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.register_profile("searching", deadline=None)
+settings.load_profile("fixed")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 REFERENCES = pytest.StashKey[dict[str, set]]()

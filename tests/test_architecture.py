@@ -14,7 +14,7 @@ import sense7
 ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "src" / "sense7"
 FLOORS = (
-    {"errors", "taxonomy"},
+    {"errors", "taxonomy", "terminal"},
     {"study", "files"},
     {"workbook", "simulate", "download", "sources"},
     {"loading"},
@@ -23,7 +23,7 @@ FLOORS = (
     {"record", "tables", "figures"},
     {"claims"},
     {"pipeline"},
-    {"cli", "cli_judge", "cli_more"},
+    {"cli", "cli_judge", "cli_more", "cli_scale"},
 )
 """From the ground. Parts of one floor may use each other, though never in a circle."""
 

@@ -109,6 +109,9 @@ def test_a_count_that_may_be_smaller(estimate, said):
 def test_nothing_else_reproduces_even_where_the_number_is_equal(where):
     row = verdict(recorded(0.961, 0.9, 0.99), where)
     assert row.verdict == "not comparable"
+    assert row.claim == ALPHA
+    assert row.computed["estimate"] == 0.961
+    assert (row.tuned, row.truth) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +140,11 @@ def test_synthetic_data_without_their_truth_say_nothing():
 
 def test_a_count_without_interval_is_recovered_only_if_equal():
     known = truth(109, key="participants", kind="count")
-    for estimate, said in ((109, "recovered"), (108, "missed")):
+    for estimate, said, why in ((109, "recovered", "planted 109, equal"), (108, "missed", "planted 109, not equal")):
         row = verdict(recorded(estimate, key="participants"), provenance("synthetic"), known, COUNT)
         assert row.verdict == said
+        assert row.why.startswith(why)
+        assert (row.claim, row.truth) == (COUNT, 109)
 
 
 def test_a_value_without_an_interval_is_neither_recovered_nor_missed():
@@ -201,6 +206,90 @@ def test_the_prompted_condition_is_compared_by_its_flag_since_names_are_not_know
     claim = replace(ALPHA, value=None, key="best_condition", compare={"flag": "is_highest", "reason": "names"})
     values = recorded("a", key="best_condition") | recorded(flag, key="is_highest")
     assert verdict(values, provenance(), claim=claim).verdict == said
+
+
+WORDS = replace(ALPHA, value=None, compare=None)
+SIGN = replace(ALPHA, value=None, compare={"sign": "either", "reason": "stated in words"})
+FLAG = replace(ALPHA, value=None, compare={"flag": "is_highest", "reason": "names"})
+WHEN = replace(ALPHA, compare=ALPHA.compare | {"when": "made_alike"})
+EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
+
+
+@pytest.mark.parametrize(
+    ("claim", "values", "where", "known", "said", "why"),
+    [
+        (replace(ALPHA, key=None, why_not="in words"), {}, "official", None, claims.NOT_COMPUTED, "in words"),
+        (ALPHA, {}, "official", None, claims.NOT_COMPUTED, "recorded alpha_turn"),
+        (ALPHA, recorded(None, reason="never asked"), "own", None, claims.NOT_COMPUTED, "never asked"),
+        (ALPHA, recorded(0.9), "own", None, claims.NOT_COMPARABLE, "not the SENSE-7 release"),
+        (ALPHA, recorded(0.9), "mirror", None, claims.NOT_COMPARABLE, "unverified"),
+        (ALPHA, recorded(0.9), "synthetic", None, claims.NOT_COMPARABLE, "without a planted truth"),
+        (ALPHA, recorded(0.9), "synthetic", truth(0.95), claims.NOT_COMPARABLE, "no interval"),
+        (ALPHA, recorded(0.9, 0.8, 0.96), "synthetic", truth(0.95), claims.RECOVERED, "truth 0.950 lies inside"),
+        (ALPHA, recorded(0.9, 0.8, 0.94), "synthetic", truth(0.95), claims.MISSED, "truth 0.950 lies outside"),
+        (ALPHA, recorded("a"), "synthetic", truth("a"), claims.RECOVERED, "planted a, equal to"),
+        (ALPHA, recorded("b"), "synthetic", truth("a"), claims.MISSED, "planted a, not equal to"),
+        (WORDS, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "published in words"),
+        (WHEN, recorded(0.961), "official", None, claims.NOT_COMPARABLE, "not so here: made alike"),
+        (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),
+        (SIGN, recorded(-0.9, -1, -0.8), "official", None, claims.REPRODUCED, "one side of nought (either)"),
+        (SIGN, recorded(0.0, -1, 0.8), "official", None, claims.DIFFERS, "(stated in words)"),
+        (FLAG, recorded("a"), "official", None, claims.DIFFERS, "does not agree is highest (names)"),
+        (COUNT, recorded(110, key="participants"), "official", None, claims.DIFFERS, "does not agree at most 109"),
+        (EXACT, recorded(0.961), "official", None, claims.REPRODUCED, "agrees exactly (a count)"),
+    ],
+)
+def test_every_row_keeps_its_claim_and_what_was_computed_and_says_why(claim, values, where, known, said, why):
+    row = verdict(values, provenance(mirror=True) if where == "mirror" else provenance(where), known, claim)
+    assert (row.verdict, row.claim) == (said, claim)
+    assert row.computed == values.get(claim.key)
+    assert why in row.why
+    assert not row.tuned
+    assert row.truth == (known["planted"][0]["value"] if known else None)
+
+
+@pytest.mark.parametrize(
+    ("sign", "low", "high", "said"),
+    [
+        ("negative", -0.5, -0.1, "reproduced"),
+        ("negative", -0.5, 0.0, "differs"),
+        ("negative", 0.1, 0.5, "differs"),
+        ("positive", 0.0, 0.5, "differs"),
+        ("either", 0.1, 0.5, "reproduced"),
+        ("either", -0.1, 0.5, "differs"),
+    ],
+)
+def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
+    claim = replace(SIGN, compare=SIGN.compare | {"sign": sign})
+    assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
+
+
+def test_a_row_is_written_whole():
+    row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
+    written = row.to_dict()
+    assert list(written) == ["id", "published", "computed", "link", "verdict", "why", "tuned", "truth"]
+    assert written["published"]["shown"] == "0.961"
+    assert (written["published"]["title"], written["published"]["grade"]) == ("Alpha", "D")
+    assert "id" not in written["published"]
+    assert written["computed"] == recorded(0.961, 0.94, 0.97)["alpha_turn"]
+    assert (written["id"], written["verdict"], written["why"]) == ("alpha_turn", "recovered", row.why)
+    assert (written["tuned"], written["truth"]) == (True, 0.95)
+    assert written["link"] == "notebooks/03-reliability.html#cell-5"
+
+
+def test_the_summary_counts_each_verdict_once_and_in_order():
+    rows = [
+        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95)),
+        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True)),
+        verdict(recorded("a"), provenance("synthetic"), truth("a")),
+        verdict(recorded(0.9, 0.8, 0.94), provenance("synthetic"), truth(0.95)),
+        verdict({}, provenance("synthetic")),
+    ]
+    assert claims.summarise(rows) == (
+        "Ledger: 3 recovered (1 mere counts or names; 1 tuned to a published figure), "
+        "1 missed, 1 cannot be computed here"
+    )
+    assert claims.summarise(rows[:1]) == "Ledger: 1 recovered"
 
 
 # The claims file ------------------------------------------------------------------------
@@ -267,11 +356,29 @@ def broken(change):
         (broken(lambda e: e[0].pop("grade")), "conversations_total: missing grade"),
         (broken(lambda e: e[0].update(grade="E")), "grade 'E'"),
         (broken(lambda e: e[0].update(colour="red")), "unknown field colour"),
-        (broken(lambda e: e.append(e[0])), "conversations_total stands more than once"),
+        (broken(lambda e: e.append(dict(e[0]))), "conversations_total stands more than once"),
+        (broken(lambda e: e.append(e[0])), "an alias, *id001. Write the value out"),
+        (broken(lambda e: e[0].update(id=["a"])), "['a']: id is ['a']. Write text"),
+        (broken(lambda e: e[0].update(grade=["A"])), "grade is ['A']. Write text"),
+        (broken(lambda e: e[0].update(grade="")), "grade is ''. Write text"),
+        (broken(lambda e: e[0].update(value="many")), "value is 'many'. Write a number"),
+        (broken(lambda e: e[0].update(value=float("nan"))), "value is nan. Write a number"),
+        (broken(lambda e: e[0].update(value=10**400)), "value is 1000"),
+        (broken(lambda e: e[0].update(key=5)), "key is 5. Write text in quotes, or null"),
+        (broken(lambda e: e[1].update(compare="exactly")), "compare is 'exactly'. Write within, at_most"),
+        (broken(lambda e: e[1].update(compare={"reason": "none"})), "compare: more than one rule, or none"),
+        (broken(lambda e: e[1]["compare"].update(within=1)), "compare: more than one rule, or none"),
+        (broken(lambda e: e[1]["compare"].update(near=1)), "compare: unknown field near. Remove it"),
+        (broken(lambda e: e[1]["compare"].update(at_most="109")), "compare: at_most can't be '109'. See the head"),
+        (broken(lambda e: e[1].update(value=None, compare={"within": 0, "reason": "a"})), "within can't be 0"),
+        (broken(lambda e: e[1].update(compare={"sign": "upwards", "reason": "a"})), "sign can't be 'upwards'"),
         (broken(lambda e: e[1].pop("compare")), "participants: no tolerance"),
         (broken(lambda e: e[0].pop("why_not")), "computed by no notebook"),
         ("just text", "expected a list of claims"),
         ("a: [", "can't be read"),
+        ("- {id: 2001-99-99}", "can't be read (month must be in 1..12)"),
+        ("- !!int {}", "can't be read (no YAML"),
+        ("[" * 9999, "can't be read (nested too deeply)"),
     ],
 )
 def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):

@@ -226,6 +226,27 @@ def test_workflows_hold_the_least_rights(path):
         assert not (writes and checks_out), "a job that may write runs nothing of the repository's"
 
 
+def test_packages_and_workflows_are_audited_every_week():
+    jobs = read_yaml(ROOT / ".github" / "workflows" / "weekly.yml")["jobs"]
+    said = "\n".join(step.get("run", "") for step in jobs["audit"]["steps"])
+    assert {lock for lock in ("requirements.lock", "requirements-judge.lock") if lock in said} == {
+        path.name for path in ROOT.glob("requirements*.lock")
+    }
+    assert "pip_audit --strict" in said
+    assert "zizmor" in said
+    assert set(jobs["report"]["needs"]) == set(jobs) - {"report"}, "what fails is said"
+
+
+def test_the_rules_for_security_are_on_and_what_is_let_through_has_its_reason():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
+    assert "S" in settings["select"]
+    assert [rule for rule in settings["ignore"] if rule.startswith("S") and rule[1:].isdecimal()] == []
+    let_through = {
+        rule for rules in settings["per-file-ignores"].values() for rule in rules if rule[:2] in ("S1", "S6")
+    }
+    assert let_through <= {"S101", "S603"}, "assertions, and programs that tests start"
+
+
 def run_site(tmp_path, *, fetched, built, ledger):
     """Run the step of book.yml that puts the site together."""
     for edition in ["synthetic", "official"] if built == "success" else ["synthetic"]:

@@ -12,7 +12,7 @@ from sense7.record import read_values
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "book").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
 
 ALLOWED = {
     r"\bSENSE-7\b": "the name of the data set",
@@ -46,6 +46,12 @@ STATISTIC = re.compile(
     | \b[0-9]+ \s+ (?:out\s+)?of\b                   # 3 of
     | \b(?:{LARGE})\b
     | \b(?:half|(?:a|one|two|three|four)[\s-]+(?:thirds?|quarters?|fifths?|tenths?)) \s+ (?:of|as)\b
+    | \b(?:about|around|roughly|nearly|almost|over|under|up\ to|at\ least|at\ most|(?:more|less|fewer)\ than|only|some)
+      \s+ (?:(?:a|one|two|three|four|the)[\s-]+)? (?:half|thirds?|quarters?|fifths?|sixths?|tenths?)\b (?!\s+an?\b)
+    | \b(?:{WORD}|[0-9]+) \s+ (?:in|out\ of|of\ every) \s+ (?!one\b)(?:{WORD}|[0-9]+)\b
+    | \b(?:vast\s+)?(?:majority|minority) \s+ of\b
+    | \b(?:most|few) \s+ of \s+ (?:the\s+|all\s+)?(?:participants|people|users|conversations|turns|ratings)\b
+    | \b(?:{WORD}|[0-9]+) \s+ times \s+ (?:as|more|less|larger|higher|lower|smaller)\b
     | \b(?:twice|thrice|doubled?|tripled?) \s+ (?:as|of|the)\b
     | \b[0-9]+ \s+ (?:participants|people|users|conversations|turns|messages|ratings|conditions|models|points)\b
     """,
@@ -55,13 +61,27 @@ STATISTIC = re.compile(
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)\s*?$", re.DOTALL | re.MULTILINE)
 ROLE_OR_CODE = re.compile(r"(?:\{[\w:+-]+\})?(?P<ticks>`+)(?:(?!`).|(?!(?P=ticks)(?!`))`)+?(?P=ticks)(?!`)", re.DOTALL)
+NO_TEXT = {
+    *("code-cell", "code-block", "ledger", "modules", "front-door", "explorer", "bibliography", "picture"),
+}
+"""Directives that hold no prose; that of any other is read, as are the titles of all."""
+
+WOVEN = {
+    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc", "judge_logs"),
+}
+"""Roles whose text stands for something else; that of any other is read."""
+
+NUMBER_AS_CODE = re.compile(r"[\d.,\s]*\d[\d.,\s]*%?")
+ROUNDED_LEVEL = re.compile(r"[1-5](?:\.50*1?)?")
+"""A number in the typeface of code is a number, but for levels whose rounding is explained."""
+
 NO_PROSE = (
     re.compile(r"<!--.*?-->", re.DOTALL),
-    re.compile(r"\]\([^)\s]*(?:\s+\"[^\"]*\")?\)"),  # target of a link or an image
+    re.compile(r"\]\([^)\s]*"),  # target of a link or an image; its title is read
     re.compile(r"^\[[^\]]+\]:.*$", re.MULTILINE),
     re.compile(r"<https?://[^>]*>|https?://[^\s)]+"),
     re.compile(r"^\([\w-]+\)=\s*$", re.MULTILINE),
-    re.compile(r"^:{3,}.*$", re.MULTILINE),  # the fence of an admonition: what is inside is prose
+    re.compile(r"^:{3,}(?:\{[\w-]+\})?", re.MULTILINE),  # the fence of an admonition: title and content are prose
 )
 
 
@@ -70,10 +90,34 @@ def blank(match):
     return " \N{REFERENCE MARK} " + "\n" * match[0].count("\n")
 
 
+def without_fence(match):
+    """Nothing of a block of code; of a directive that holds prose, all but the fence."""
+    opening, *inside, _ = match[0].split("\n")
+    directive = re.match(r"[`~]+\{([\w-]+)\}(.*)", opening)
+    if not directive or directive[1] in NO_TEXT:
+        return blank(match)
+    return "\n".join([directive[2], *inside, ""])
+
+
+def without_role(match):
+    """Nothing of code and of what is woven in; the text of other roles, and numbers that are dressed as code."""
+    role, _, content = match[0].partition("`")
+    content = content.strip("`").strip()
+    if role and role.strip("{}") not in WOVEN:
+        return f" {content} "
+    typed = not role and NUMBER_AS_CODE.fullmatch(content) and not ROUNDED_LEVEL.fullmatch(content)
+    return f" {content} " if typed else blank(match)
+
+
 def prose(markdown):
     """Markdown without code, roles, addresses and front matter; every line in its place."""
-    for pattern in (FRONT_MATTER, FENCE, ROLE_OR_CODE, *NO_PROSE):
-        markdown = pattern.sub(blank, markdown)
+    for pattern, instead in (
+        (FRONT_MATTER, blank),
+        (FENCE, without_fence),
+        (ROLE_OR_CODE, without_role),
+        *((pattern, blank) for pattern in NO_PROSE),
+    ):
+        markdown = pattern.sub(instead, markdown)
     return markdown
 
 
@@ -120,6 +164,22 @@ TYPED = [
     "Ratings 2019 were made.",
     "over 2000 turns",
     "levels 12 to 50",
+    "About a third said so.",
+    "Nearly half changed their minds.",
+    "Roughly two-thirds were rated.",
+    "One in four turns.",
+    "Three out of ten said so.",
+    "The majority of turns was good.",
+    "Most of the participants agreed.",
+    "It is three times as likely.",
+    "Alpha was `0.961`.",
+    "In `38.1%` of turns.",
+    "Alpha was {math}`0.961`.",
+    "```{note}\nAlpha was 0.961.\n```",
+    "```{admonition} Alpha was 0.961\nSo.\n```",
+    ":::{admonition} Alpha was 0.961\nSo.\n:::",
+    ":::{table} Alpha was 0.961\n:::",
+    '[alpha](page.md "it was 0.961")',
 ]
 FINE = [
     "SENSE-7 is a taxonomy of seven observable dimensions.",
@@ -144,6 +204,10 @@ FINE = [
     "1. First\n2. Second",
     'a word, or both ("4 - Good")',
     "more than one turn",
+    "Less than half a minute.",
+    "It is rounded from `4.5` to `4`.",
+    "The label of the majority.",
+    "```{glossary}\nturn\n: A message.\n```",
 ]
 
 
@@ -200,7 +264,7 @@ def test_every_value_in_prose_is_recorded_by_a_notebook(monkeypatch):
     recorded = read_values(build_edition("synthetic").folder / "results")
     used = {}
     for path in [*PAGES, *NOTEBOOKS]:
-        for key in re.findall(r"\{value\}`([^`]+)`", path.read_text("utf-8")):
+        for key in re.findall(r"(?<!`` )\{value\}`([^`]+)`", path.read_text("utf-8")):
             used.setdefault(key, path.name)
     assert used
     parts = tuple(f".{part}" for part in ("estimate", "interval", "n", "unit", "method"))

@@ -173,12 +173,12 @@
         named(state.condition, one.model) &&
         named(state.topic, one.subject) &&
         (state.label === "" || one.label === (state.label === "none" ? 0 : Number(state.label))) &&
-        (!(state.poor in poor) || poor[state.poor](one)) &&
+        (!Object.hasOwn(poor, state.poor) || poor[state.poor](one)) &&
         (!anyBound || (one.truth !== null && one.truth >= from && one.truth <= to)) &&
         words.every((word) => one.known.includes(word) || (one.said !== null && one.said.includes(word)));
       this.words = words;
       this.found = this.all.filter(fits);
-      if (state.sort in SORTS && state.sort !== "") this.found.sort((a, b) => SORTS[state.sort][1](a, b) || a.place - b.place);
+      if (Object.hasOwn(SORTS, state.sort) && state.sort !== "") this.found.sort((a, b) => SORTS[state.sort][1](a, b) || a.place - b.place);
       if (words.length) this.loadAll();
     }
 

@@ -11,14 +11,14 @@ A verdict says no more than the data allow:
 - ``cannot be computed here``: with the reason.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import yaml
-
 from sense7.errors import UserError
+from sense7.files import parse_yaml, reason
 from sense7.record import format_number
 
 __all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarise"]
@@ -34,6 +34,7 @@ PRIMARY = ("A", "B")
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
 _OPTIONAL = ("of", "also", "truth", "compare", "why_not", "contradiction")
+_TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
 
 
 @dataclass(frozen=True)
@@ -129,17 +130,19 @@ def load_claims(path: Path) -> list[Claim]:
         Naming the file, the claim and the field that is missing, unknown or doubled.
     """
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"{path}: can't be read ({' '.join(str(error).split())}).") from None
+        entries = parse_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: can't be read ({reason(error)}). Mend it there, or restore the file.") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
     for number, entry in enumerate(entries, 1):
-        name = entry.get("id", f"claim {number}")
+        name = f"{entry.get('id', f'claim {number}')!s:.60}"
         if missing := [field for field in _REQUIRED if field not in entry]:
             raise UserError(f"{path}: {name}: missing {', '.join(missing)}. Add it, or null.")
         if unknown := [field for field in entry if field not in _REQUIRED + _OPTIONAL]:
             raise UserError(f"{path}: {name}: unknown field {', '.join(map(str, unknown))}. Remove it.")
+        if problem := _mistyped(entry):
+            raise UserError(f"{path}: {name}: {problem}")
         if entry["grade"] not in {"A", "B", "C", "D"}:
             raise UserError(f"{path}: {name}: grade {entry['grade']!r}. It is one of A, B, C, D.")
         if entry["key"] is None and not entry.get("why_not"):
@@ -148,10 +151,52 @@ def load_claims(path: Path) -> list[Claim]:
             entry.get("compare") or {}
         ).get("reason"):
             raise UserError(f"{path}: {name}: no tolerance with its reason. Add compare.")
+        if entry.get("compare") and (problem := _no_rule(entry["compare"], entry["value"])):
+            raise UserError(f"{path}: {name}: compare: {problem}")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
+
+
+def _mistyped(entry: Mapping) -> str | None:
+    """Say which field holds what it can't, and the mend; None if none does."""
+    for name, value in entry.items():
+        if name == "value":
+            holds, wanted = value is None or _is_number(value), "a number, or null"
+        elif name == "compare":
+            holds, wanted = value is None or isinstance(value, dict), "within, at_most, flag or sign, and reason"
+        elif name in _TEXTS:
+            holds, wanted = isinstance(value, str) and value.strip() != "", "text, in quotes if YAML reads it otherwise"
+        else:
+            holds, wanted = value is None or isinstance(value, str), "text in quotes, or null"
+        if not holds:
+            return f"{name} is {value!r:.60}. Write {wanted}."
+    return None
+
+
+def _no_rule(compare: Mapping, value: float | None) -> str | None:
+    """Say why a tolerance is none, and the mend; None if it is one."""
+    holds = {
+        "within": lambda given: _is_number(given) and given >= 0 and value is not None,
+        "at_most": _is_number,
+        "flag": lambda given: isinstance(given, str),
+        "sign": lambda given: given in ("positive", "negative", "either"),
+        "when": lambda given: isinstance(given, str),
+        "reason": lambda given: isinstance(given, str),
+    }
+    for name, given in compare.items():
+        if name not in holds:
+            return f"unknown field {name!s:.60}. Remove it."
+        if not holds[name](given):
+            return f"{name} can't be {given!r:.60}. See the head of the file for what it takes."
+    if len(compare.keys() - {"when", "reason"}) != 1:
+        return "more than one rule, or none. Give one of within, at_most, flag and sign."
+    return None
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenance, truth: Mapping | None) -> list[Row]:

@@ -1,10 +1,15 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
-Exit codes: 0 done; 1 a book that could not be built, or a strict ledger that differs;
-2 something that the user can mend. Messages go to standard error, results to standard output.
+Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs, or an edition that does not verify;
+2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages go to standard error,
+results to standard output.
 """
 
+import atexit
+import contextlib
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +18,16 @@ import typer
 
 from sense7 import __version__
 from sense7.cli_judge import judge
-from sense7.cli_more import assignments, run, template
+from sense7.cli_more import assignments, progress_bar, run, site, template, verify
+from sense7.cli_scale import partition, statistics, sweep
 from sense7.errors import UserError
+from sense7.files import not_written
+from sense7.terminal import plain_lines
 
 __all__ = ["main"]
 
 _INTERRUPTED = 130
+_TERMINATED = 143
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,23 +37,65 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(template)
+app.command()(site)
+app.command()(verify)
+app.command()(sweep)
+app.command()(partition)
+app.command()(statistics)
 app.add_typer(judge, name="judge")
 
 
 def main() -> None:
-    """Run a verb; what a user can mend is one message and exit code 2, never a traceback."""
+    """Run a verb; what a user can mend or ends is one message and its exit code, never a traceback."""
+    terminated = _treat_sigterm_as_ctrl_c()
     try:
-        app()
+        code, message = _run_verb()
+    except KeyboardInterrupt:
+        code, message = _INTERRUPTED, ""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        atexit.register(signal.signal, number, signal.SIG_DFL)  # what is left is to end: no traceback from there
+    if code == _INTERRUPTED:
+        message = "interrupted; what was finished is kept"
+        code = _TERMINATED if terminated else code
+    if message:
+        print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    sys.exit(code)
+
+
+def _run_verb() -> tuple[int, str]:
+    """Give the exit code, and what is to be said on standard error."""
+    try:
+        try:
+            app()
+        except SystemExit as end:
+            sys.stdout.flush()
+            return end.code, ""
     except UserError as error:
-        _fail(str(error), 2)
-    except SystemExit as end:
-        if end.code == _INTERRUPTED:
-            _fail("interrupted; what was finished is kept", _INTERRUPTED)
-        raise
+        return 2, str(error)
+    except OSError as error:
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the same again at the very end
+        if isinstance(error, BrokenPipeError):
+            return 1, ""  # whoever read it, such as head, has had enough
+        return 2, not_written(error.filename or "standard output", error)
+    return 0, ""
+
+
+def _treat_sigterm_as_ctrl_c() -> list[int]:
+    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came."""
+    received = []
+
+    def terminate(number, _frame) -> None:
+        received.append(number)
+        signal.raise_signal(signal.SIGINT)
+
+    with contextlib.suppress(ValueError):  # signals are for the main thread
+        signal.signal(signal.SIGTERM, terminate)
+    return received
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"sense7: {message}", file=sys.stderr)
+    print(plain_lines(f"sense7: {message}"), file=sys.stderr)
     sys.exit(code)
 
 
@@ -76,7 +127,7 @@ def check(
 
     description = describe(load(file, prompted_condition=prompted, strict=strict))
     if as_json:
-        print(json.dumps(description, indent=1, ensure_ascii=False))
+        print(json.dumps(description, indent=1))
     else:
         print_description(description)
 
@@ -139,6 +190,9 @@ def build(
     ] = None,
     prompted: Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Notebooks that run at once.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers execute the notebooks.")
+    ] = None,
     strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
     quiet: Annotated[bool, typer.Option(help="Print the result only.")] = False,
 ) -> None:
@@ -149,13 +203,14 @@ def build(
     if prompted:
         given["prompted_condition"] = prompted
     try:
-        with _progress(quiet) as (say, progress):
+        with progress_bar(quiet) as (say, progress):
             built = build_edition(
                 data,
                 name=name,
                 predictions=predictions,
                 parameters=given,
                 workers=jobs,
+                scheduler=scheduler,
                 strict=strict,
                 say=say,
                 progress=progress,
@@ -182,11 +237,14 @@ def ledger(
 
     rows, label = read_ledger(find_checkout(), edition)
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        print(json.dumps(rows, indent=1))
     else:
         _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
-        print(f"sense7: {edition}: nothing was held against the paper; these data are {label}", file=sys.stderr)
+        print(
+            plain_lines(f"sense7: {edition}: nothing was held against the paper; these data are {label}"),
+            file=sys.stderr,
+        )
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
         _fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
@@ -196,14 +254,16 @@ def ledger(
 def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
-    """Derive the .ipynb files that Binder opens from the text notebooks."""
+    """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
     from sense7.files import write_whole
-    from sense7.pipeline.build import find_checkout
-    from sense7.pipeline.notebooks import find_notebooks, to_ipynb
+    from sense7.pipeline.build import find_checkout, read_config
+    from sense7.pipeline.notebooks import find_notebooks, installable_from, to_ipynb
 
+    root = find_checkout()
+    address = installable_from(read_config(root)["repository"])
     stale = []
-    for notebook in find_notebooks(find_checkout()):
-        place, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook)
+    for notebook in find_notebooks(root):
+        place, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook, address)
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             stale.append(place.name)
             if not check_only:
@@ -213,37 +273,6 @@ def notebooks(
     print(f"{len(stale)} written" if stale else "up to date")
 
 
-class _progress:
-    """Lines and, on a terminal, a bar on standard error; nothing if quiet."""
-
-    def __init__(self, quiet: bool):
-        self.quiet = quiet
-
-    def __enter__(self):
-        if self.quiet:
-            return (lambda line: None), (lambda done, total, name: None)
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        console = Console(stderr=True, highlight=False)
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.bar.start()
-        task = self.bar.add_task("notebooks", total=None)
-
-        def say(line: str) -> None:
-            console.print(f"  {line}", markup=False)
-
-        def progress(done: int, total: int, name: str) -> None:
-            self.bar.update(task, completed=done, total=total)
-
-        return say, progress
-
-    def __exit__(self, *exception) -> None:
-        if not self.quiet:
-            self.bar.stop()
-
-
 def _print_ledger(title: str, rows: list[dict]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -251,24 +280,20 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
 
     from sense7.record import format_value
 
-    table = Table(title=Text(title), title_justify="left", show_lines=True)
+    table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=True)
     for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
         table.add_column(head)
     for row in rows:
         claim, computed = row["published"], row["computed"]
         note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
-        table.add_row(
-            *map(
-                Text,
-                (
-                    f"{claim['title']}{note}",
-                    claim["grade"],
-                    claim["shown"],
-                    format_value(computed) if computed else "-",
-                    row["verdict"] + (" (tuned)" if row["tuned"] else ""),
-                    row["why"],
-                ),
-            )
+        cells = (
+            f"{claim['title']}{note}",
+            claim["grade"],
+            claim["shown"],
+            format_value(computed) if computed else "-",
+            row["verdict"] + (" (tuned)" if row["tuned"] else ""),
+            row["why"],
         )
+        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(table)

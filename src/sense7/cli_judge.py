@@ -15,6 +15,7 @@ import typer
 
 from sense7.errors import UserError
 from sense7.judge.prompt import DEFAULT_MODEL
+from sense7.terminal import plain_lines
 
 if TYPE_CHECKING:
     from sense7.judge.asking import Tally
@@ -111,13 +112,13 @@ def run(
     with _progress(plan.estimate.calls) as progress:
         outcome = carry_out(plan, progress=progress)
     for remark in outcome.remarks:
-        print(f"note: {remark}", file=sys.stderr)
+        print(plain_lines(f"note: {remark}"), file=sys.stderr)
     print(_by_status(outcome.statuses), file=sys.stderr)
     for path in outcome.paths:
         print(path)
     if failed := outcome.statuses["api_error"]:
         if outcome.stopped:
-            print(f"sense7: {outcome.stopped}", file=sys.stderr)
+            print(plain_lines(f"sense7: {outcome.stopped}"), file=sys.stderr)
         print(f"sense7: {failed:,} without an answer; the same command asks for these again", file=sys.stderr)
         raise typer.Exit(1)
 
@@ -135,7 +136,7 @@ def evaluate(
     from sense7.judge.evaluate import evaluate as evaluate_files
 
     found = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence)
-    print(found.to_json() if as_json else found.text())
+    print(found.to_json() if as_json else plain_lines(found.text()))
 
 
 @batch.command("export")
@@ -199,7 +200,7 @@ def import_batch(
         *found.remarks,
     ]
     for remark in filter(None, said):
-        print(f"note: {remark}", file=sys.stderr)
+        print(plain_lines(f"note: {remark}"), file=sys.stderr)
     print(f"{len(found.paths):,} runs; {_by_status(found.statuses)}", file=sys.stderr)
     for path in found.paths:
         print(path)

@@ -1,15 +1,43 @@
 """Files read and written so that what goes wrong is one clear message, and nothing is left half done."""
 
 import contextlib
+import errno
 import os
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from sense7.errors import UserError
 
-__all__ = ["not_written", "one_line", "reading", "reason", "replacing", "write_whole"]
+try:
+    import fcntl
+except ImportError:  # Windows: there what a killed process left stays
+    fcntl = None
+
+__all__ = [
+    "disk_trouble",
+    "not_written",
+    "one_line",
+    "parse_yaml",
+    "reading",
+    "reason",
+    "replacing",
+    "scratch_folder",
+    "write_whole",
+]
+
+UNFINISHED = ".part-sense7-"
+"""Names of folders for what is being written begin so."""
+
+_AGAIN = "and give the same command again."
+_MENDS = {
+    errno.ENOSPC: f"Make room on that disk, {_AGAIN}",
+    errno.EDQUOT: f"Make room within your quota of that disk, {_AGAIN}",
+    errno.EFBIG: f"Files can't become that large here: raise the limit (ulimit -f) or choose another disk, {_AGAIN}",
+}
 
 
 @contextlib.contextmanager
@@ -24,9 +52,9 @@ def reading(path: Path) -> Iterator[BinaryIO]:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise UserError(f"{path}: this is a folder. Give the path of an .xlsx file.")
+            raise UserError(f"{path}: this is a folder. Give the path of a file.")
         if not stat.S_ISREG(mode):  # it might never end
-            raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Save it as an .xlsx file first.")
+            raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Make a file of it first.")
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
@@ -50,13 +78,59 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> [found.name for found in path.parent.iterdir()]
     ['a.txt']
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with scratch_folder(path.parent) as scratch:
+        temporary = scratch / path.name
         yield temporary
         temporary.replace(path)
+
+
+@contextlib.contextmanager
+def scratch_folder(folder: Path) -> Iterator[Path]:
+    """Make a hidden folder for what is unfinished inside ``folder``, and remove it in the end.
+
+    Those that killed processes left there are removed first. They are told from those at work by a lock, which
+    the system gives back when a process ends, however it ends.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / ".part-sense7-killed").mkdir()
+    >>> with scratch_folder(folder) as mine, scratch_folder(folder) as other:
+    ...     sorted(folder.iterdir()) == sorted([mine, other])
+    True
+    >>> list(folder.iterdir())
+    []
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"{UNFINISHED}*"):
+        if (lock := _lock(left, wait=False)) is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder))
+        lock = _lock(made, wait=True)
+        if made.exists():
+            break  # else another process took it for one that was left, before the lock
+    try:
+        yield made
     finally:
-        temporary.unlink(missing_ok=True)
+        shutil.rmtree(made, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path, *, wait: bool) -> int | None:
+    """Lock a folder until what is returned is closed; None where another process holds it, or nothing can be locked."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -68,16 +142,71 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def not_written(path: str | Path, error: Exception) -> str:
-    """Say that a file can't be written, and why."""
-    return f"{path}: can't be written ({reason(error)})."
+def not_written(path: str | Path, error: Exception, mend: str = "Check the path and its permissions.") -> str:
+    """Say that a file can't be written, why, and what to do: make room where that is it, else ``mend``.
+
+    >>> print(not_written("a.csv", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+    a.csv: can't be written (No space left on device). Make room on that disk, and give the same command again.
+    """
+    return f"{path}: can't be written ({reason(error)}). {_MENDS.get(getattr(_cause(error), 'errno', None), mend)}"
+
+
+def disk_trouble(text: str) -> OSError | None:
+    """Find in what another program said that it ran out of room; None if it did not.
+
+    >>> disk_trouble("OSError: [Errno 28] No space left on device: 'a'")
+    OSError(28, 'No space left on device')
+    """
+    return next((OSError(number, os.strerror(number)) for number in _MENDS if os.strerror(number) in text), None)
 
 
 def reason(error: Exception) -> str:
     """Give the system's words for what went wrong, without number and path; else the error's own."""
-    return getattr(error, "strerror", None) or one_line(error)
+    return getattr(_cause(error), "strerror", None) or one_line(error)
+
+
+def _cause(error: Exception) -> Exception:
+    """The system's error inside one of a library's own, as XlsxWriter wraps it."""
+    return next((inner for inner in error.args if isinstance(inner, OSError)), error)
 
 
 def one_line(error: Exception) -> str:
     """Give an error's text in one line; its name if it has none."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def parse_yaml(text: str):
+    """Read plain values from YAML: nothing is run, and the result is no larger than the text makes it look.
+
+    An alias is refused, since a few lines of them stand for more than any memory holds.
+
+    Raises
+    ------
+    ValueError
+        If it is no YAML, or holds a value that can't be, such as the date 2001-99-99.
+
+    Examples
+    --------
+    >>> parse_yaml("a: [1, x]")
+    {'a': [1, 'x']}
+    >>> parse_yaml("[&a 1, *a]")
+    Traceback (most recent call last):
+        ...
+    ValueError: line 1: an alias, *a. Write the value out
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent, index):
+            if self.check_event(yaml.AliasEvent):
+                alias = self.peek_event()
+                raise ValueError(f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor}. Write the value out")
+            return super().compose_node(parent, index)
+
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 -- a SafeLoader
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except (yaml.YAMLError, AttributeError, LookupError, OverflowError, TypeError) as error:
+        # PyYAML lets pass what its constructors raise for a value that its tag or form can't have.
+        raise ValueError(f"no YAML: {one_line(error)}") from None

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sense7.sources import is_fetched, resolve
+from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import read_workbook
@@ -26,8 +27,8 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
     Returns
     -------
     Study
-        With its provenance. A workbook that says of itself that it is synthetic is synthetic,
-        whatever it is called.
+        With its provenance. A workbook that says of itself that it is synthetic, or made of the data of others,
+        is that, whatever it is called and whatever record lies beside it.
 
     Raises
     ------
@@ -38,6 +39,9 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
     study = read_workbook(path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name)
     if synthetic_marks(study) is not None:
         provenance = replace(provenance, kind="synthetic")
+    elif provenance.kind == "official" and SOURCE_SHEET in study.sheets:
+        # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
+        provenance = replace(provenance, kind="third-party")
     return replace(study, provenance=provenance)
 
 

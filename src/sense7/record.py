@@ -37,6 +37,11 @@ class Recorder:
     folder : path
         Where the file is to be; an old file of the notebook is replaced.
 
+    Raises
+    ------
+    ValueError
+        If the name leads to another folder.
+
     Examples
     --------
     >>> import tempfile
@@ -48,6 +53,8 @@ class Recorder:
     """
 
     def __init__(self, notebook: str, folder: str | Path):
+        if Path(notebook).name != notebook:
+            raise ValueError(f"{notebook!r} is no name of a notebook: its file would lie in another folder")
         self.notebook = notebook
         self.path = Path(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}

@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,8 +10,14 @@ import numpy as np
 import pandas as pd
 
 from sense7.record import format_number
+from sense7.terminal import plain_lines
 
-__all__ = ["Sentence", "Table", "Variants", "estimates", "plain"]
+__all__ = ["NO_MATH", "Sentence", "Table", "Variants", "estimates", "plain"]
+
+NO_MATH = "mathjax_ignore tex2jax_ignore"
+"""Classes by which a notebook's viewer leaves dollar signs in names alone; pages of the book load no MathJax."""
+
+_BREAKS = re.compile("[\t\r\n]")
 
 
 @dataclass(frozen=True)
@@ -20,10 +27,10 @@ class Sentence:
     text: str
 
     def _repr_html_(self) -> str:
-        return f"<p><em>{html.escape(self.text)}</em></p>"
+        return f'<p class="{NO_MATH}"><em>{html.escape(self.text)}</em></p>'
 
     def __repr__(self) -> str:
-        return self.text
+        return plain_lines(self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +50,12 @@ class Table:
 
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):
-            body = self.frame.to_html(escape=True, border=0, na_rep="", classes="table", index_names=False)
+            body = _one_line_each(self.frame).to_html(
+                escape=True, border=0, na_rep="", classes=f"table {NO_MATH}", index_names=False
+            )
         corner = html.escape(str(self.frame.index.name or ""))
         body = body.replace("<th></th>", f"<th>{corner}</th>", 1).replace("<th>", '<th scope="col">')
-        body = body.replace(' style="text-align: right;"', "")
+        body = body.replace('<tr style="text-align: right;">', "<tr>")
         head, _, rest = body.partition("<tbody>")
         rest = rest.replace('<th scope="col">', '<th scope="row">')
         opening = head.index(">") + 1
@@ -54,7 +63,16 @@ class Table:
         return f"{head[:opening]}{caption}{head[opening:]}<tbody>{rest}"
 
     def __repr__(self) -> str:
-        return f"{self.caption}\n{self.frame.to_string()}"
+        return plain_lines(f"{self.caption}\n{self.frame.to_string()}")
+
+
+def _one_line_each(frame: pd.DataFrame) -> pd.DataFrame:
+    """Texts with blanks for line breaks and tabs, as a page would show them; pandas would write them as escapes."""
+
+    def text(cell):
+        return _BREAKS.sub(" ", cell) if isinstance(cell, str) else cell
+
+    return frame.rename(index=text, columns=text).map(text)
 
 
 # What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
@@ -140,10 +158,20 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
     table : DataFrame
         As statistics return it.
     caption : str
-        What it shows; units and the kind of interval.
+        What it shows; units and the kind of interval. Where it does not name the interval, the methods of the
+        estimates are added: no interval stands without saying what it is.
+
+    Examples
+    --------
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> row = estimate_row(0.5, 0.4, 0.6, n=9, unit="share of turns", method="mean; percentile interval")
+    >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
+    'Rated turns; mean; percentile interval'
     """
     if table.empty:
         return Sentence("There is nothing to show.")
+    if np.isfinite(table["low"].astype(float)).any() and "interval" not in caption.casefold():
+        caption = "; ".join([caption, *dict.fromkeys(table["method"])])
     rows = []
     for _, row in table.iterrows():
         known, interval = np.isfinite(row["estimate"]), np.isfinite(row["low"])

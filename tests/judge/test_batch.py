@@ -251,3 +251,31 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     assert "1 replies to other requests left out; the first is 'mine'" in said.stderr
     assert "2 runs; api_error 2, ok 6" in said.stderr
     assert [len(read_predictions(path).frame) for path in said.stdout.split()] == [4, 4]
+
+
+def test_replies_nested_beyond_reason_are_no_json(questions, tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_text('{"custom_id": ' + "[" * 100_000)
+    with pytest.raises(UserError, match=r"replies\.jsonl: line 1 is no JSON"):
+        import_replies(questions, [path], tmp_path / "out")
+
+
+def test_a_reply_to_a_run_far_beyond_the_others_makes_no_files_until_the_runs_are_said(questions, requests, tmp_path):
+    far = reply(requests[0]) | {"custom_id": requests[0]["custom_id"].replace("run1-", "run999999-")}
+    with pytest.raises(UserError, match=r"2 replies, one of them to run 999,999\. Say with --runs"):
+        imported(questions, tmp_path, [reply(requests[0]), far])
+    assert not (tmp_path / "out").exists()
+    found = imported(questions, tmp_path, [reply(requests[0]), far], runs=1)
+    assert (len(found.paths), len(found.foreign)) == (1, 1)
+
+
+def test_what_no_cell_can_hold_is_no_reason_to_lose_a_reply(questions, requests, tmp_path):
+    odd = reply(requests[0])
+    odd["response"]["body"] |= {"model": "half \ud83d", "system_fingerprint": "f" * 40_000}
+    odd["response"]["body"]["usage"] = {"prompt_tokens": 10**400, "completion_tokens": 9}
+    found = imported(questions, tmp_path, [odd], runs=1)
+    (frame,) = frames(found)
+    assert frame.loc[0, "returned_model"] == "half \ufffd"
+    assert frame["input_tokens"].isna().all()
+    assert frame.loc[0, "output_tokens"] == 9
+    assert [remark.split(": ")[1] for remark in found.remarks] == ["column returned_model", "column system_fingerprint"]

@@ -39,6 +39,11 @@ def test_only_a_role_of_exactly_error_is_left_out_and_roles_are_lower_case():
     assert [entry["role"] for entry in json.loads(chat_json(said))] == ["error", "user", "error ", "assistant"]
 
 
+@pytest.mark.parametrize("blank", [None, np.nan, ""])
+def test_a_blank_role_is_an_empty_one(blank):
+    assert chat_json(messages((blank, "who?"))) == '[{"role":"","content":"who?"}]'
+
+
 @pytest.mark.parametrize(
     ("written", "shown"),
     [

@@ -419,7 +419,7 @@ def test_a_usable_reply_without_its_score_is_missing_and_counted(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv", b"", "the file is empty"),
-        ("a.csv", b"IS_EMPATHY,ground-truth\n\xff,1\n", "not a text in UTF-8"),
+        ("a.csv", b"IS_EMPATHY,ground-truth\n\xff,1\n", "line 2, byte 25: not UTF-8"),
         ("a.csv", b"IS_EMPATHY,ground-truth\n1,2,3\n", "not a table that can be read .*line 2"),
         ("a.csv", b"IS_EMPATHY;ground-truth\n1;2\n", "the column IS_EMPATHY is missing"),
         ("a.xlsx", b"", "the file is empty"),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.judge.prompt import DEFAULT_MODEL, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.prompt import DEFAULT_MODEL, LARGEST, REQUEST, SYSTEM_MESSAGE, Prompt
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
 
@@ -96,6 +96,15 @@ def test_a_prompt_that_can_not_be_used_says_how_to_mend_it(tmp_path, content, me
     with pytest.raises(UserError, match=message) as caught:
         Prompt.read(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_a_prompt_has_at_most_a_megabyte(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"{chat}".ljust(LARGEST))
+    assert len(Prompt.read(path).text) == LARGEST == 2**20
+    path.write_bytes(b"{chat}".ljust(3 * LARGEST))
+    with pytest.raises(UserError, match=r"3 MB, and a prompt has at most 1\. Give"):
+        Prompt.read(path)
 
 
 def test_a_prompt_that_is_no_file_is_refused(tmp_path):

@@ -94,6 +94,8 @@ def test_a_score_that_the_rule_may_have_misread_is_quoted(inside):
 
 
 def test_what_is_quoted_is_short():
+    assert read_reply(f"<S2>{'a' * 60}</S2>").reason.endswith(f": '{'a' * 60}'")
+    assert read_reply(f"<S2>{'a' * 61}</S2>").reason.endswith(f": '{'a' * 60} ..'")
     assert len(read_reply(f"<S2>{'many words ' * 1000}</S2>").reason) < 120
 
 
@@ -101,6 +103,7 @@ def test_a_reply_cut_off_is_truncated_only_without_a_usable_score():
     assert read_reply("<S0>At leng", finish_reason="length").status == "truncated"
     assert read_reply(None, finish_reason="length").status == "truncated"
     assert read_reply("<S2>4", finish_reason="length").status == "truncated"
+    assert "limit of tokens" in read_reply("<S0>At leng", finish_reason="length").reason
     whole = read_reply("<S2>4</S2> and then I wou", finish_reason="length")
     assert (whole.status, whole.score) == ("ok", 4)
 
@@ -113,6 +116,7 @@ def test_refusals_are_those_that_the_endpoint_calls_so():
     ):
         assert (refused.status, refused.score) == ("refusal", None)
     assert read_reply("", refusal="I can't help with that.").reason == "I can't help with that."
+    assert "content filter" in read_reply("<S2>4</S2>", finish_reason="content_filter").reason
     assert read_reply("I'm sorry, but I can't rate this.").status == "parse_failure"
 
 

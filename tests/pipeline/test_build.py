@@ -290,7 +290,7 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
     (editions / "there" / "file").write_text("newer")
     for folder in (".making-01-a-x", "01-a-123"):
         (cache / folder).mkdir(parents=True)
-    with build._under_way(editions, cache):
+    with build.under_way(editions, cache):
         assert visible(editions) == ["lost", "there"]
         assert hidden(editions) == hidden(cache) == []
         assert (editions / "lost" / "file").read_text() == "good"
@@ -298,7 +298,7 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
         assert visible(cache) == ["01-a-123"]
         # Another build begins meanwhile: what this one has in the making is not touched.
         (editions / ".making-mine").mkdir()
-        with build._under_way(editions, cache):
+        with build.under_way(editions, cache):
             assert hidden(editions) == [".making-mine"]
 
 
@@ -307,7 +307,7 @@ def test_the_cache_keeps_what_was_used_last(tmp_path, monkeypatch):
     for age, name in enumerate(["newest", "newer", "older", "oldest"]):
         (tmp_path / "cache" / name).mkdir(parents=True)
         os.utime(tmp_path / "cache" / name, (10**9 - age, 10**9 - age))
-    with build._under_way(tmp_path / "editions", tmp_path / "cache"):
+    with build.under_way(tmp_path / "editions", tmp_path / "cache"):
         assert visible(tmp_path / "cache") == ["newer", "newest"]
         assert hidden(tmp_path / "cache") == []
 

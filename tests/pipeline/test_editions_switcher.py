@@ -119,7 +119,7 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
 
 def test_a_site_is_whole_or_not_there(tmp_path):
     make_edition(tmp_path / "editions", "one")
-    with pytest.raises(UserError, match="absent.*Build it first: make book DATA="):
+    with pytest.raises(UserError, match=r"absent.*Build it first: make book DATA="):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
     with pytest.raises(UserError, match="results: No such file"):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")

@@ -178,7 +178,9 @@ def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_i
     assert code[0]["metadata"]["tags"] == ["parameters"]
     assert "%pip install" in "".join(code[1]["source"])
     assert "git+https://example.org/book@main" in "".join(code[1]["source"])
-    assert [cell["source"] for cell in node["cells"] if cell is not code[1]] == [cell["source"] for cell in plain["cells"]]
+    assert [cell["source"] for cell in node["cells"] if cell is not code[1]] == [
+        cell["source"] for cell in plain["cells"]
+    ]
     # Where the library is there, the cell does nothing, and needs no network.
     shell = InteractiveShell()
     shell.run_line_magic = pytest.fail

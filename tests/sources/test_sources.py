@@ -1,7 +1,6 @@
 """Fetching from a real server on loopback, and what is then known of a file's origin."""
 
 import json
-import os
 import shutil
 import socket
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import xlsxwriter
 
 from sense7 import download, sources
 from sense7.errors import UserError
+from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
 from sense7.sources import places as places_module
 
@@ -334,6 +334,16 @@ def test_a_redirect_on_the_same_host_is_followed(server):
         ("https://example.org/a", "https://raw.githubusercontent.com/a", False),
         ("https://example.org/a", "https://EXAMPLE.org:443/b", True),
         ("https://example.org/a", "http://127.0.0.1/b", False),
+        ("https://example.org/a", "https://[::1]/b", False),
+        ("https://example.org/a", "https://10.0.0.1/b", False),
+        ("https://example.org/a", "https://169.254.169.254/latest/meta-data", False),
+        ("https://example.org/a", "https://example.org@127.0.0.1/b", False),
+        ("https://example.org/a", "http://example.org/b", False),
+        ("https://example.org/a", "file:///etc/passwd", False),
+        ("https://example.org/a", "file://example.org/etc/passwd", False),
+        ("https://example.org/a", "data:text/plain,b", False),
+        ("http://127.0.0.1:8000/a", "http://127.0.0.1:8001/b", False),
+        ("http://127.0.0.1:8000/a", "http://localhost:8000/b", False),
     ],
 )
 def test_where_a_redirect_may_lead(origin, target, allowed):
@@ -380,13 +390,13 @@ def test_killed_between_any_two_steps_the_old_pair_stays(server, places, monkeyp
     assert resolve("official")[0].read_bytes() == server.answers["/official.xlsx"]
 
 
-def test_what_a_killed_fetch_left_is_removed_once_it_is_old(server, places, left_behind):
-    fresh, stale = (places / "cache" / "official" / name for name in (".part-fresh", ".part-stale"))
-    for folder in (fresh, stale):
-        folder.mkdir(parents=True)
-    os.utime(stale, (0, 0))
-    fetch("official", progress=False)
-    assert left_behind() == [".part-fresh"]
+def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_be(server, places, left_behind):
+    folder = places / "cache" / "official"
+    with scratch_folder(folder) as at_work:
+        (folder / ".part-sense7-killed").mkdir()
+        fetch("official", progress=False)
+        assert left_behind() == [at_work.name]
+    assert left_behind() == []
 
 
 # What is known of a file
@@ -489,6 +499,7 @@ def test_a_record_alone_verifies_nothing(server, places):
         {"kind": "synthetic"},
         {"mirror": True},
         {"address": None},
+        {"fetched": None},
         {"address": "https://raw.githubusercontent.com/somebody/sense-7/main/sense-7_dataset.xlsx"},
         {"sha256": "0" * 64},
     ],

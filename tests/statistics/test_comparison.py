@@ -117,6 +117,7 @@ def test_means_and_differences_are_those_of_the_conversations(study):
 def test_the_best_condition_is_named(study):
     best = comparison.best_condition(study, bootstrap_of(study))
     assert best["best"]["estimate"] == "gpt-4-emp"
+    assert best["best"]["n"] == best["share"]["n"] == comparison.conversation_ratings(study)["ground_truth"].count()
     assert 0.9 < best["share"]["estimate"] <= 1
     prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
     assert prompted["highest"]["estimate"] == "yes"
@@ -132,6 +133,7 @@ def test_the_design_is_read_off_the_data(study, shared, minimal_sheets):
     assert comparison.condition_design(study).n == 109
     lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
     assert comparison.condition_design(lend).kind == "one condition"
+    assert comparison.condition_design(lend).n == lend.conversations["participant"].nunique()
     people = [f"P{number // 2}" for number in range(8)]
 
     def kind(models, pids=people):
@@ -169,7 +171,8 @@ def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     assert contrasts.reason == comparison.ONE_CONDITION
     assert set(contrasts.overall["reason"]) == {comparison.ONE_CONDITION}
     assert list(contrasts.overall.index) == list(comparison.TEST_KEYS)
-    assert comparison.best_condition(study, bootstrap)["best"]["reason"] == comparison.ONE_CONDITION
+    best = comparison.best_condition(study, bootstrap)["best"]
+    assert (best["estimate"], best["n"], best["reason"]) == (None, 4, comparison.ONE_CONDITION)
 
 
 def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
@@ -180,6 +183,7 @@ def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(mini
     assert comparison.mixed_contrasts(study).reason == "the ratings do not vary"
     best = comparison.best_condition(study, bootstrap_of(study))["best"]
     assert best["reason"] == "several conditions have the same highest mean"
+    assert (best["estimate"], best["n"], best["unit"]) == (None, 4, "condition")
 
 
 @pytest.mark.parametrize("conversations", [1, 2, 3])
@@ -201,6 +205,16 @@ def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
     keys = comparison.pair_keys(study, "condition_d").values()
     assert len(set(keys)) == 6
     assert not set("`<>$\" '") & set("".join(keys))
+
+
+def test_a_p_value_that_is_missing_is_shown_as_nothing():
+    assert [comparison.p_in_words(p) for p in (np.nan, 0.0, 0.0001, 0.00009, 1.0)] == [
+        "",
+        "< 0.0001",
+        "0.0001",
+        "< 0.0001",
+        "1.0000",
+    ]
 
 
 @settings(max_examples=60, deadline=None)

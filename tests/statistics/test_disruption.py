@@ -73,6 +73,44 @@ def test_a_resampled_mixed_model_is_that_of_the_rows_copied_out():
     np.testing.assert_allclose(by_weights.participant_variance, by_copies.participant_variance, atol=1e-6)
 
 
+def d_between(frame):
+    groups = [frame.loc[frame["poor"] == which, "outcome"] for which in (False, True)]
+    squares = sum(((group - group.mean()) ** 2).sum() for group in groups)
+    return (groups[0].mean() - groups[1].mean()) / np.sqrt(squares / (len(frame) - 2))
+
+
+def d_within(frame):
+    means = frame.pivot_table(index="copy", columns="poor", values="outcome").dropna()
+    return (means[False] - means[True]).mean() / np.sqrt(means.var(ddof=1).mean())
+
+
+def test_intervals_resample_participants_with_all_their_conversations(study):
+    """An independent program: copy participants' rows, each copy a participant of its own."""
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=40, seed=1)
+    table = disruption.poor_turn_effects(study, bootstrap, outcome="experience")
+    frame = disruption.poor_turn_conversations(study, "experience")
+    frame = frame.assign(poor=frame["poor"] > 0)
+    groups = dict(list(frame.groupby("participant")))
+    drawn = {"between conversations": [], "within participants": []}
+    for weights in bootstrap.weights.astype(int):
+        copies = [groups[who] for who, times in zip(bootstrap.names, weights, strict=True) for _ in range(times)]
+        rows = pd.concat([copy.assign(copy=number) for number, copy in enumerate(copies)])
+        drawn["between conversations"].append(d_between(rows))
+        drawn["within participants"].append(d_within(rows))
+    for comparison, values in drawn.items():
+        found = table.loc[f"at least one poor turn, {comparison}", ["low", "high"]].tolist()
+        assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
+
+
+def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3}))
+    study.conversations.loc[1, disruption.OUTCOMES["experience"]] = np.nan
+    found = disruption.poor_turn_conversations(study, "experience")
+    assert list(found.index) == list(study.conversations["conversation"].iloc[2:])
+    assert found["poor"].tolist() == [1, 1]
+    assert found["rated"].tolist() == [2, 2]
+
+
 def test_without_any_difference_of_participants_their_variance_is_nought():
     who = pd.Series(np.tile(np.arange(5), 4))
     y = np.tile([1.0, -1.0, 1.0, -1.0], (5, 1)).T.ravel()

@@ -70,6 +70,18 @@ def test_inflation_factors_equal_those_of_statsmodels(study):
     np.testing.assert_allclose(outcomes.variance_inflation(study)["estimate"], expected, atol=1e-8)
 
 
+def test_each_table_is_of_the_rating_and_the_outcome_that_are_asked_for(study):
+    for kind in ({"rating": "dimensions"}, {"outcome": "experience"}):
+        frame = outcomes.turn_summaries(study, **kind)
+        predictors = frame[list(outcomes.PREDICTORS)]
+        factors = outcomes.variance_inflation(study, **kind)["estimate"]
+        np.testing.assert_allclose(factors, np.diag(np.linalg.inv(predictors.corr())), atol=1e-8)
+        fit = sm.OLS(frame["outcome"], sm.add_constant(predictors)).fit()
+        found = outcomes.peak_end(study, **kind)["estimate"]
+        np.testing.assert_allclose(found[list(outcomes.PREDICTORS)], fit.params[list(outcomes.PREDICTORS)], atol=1e-8)
+        assert found["share explained"] == pytest.approx(fit.rsquared)
+
+
 def test_the_end_is_the_last_rated_turn(minimal_sheets):
     overall = [None, "poor", None, "good", None, "very good", None, None]
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall * 4}, turns=4))
@@ -109,6 +121,16 @@ def test_a_resampling_keeps_copies_in_the_fold_of_their_participant():
     np.add.at(by_weights, fold, times[:, None, None] * products)
     np.add.at(by_copies, np.repeat(fold, times), np.repeat(products, times, axis=0))
     np.testing.assert_allclose(outcomes._predicted_shares(by_weights), outcomes._predicted_shares(by_copies))
+
+
+def test_each_resampling_is_predicted_on_its_own():
+    generator = np.random.default_rng(4)
+    z = np.concatenate([np.ones((3, 5, 40, 1)), generator.normal(size=(3, 5, 40, 5))], axis=-1)
+    sums = np.einsum("dfri,dfrj->dfij", z, z)
+    together = outcomes._predicted_shares(sums)
+    assert together.shape == (3, len(outcomes.MODELS) + 1)
+    for draw in range(3):
+        np.testing.assert_allclose(together[draw], outcomes._predicted_shares(sums[draw]))
 
 
 def test_what_has_nothing_to_predict_predicts_nothing():
@@ -240,6 +262,6 @@ def test_few_participants_have_no_clustered_interval(shared):
 def test_an_interval_needs_three_participants():
     who = pd.Series(["a", "b"] * 5)
     values = pd.Series(np.arange(10.0))
-    row = outcomes._spearman_row(values, values, who, ParticipantBootstrap(who, draws=100), "m")
+    row = outcomes.spearman_row(values, values, who, ParticipantBootstrap(who, draws=100), "m")
     assert row["estimate"] == pytest.approx(1)
     assert row["reason"] == "no interval: only 2 participants to resample"

@@ -120,6 +120,18 @@ def test_the_interval_does_not_hang_on_draws_or_seed_and_the_percentile_interval
     assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
 
 
+def test_a_dimension_that_was_never_rated_cannot_be_left_out():
+    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan], [3, 3, np.nan]])
+    dropped = reliability.alpha_if_dropped(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    row = dropped.loc["c"]
+    assert np.isnan(row["estimate"])
+    assert (row["n"], row["unit"], row["reason"]) == (0, "alpha", "never rated itself")
+
+
+def test_a_feldt_interval_needs_no_remark(tables):
+    assert set(tables["feldt"]["reason"]) == {""}
+
+
 def test_alpha_if_dropped_has_the_same_kind_of_interval(study):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
     ratings = reliability.turn_ratings(study)

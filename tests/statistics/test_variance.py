@@ -259,6 +259,15 @@ def test_shares_add_up_and_lie_inside_their_limits(study):
     assert levels == pytest.approx(2 * np.sqrt(parts.variances["estimate"].iloc[:2].sum() / np.pi))
 
 
+def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
+    parts = variance.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
+    reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
+    assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
+    assert parts.variances["estimate"].tolist() == pytest.approx(reference, abs=MIXED_MODEL)
+    assert parts.shares["estimate"].tolist() == pytest.approx(np.array(reference) / sum(reference), abs=MIXED_MODEL)
+    assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
+
+
 def test_parts_that_the_design_cannot_tell_apart_say_so(shared, ieval):
     lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
     part = variance.variance_parts(lend, bootstrap_of(lend), draws=20).variances

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.style import COLOURS, STYLE, Figure
+from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 
@@ -52,7 +51,7 @@ def ceiling_curves(
     known = bound is not None and np.isfinite(bound["estimate"])
     drawn = [result for results in judges.values() for result in results if np.isfinite(result)]
     lowest = min([0.0, *(result - 0.05 for result in drawn)])
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing = MatplotlibFigure(figsize=(7.4, 3.9), layout="constrained")
         for column, axes in zip(_PANELS, drawing.subplots(1, 2, sharey=True), strict=True):
             if known:
@@ -88,7 +87,7 @@ def _level(axes, ceiling: pd.Series, judge: str, result: float, index: int) -> N
     if not np.isfinite(result):
         return
     colour = COLOURS[1 + index % (len(COLOURS) - 1)]
-    axes.axhline(result, color=colour, linestyle=_LINES[index % len(_LINES)], linewidth=1.4, label=str(judge))
+    axes.axhline(result, color=colour, linestyle=_LINES[index % len(_LINES)], linewidth=1.4, label=drawn(judge))
     meets = _meets(ceiling, result)
     if np.isfinite(meets):
         axes.plot([meets], [result], "o", color=colour, markersize=5)

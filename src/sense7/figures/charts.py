@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, ink_on, new_axes
+from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -73,7 +73,7 @@ def intervals(
     if not rows:
         return Sentence(f"No figure of {label}: there is nothing to show.")
     scale = 100 if next(iter(tables.values()))["unit"].str.startswith("share").all() else 1
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 0.8 + 0.36 * len(rows) * max(1, 0.6 * len(tables)))
         offsets = np.linspace(-0.18, 0.18, len(tables)) if len(tables) > 1 else [0]
         for index, (label_of_table, table) in enumerate(tables.items()):
@@ -87,7 +87,7 @@ def intervals(
                 fmt="os^D"[index % 4],
                 color=COLOURS[index % len(COLOURS)],
                 capsize=3,
-                label=label_of_table or None,
+                label=drawn(label_of_table) or None,
             )
         if limits:
             axes.set_xlim(limits)
@@ -101,7 +101,7 @@ def intervals(
                     va="center",
                     style="italic",
                 )
-        axes.set_yticks(range(len(rows)), [str(row) for row in rows])
+        axes.set_yticks(range(len(rows)), [drawn(row) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel(label)
         axes.grid(visible=False, axis="y")
@@ -128,7 +128,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     """
     levels = counts[[1, 2, 3, 4, 5]]
     shares = levels.div(levels.sum(axis=1), axis=0)
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 1.1 + 0.36 * len(counts))
         left = np.zeros(len(counts))
         for level, word, colour in zip(levels, LEVELS, LEVEL_COLOURS, strict=True):
@@ -138,7 +138,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         for place, rated in enumerate(levels.sum(axis=1)):
             if not rated:
                 axes.text(1, place, "never rated in this data set", va="center", style="italic")
-        axes.set_yticks(range(len(counts)), [str(row) for row in counts.index])
+        axes.set_yticks(range(len(counts)), [drawn(row) for row in counts.index])
         axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of rated turns (%)")
@@ -164,11 +164,11 @@ def counts_by_group(counts: pd.Series, *, name: str, label: str, caption: str) -
     """
     if counts.empty:
         return Sentence(f"No figure of {label}: nothing was given in this data set.")
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 0.9 + 0.34 * len(counts))
         bars = axes.barh(range(len(counts)), counts.to_numpy(), color=COLOURS[0], height=0.7)
         axes.bar_label(bars, labels=[f"{count:,}" for count in counts], padding=3)
-        axes.set_yticks(range(len(counts)), [str(group) for group in counts.index])
+        axes.set_yticks(range(len(counts)), [drawn(group) for group in counts.index])
         axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_xlabel(label)
         axes.grid(visible=False, axis="y")
@@ -188,7 +188,7 @@ def histogram(values: pd.Series, *, name: str, label: str, caption: str) -> Figu
         As for :func:`intervals`.
     """
     counts = values.value_counts().sort_index()
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 2.8)
         axes.bar(counts.index, counts.to_numpy(), color=COLOURS[0], width=0.8)
         axes.set_xlabel(label)
@@ -237,7 +237,7 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     }
     rows = max(map(len, quartiles.values()))
     ink = STYLE["text.color"]
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing = MatplotlibFigure(figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained")
         for axes, (axis, frame) in zip(drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True):
             seaborn.boxenplot(
@@ -259,6 +259,7 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
                 axes.set_xscale("symlog", linthresh=1)
                 axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="")
+            axes.set_yticks(axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index])
             axes.grid(visible=False, axis="y")
     parts = [
         f"{axis}: "
@@ -287,7 +288,7 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
 
     if counts.empty:
         return Sentence(f"No figure of {label}: nothing was given in this data set.")
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 1.6 + 0.32 * len(counts))
         # cividis is even in lightness, and the same to colour-blind readers.
         key = {"label": label, "shrink": 0.8, "aspect": 30, "ticks": mpl.ticker.MaxNLocator(6, integer=True)}
@@ -296,8 +297,8 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
         cells.update_scalarmappable()  # gives the cells their colours
         for text, ink in zip(axes.texts, ink_on(cells.get_facecolors()), strict=True):
             text.set_color(ink)
-        axes.set_xticks(axes.get_xticks(), [str(column) for column in counts.columns], rotation=30, ha="right")
-        axes.set_yticks(axes.get_yticks(), [str(row) for row in counts.index], rotation=0)
+        axes.set_xticks(axes.get_xticks(), [drawn(column, 40) for column in counts.columns], rotation=30, ha="right")
+        axes.set_yticks(axes.get_yticks(), [drawn(row, 40) for row in counts.index], rotation=0)
         axes.set(xlabel=counts.columns.name or "", ylabel=counts.index.name or "")
         axes.tick_params(length=0)
     parts = [

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.figures.charts import ranges_in_words
-from sense7.figures.style import COLOURS, STYLE, Figure
+from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.tables import Sentence
 
 __all__ = ["metric_panels"]
@@ -40,7 +39,7 @@ def metric_panels(
         reasons = sorted({reason for reason in everything["reason"] if reason})
         return Sentence(f"No figure of {', '.join(tables)}: {'; '.join(reasons) or 'there is nothing to show'}.")
     rows = list(next(iter(tables.values())).index)
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing = MatplotlibFigure(figsize=(7.5, 1 + 0.38 * len(rows)), layout="constrained")
         panels = drawing.subplots(1, len(tables), sharey=True, squeeze=False)[0]
         for index, (axes, (label, table)) in enumerate(zip(panels, tables.items(), strict=True)):
@@ -63,7 +62,7 @@ def metric_panels(
                 axes.text(0.02, place, "not available", transform=across, va="center", style="italic")
             axes.set_xlabel(f"{label} (%)" if shares else label)
             axes.grid(visible=False, axis="y")
-        panels[0].set_yticks(range(len(rows)), [str(row) for row in rows])
+        panels[0].set_yticks(range(len(rows)), [drawn(row, 40) for row in rows])
         panels[0].set_ylim(len(rows) - 0.5, -0.5)
     if not np.isfinite(everything["low"].astype(float)).any():
         caption += " No interval could be computed."

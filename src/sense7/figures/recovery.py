@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
 from sense7.figures.charts import ranges_in_words
-from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
+from sense7.figures.style import COLOURS, STYLE, Figure, new_axes, styled
 from sense7.tables import Sentence
 
 __all__ = ["event_time"]
@@ -41,7 +40,7 @@ def event_time(
         reasons = sorted({reason for table in tables.values() for reason in table["reason"] if reason})
         return Sentence(f"No figure of {label}: {'; '.join(reasons) or 'there is nothing to show'}.")
     times = sorted({time for table in tables.values() for time in table.index})
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 3.4)
         if reference is not None:
             axes.axhline(reference, linestyle="--", linewidth=1, color=STYLE["axes.edgecolor"])

@@ -1,11 +1,10 @@
 """Specification curves: what every defensible choice gives, and which choices gave what."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.style import COLOURS, STYLE, Figure
+from sense7.figures.style import COLOURS, STYLE, Figure, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 
@@ -45,7 +44,7 @@ def specification_curve(
     places = np.arange(len(known))
     options = [(choice, option) for choice in choices for option in dict.fromkeys(table[choice])]
     first = known.index == table.index[0]
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing = MatplotlibFigure(figsize=(7, 2.6 + 0.2 * len(options)), layout="constrained")
         curve, panel = drawing.subplots(2, 1, sharex=True, height_ratios=[2.2, 0.2 * len(options)])
         reach = np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from sense7.figures.style import COLOURS, STYLE, Figure, ink_on, new_axes
+from sense7.figures.style import COLOURS, Figure, ink_on, new_axes, styled
 from sense7.tables import Sentence
 
 __all__ = ["heat_map", "scree"]
@@ -41,7 +41,7 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
 
     shown = matrix.astype(float).mask(np.eye(len(matrix), dtype=bool)).rename(index=str, columns=str)
     low, high = np.floor(10 * min(known.values())) / 10, np.ceil(10 * max(known.values())) / 10
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 5.4)
         seaborn.heatmap(
             shown,
@@ -93,7 +93,7 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         "components, noise of participants": ("noise, as many rows as participants", "^:"),
     }
     parts = []
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 3.4)
         for place, (column, (label, marks)) in enumerate(lines.items()):
             if table[column].notna().any():

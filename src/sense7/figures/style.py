@@ -6,10 +6,14 @@ behind it can be downloaded beside it.
 """
 
 import base64
+import contextlib
+import csv
 import hashlib
 import html
 import io
 import re
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import matplotlib as mpl
@@ -17,10 +21,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "ink_on", "new_axes"]
+from sense7.tables import NO_MATH
+from sense7.terminal import plain, plain_lines
+
+__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "csv_text", "drawn", "ink_on", "new_axes", "styled"]
 
 _INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
+_WIDENINGS = 4
+_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""
 
@@ -49,6 +58,36 @@ STYLE = {
 }
 
 
+@contextlib.contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the one style.
+
+    What the bundled font can't draw, such as most emoji, becomes a box without a warning, which would
+    stand on the page: the alternative text and the data hold the name.
+    """
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
+        yield
+
+
+def drawn(name: object, longest: int = 60) -> str:
+    r"""A name from a workbook as it stands in a drawing; whole in the alternative text and the data.
+
+    One line, nothing in it that is not printable, and the middle left out where it would leave no room to draw.
+
+    Examples
+    --------
+    >>> print(drawn("two\nlines\x1b[31m"), drawn("a" * 50 + "z" * 50, 9), drawn("_mine"), sep="|")
+    two lines\x1b[31m|aaaa…zzzz| _mine
+    """
+    text = plain(" ".join(str(name).split()))
+    if len(text) > longest:
+        half = (longest - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    # Matplotlib leaves out of legends what begins so.
+    return f" {text}" if text.startswith("_") else text
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
     """A drawn figure with all that belongs to it.
@@ -73,12 +112,23 @@ class Figure:
     caption: str
     data: pd.DataFrame = field(repr=False)
 
+    def _saved(self, **options) -> bytes:
+        """The drawing as a file; made wider where long names leave no room to draw."""
+        with styled():
+            for _ in range(_WIDENINGS):
+                stream = io.BytesIO()
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+                    with contextlib.suppress(UserWarning):
+                        self.drawing.savefig(stream, **options)
+                        return stream.getvalue()
+                self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
+            self.drawing.savefig(stream := io.BytesIO(), **options)
+        return stream.getvalue()
+
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's colour."""
-        stream = io.StringIO()
-        with mpl.rc_context(STYLE):
-            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        source = stream.getvalue()
+        source = self._saved(format="svg", transparent=True, metadata={"Date": None, "Creator": None}).decode()
         source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
@@ -91,10 +141,10 @@ class Figure:
 
     def html(self) -> str:
         """Figure, caption and link to the data as one HTML element."""
-        table = base64.b64encode(self.data.to_csv().encode()).decode()
+        table = base64.b64encode(csv_text(self.data).encode()).decode()
         return (
             '<figure class="sense7-figure" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f"{self.svg()}<figcaption>{html.escape(self.caption)} "
+            f'{self.svg()}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
             f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
             "Data (CSV)</a></figcaption></figure>"
         )
@@ -103,17 +153,43 @@ class Figure:
         return self.html()
 
     def __repr__(self) -> str:
-        return f"Figure: {self.alt}"
+        return plain_lines(f"Figure: {self.alt}")
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        stream = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            self.drawing.savefig(stream, format="png", facecolor="white", metadata={"Software": None})
+        image = self._saved(format="png", facecolor="white", metadata={"Software": None})
         return {
             "text/html": self.html(),
-            "image/png": base64.b64encode(stream.getvalue()).decode(),
+            "image/png": base64.b64encode(image).decode(),
             "text/plain": repr(self),
         }
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as CSV in which no text is a formula to a spreadsheet program.
+
+    A text that begins as a formula could, with one of = + - @ (also in full width), a tab or a line break, or with an
+    apostrophe, gets one apostrophe before it: without that it is the original. Numbers are as they are, and
+    every text stands in quotes, so that no separator in it begins a cell elsewhere.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Texts may stand in its cells, index and columns.
+
+    Examples
+    --------
+    >>> print(csv_text(pd.DataFrame({"n": [-1, 2]}, index=["=1+1", "'tis"])), end="")
+    "","n"
+    "'=1+1",-1
+    "''tis",2
+    """
+
+    def text(cell):
+        return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+    safe = table.rename(index=text, columns=text).map(text)
+    safe.index.names = [text(name) for name in table.index.names]
+    return safe.to_csv(quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
 def new_axes(width: float, height: float):

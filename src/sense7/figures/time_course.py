@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.figures.charts import ranges_in_words
-from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
+from sense7.figures.style import COLOURS, Figure, drawn, new_axes, styled
 from sense7.tables import Sentence
 
 __all__ = ["lines_by_turn"]
@@ -34,7 +34,7 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     if not any(len(table) for table in known.values()):
         reasons = [reason for table in tables.values() for reason in table["reason"] if reason]
         return Sentence(f"No figure of {label}: {(reasons or ['there are no turns'])[0]}.")
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 4)
         offsets = np.linspace(-0.15, 0.15, len(known)) if len(known) > 1 else [0]
         for index, (which, table) in enumerate(known.items()):
@@ -48,7 +48,7 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
                 color=COLOURS[index % len(COLOURS)],
                 capsize=2,
                 linewidth=1.2,
-                label=str(which),
+                label=drawn(which),
             )
         axes.set_xlabel("turn of the assistant in the conversation")
         axes.set_ylabel(label)

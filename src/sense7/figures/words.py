@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pandas as pd
 
 from sense7.figures.charts import intervals
-from sense7.figures.style import COLOURS, STYLE, Figure, new_axes
+from sense7.figures.style import COLOURS, Figure, new_axes, styled
 from sense7.tables import Sentence
 
 __all__ = ["distinctive_terms", "topic_stability"]
@@ -45,7 +45,7 @@ def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figu
     if stability.empty:
         return Sentence("No figure of topics: there are too few comments for a topic model.")
     numbers = stability.index.to_numpy(dtype=float)
-    with mpl.rc_context(STYLE):
+    with styled():
         drawing, axes = new_axes(7, 3.2)
         band = (stability["shuffled, lowest"], stability["shuffled, highest"])
         axes.fill_between(numbers, *band, color=COLOURS[1], alpha=0.25, linewidth=0)

@@ -16,6 +16,9 @@ NOT_ASKED = "not asked"
 FILTERED = "content_filter"
 """Reason for which a reply ended that a filter of the endpoint stopped."""
 
+_MOST_TOKENS = 2**53
+"""More can't be counted exactly in a frame, nor by any endpoint."""
+
 _FILTER_CODES = (FILTERED, "content_policy_violation")
 
 
@@ -88,6 +91,9 @@ class Answer:
             raise ValueError("not an answer's record")
         if not isinstance(record["conversation"], str) or type(record["run"]) is not int or record["run"] < 1:
             raise ValueError("conversation is no text, or run no number from 1")
+        for entry in fields(cls):
+            if entry.name in record and not isinstance(record[entry.name], entry.type):
+                raise ValueError(f"{entry.name} is no {entry.type}")
         return cls(**record)
 
 
@@ -210,4 +216,4 @@ def _text(value) -> str | None:
 
 
 def _count(value) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None

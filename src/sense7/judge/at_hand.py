@@ -94,6 +94,11 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
     paths = sorted(path for path in Path(folder).iterdir() if path.suffix in ENDINGS) if folder else []
     for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
         found = read_predictions(path)
+        if nameless := int(found.frame["conversation"].isna().sum()):
+            raise UserError(
+                f"{path.name}: column TaskId: {nameless:,} of {len(found.frame):,} predictions don't say of which "
+                "conversation they are. Give each row its TaskId."
+            )
         judges.setdefault(_RUN.sub("", found.name), {})[found.name] = _aligned(study, found.frame, path.name)
     return dict(sorted(judges.items()))
 

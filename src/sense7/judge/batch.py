@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reason, write_whole
+from sense7.files import not_written, one_line, reading, write_whole
 from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame
 from sense7.judge.journal import MANIFEST
 from sense7.judge.predictions import prediction_path, write_predictions
@@ -167,7 +167,13 @@ def import_replies(
             f"{', '.join(map(str, paths))}: none of {len(replies):,} replies is to a request of these data and options"
             f"{said}. Give the data, model, prompt and shots with which the requests were exported."
         )
-    runs = runs or max(run for _, run in answers)
+    highest = max(run for _, run in answers)
+    if runs is None and highest > len(replies):
+        raise UserError(
+            f"{', '.join(map(str, paths))}: {len(replies):,} replies, one of them to run {highest:,}. "
+            "Say with --runs how many runs were exported."
+        )
+    runs = runs or highest
     written, remarks, statuses = [], [], Counter()
     for run in range(1, runs + 1):
         of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
@@ -192,20 +198,20 @@ def _name(conversation: str, request_sha256: str) -> str:
 
 def _replies(path: Path) -> Iterator[tuple[str, dict]]:
     """Name and content of every reply in a file."""
+    with reading(path) as stream:  # a pipe might never end
+        content = stream.read()
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file. Check the path of the replies.") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not a text in UTF-8. Download the replies again.") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: not a text in UTF-8 (byte {error.start + 1:,}). Download the replies again."
+        ) from None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(
                 f"{path}: line {number:,} is no JSON ({one_line(error)}). Download the replies again."
             ) from None

@@ -13,17 +13,35 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from sense7.errors import UserError
 
-__all__ = ["DEFAULT_ADDRESS", "Endpoint"]
+__all__ = ["DEFAULT_ADDRESS", "KEYS", "Endpoint", "without_keys"]
 
 DEFAULT_ADDRESS = "https://api.openai.com/v1"
 
 OWN_KEY = "SENSE7_JUDGE_KEY"
 AZURE_KEYS = ("AZUREAI_OPENAI_API_KEY", "AZUREAI_API_KEY", "AZURE_OPENAI_API_KEY")
 OPENAI_KEY = "OPENAI_API_KEY"
+KEYS = frozenset({OWN_KEY, *AZURE_KEYS, OPENAI_KEY})
+"""Variables of the environment that a key may stand in."""
 
 _FIT_FOR_HEADERS = re.compile(r"[!-~]+")
 _SHORTEST_SECRET = 8
 """Shorter keys (EMPTY, ollama) are placeholders that local servers are given, and words that replies may hold."""
+
+
+def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        The environment; that of the process if not given.
+
+    Examples
+    --------
+    >>> without_keys({"HOME": "/", "SENSE7_JUDGE_KEY": "sk-0123456789"})
+    {'HOME': '/'}
+    """
+    return {name: value for name, value in (os.environ if environ is None else environ).items() if name not in KEYS}
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class Evaluation:
             "skipped": [str(path) for path in self.skipped],
             "notes": self.notes,
         }
-        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(content, indent=1, allow_nan=False)
 
 
 def evaluate(

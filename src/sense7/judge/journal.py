@@ -61,7 +61,7 @@ def read_journal(path: Path) -> tuple[Answers, int]:
     for number, line in enumerate(content[:length].split(b"\n")[:-1], 1):
         try:
             answer = Answer.from_dict(json.loads(line))
-        except (ValueError, TypeError):
+        except (ValueError, RecursionError):
             raise UserError(
                 f"{path}: line {number:,} is no record of an answer. The file is not to be edited; if that line is "
                 "removed, its request is sent again."
@@ -159,7 +159,7 @@ class Journal:
             self._synced = written
 
     def _full(self, error: OSError) -> UserError:
-        return UserError(f"{not_written(self.path, error)} Make room, and give the same command again.")
+        return UserError(not_written(self.path, error))
 
 
 def check_manifest(folder: Path, manifest: Mapping) -> None:
@@ -183,7 +183,7 @@ def check_manifest(folder: Path, manifest: Mapping) -> None:
         known = {name: known[name] for name in manifest}
     except FileNotFoundError:
         return
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path}: is no manifest of a session. Choose another folder.") from None
     differing = [name for name in manifest if known[name] != manifest[name]]
     if differing:

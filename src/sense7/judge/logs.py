@@ -6,6 +6,7 @@ They are written from the journal when a session ends: whatever became of the se
 import contextlib
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ __all__ = ["LOGS", "bundle_logs", "log_path", "require_extra", "undisturbed", "w
 
 LOGS = "logs"
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
 _STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 
@@ -175,14 +177,20 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
     """
     require_extra()
     logs, target = Path(folder) / LOGS, Path(target)
-    if not list(logs.glob("*.eval")):
+    found = sorted(logs.glob("*.eval"))
+    if not found:
         raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
-    with undisturbed():
+    with undisturbed() as scratch:
         from inspect_ai.log import bundle_log_dir
         from inspect_ai.util._display import init_display_type
 
         init_display_type("none")
-        bundle_log_dir(str(logs), str(target), overwrite=True)
+        # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
+        plain = Path(scratch) / LOGS
+        plain.mkdir()
+        for number, log in enumerate(found, 1):
+            shutil.copyfile(log, plain / f"{number:03d}-{_UNSAFE.sub('_', log.stem)}.eval")
+        bundle_log_dir(str(plain), str(target), overwrite=True)
     return target / "index.html"
 
 

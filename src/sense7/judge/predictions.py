@@ -6,6 +6,7 @@ score, and what was asked and returned.
 """
 
 import hashlib
+import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import one_line, reading
+from sense7.files import one_line
 from sense7.judge.reply import AUTHORS_DEFAULT, STATUSES, apply_policy, read_reply
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
+from sense7.workbook.tables import read_text
 from sense7.workbook.values import as_name, as_number, as_text, is_blank
 
 __all__ = [
@@ -73,7 +75,16 @@ NAMES = ("conversation", "participant")
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
-LONG_TEXTS = ("reasoning", "chat", "prompt", "output", "reason")
+LONG_TEXTS = (
+    "reasoning",
+    "chat",
+    "prompt",
+    "output",
+    "reason",
+    "returned_model",
+    "system_fingerprint",
+    "finish_reason",
+)
 
 _MARK = " [.. cut: {:,} characters in all]"
 _CUT = "cut at the limit of a cell"
@@ -321,17 +332,13 @@ def _workbook_sheet(path: Path) -> Sheet:
 
 
 def _csv_sheet(path: Path) -> Sheet:
-    with reading(path) as stream:
-        try:
-            table = pd.read_csv(
-                stream, header=None, dtype=str, na_filter=False, skip_blank_lines=False, encoding="utf-8-sig"
-            )
-        except pd.errors.EmptyDataError:
-            raise UserError(f"{path}: the file is empty. Save it again, or leave it out.") from None
-        except UnicodeDecodeError:
-            raise UserError(f"{path}: not a text in UTF-8. Save the table as CSV in UTF-8.") from None
-        except pd.errors.ParserError as error:
-            raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it anew as CSV.") from None
+    text = io.StringIO(read_text(path))
+    try:
+        table = pd.read_csv(text, header=None, dtype=str, na_filter=False, skip_blank_lines=False)
+    except pd.errors.EmptyDataError:
+        raise UserError(f"{path}: the file is empty. Save it again, or leave it out.") from None
+    except pd.errors.ParserError as error:
+        raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it anew as CSV.") from None
     rows = [[None if pd.isna(cell) or cell == "" else cell for cell in row] for row in table.to_numpy(dtype=object)]
     return Sheet(SHEET, [cell or "" for cell in rows[0]], rows[1:])
 

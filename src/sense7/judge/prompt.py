@@ -22,6 +22,9 @@ CHAT = "{chat}"
 EXAMPLES = "~~EXAMPLES~~"
 """Placeholders of a prompt, as the authors write them."""
 
+LARGEST = 2**20
+"""Bytes that a prompt may have; more is another kind of file, given by mistake."""
+
 _PLACEHOLDER = re.compile("|".join(map(re.escape, (CHAT, EXAMPLES))))
 _BUNDLED = Path(__file__).parent / "prompts" / "empathy.txt"
 
@@ -68,12 +71,17 @@ class Prompt:
         Raises
         ------
         UserError
-            If there is no such file, it can't be read, is not UTF-8, or has no ``{chat}``.
+            If there is no such file, it can't be read, has more than a megabyte, is not UTF-8, or has no ``{chat}``.
         """
         path = Path(path)
         if path.exists() and not path.is_file():  # a pipe might never end
             raise UserError(f"{path}: this is no ordinary file. Give the path of a prompt's text file.")
         try:
+            if (size := path.stat().st_size) > LARGEST:
+                raise UserError(
+                    f"{path}: {size / 2**20:,.0f} MB, and a prompt has at most {LARGEST // 2**20}. "
+                    "Give the path of a prompt's text file."
+                )
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise UserError(f"{path}: there is no such file. Check the path of the prompt.") from None

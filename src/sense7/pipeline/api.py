@@ -161,8 +161,9 @@ class _MathML(SphinxTransform):
             except (MathError, SyntaxError) as error:
                 _LOGGER.warning("formula %r: %s", code, error, location=node)
                 continue
-            new = nodes.raw("", formula, format="html")
-            node.replace_self(nodes.container("", new, classes=["sense7-formula"]) if block else new)
+            if block:  # on a phone it scrolls in its place, by the keyboard too
+                formula = f'<div class="sense7-formula" role="group" aria-label="Formula" tabindex="0">{formula}</div>'
+            node.replace_self(nodes.raw("", formula, format="html"))
 
 
 class _PlainQuotes(SphinxTransform):

@@ -27,22 +27,40 @@ import yaml
 
 from sense7 import claims, sources
 from sense7.errors import UserError
-from sense7.files import write_whole
+from sense7.files import disk_trouble, not_written
+from sense7.judge.at_hand import runs_at_hand
+from sense7.judge.endpoint import without_keys
 from sense7.judge.logs import LOGS, bundle_logs
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
+from sense7.pipeline.editions import JUDGE_LOGS, list_editions
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.explorer import add_conversations
-from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.made import commit_of, describe, versions
+from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
 from sense7.pipeline.rerun import write_downloads
+from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
 from sense7.study import Study
 
-__all__ = ["Built", "build_edition", "edition_folder", "find_checkout", "read_ledger"]
+__all__ = [
+    "Built",
+    "build_edition",
+    "copy_files",
+    "data_beside",
+    "edition_folder",
+    "find_checkout",
+    "how_made",
+    "plan_jobs",
+    "prediction_files",
+    "read_config",
+    "read_ledger",
+    "read_truth",
+    "under_way",
+    "write_ledger",
+]
 
 RESERVED = ("synthetic", *sources.SOURCES)
-JUDGE_LOGS = "judge-logs"
-EDITIONS_LIST = "editions.js"
 KEPT_IN_CACHE = 200
 _ASIDE = ".last-"
 LONGEST_NAME = 100
@@ -112,6 +130,8 @@ def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
             f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). "
             f"Build it: make book DATA={name}"
         ) from None
+    except ValueError as error:
+        raise UserError(f"{folder}: its ledger can't be read ({error}). Build it anew: make book DATA={name}") from None
     return rows, facts["label"]
 
 
@@ -122,6 +142,7 @@ def build_edition(
     predictions: str | Path | None = None,
     parameters: Mapping | None = None,
     workers: int | None = None,
+    scheduler: str | None = None,
     strict: bool = False,
     say: Callable[[str], None] = lambda line: None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
@@ -141,6 +162,8 @@ def build_edition(
         Values for the notebooks' parameters, other than data, predictions and results.
     workers : int, optional
         Notebooks that run at once; as many as there are processors if not given.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers execute the notebooks; see :mod:`sense7.pipeline.scheduler`.
     strict : bool
         Whether the reader's warnings are errors.
     say : callable
@@ -161,12 +184,7 @@ def build_edition(
         If a notebook or a page fails; names it.
     """
     root = find_checkout()
-    given = dict(parameters or {})
-    if reserved := sorted({"data", "predictions", "results"} & given.keys()):
-        raise UserError(
-            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
-            "and a judge's predictions by --predictions FOLDER."
-        )
+    given = _given(parameters)
     name = _edition_name(name, data)
     path, provenance = sources.resolve(data)
     # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
@@ -174,13 +192,16 @@ def build_edition(
     judged = _predictions(root, name, predictions)
     if judged:
         given["predictions"] = "../predictions"
-    jobs = _plan(root, given, provenance.sha256, judged)
+    jobs = plan_jobs(root, given, provenance.sha256, judged)
+    # Claims, and below predictions, are needed only when notebooks have run; what is wrong with them is said before.
+    claims.load_claims(root / "data" / "claims.yml")
     study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
     provenance = replace(provenance, name=name, kind=study.provenance.kind)
-    truth = _truth(path, study)
+    truth = read_truth(path.with_name(f"{path.stem}_truth.json"), study)
     config = _config(root)
     logged = _logs(judged)
-    key = _book_key(root, jobs, provenance, truth, config["repository"], logged)
+    made = how_made(root, jobs, judged, parameters or {})
+    key = _book_key(root, jobs, provenance, truth, config["repository"], logged, made)
     place = edition_folder(root, name)
     cache = root / "_build" / "cache"
     ready: list[str] = []
@@ -190,38 +211,65 @@ def build_edition(
         say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
         progress(len(ready), len(jobs), notebook)
 
-    try:
-        with _under_way(place.parent, cache):
-            if (finished := _up_to_date(place, key)) is not None:
-                _list_editions(place.parent)
-                return finished
-            with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
-                edition = Path(scratch) / "edition"
-                sources.copy_for_edition(path, provenance, edition / "data")
-                if truth is not None:
-                    write_json(edition / "data" / "truth.json", truth)
-                _copy(judged, edition / "predictions")
-                progress(0, len(jobs), "")
-                workers = workers or min(os.cpu_count() or 1, len(jobs))
-                executed = execute.run(jobs, edition, cache, workers=workers, report=report, say=say)
-                verdicts = claims.summarise(_write_ledger(root, edition, provenance, truth))
-                facts = _facts(name, study, provenance, verdicts, jobs) | {"key": key, "executed": executed}
-                facts["judge_logs"] = f"{JUDGE_LOGS}/index.html" if logged else ""
-                write_json(edition / "edition.json", facts)
-                say("pages: Jupyter Book")
-                _render(root, edition, facts, study, config, Path(scratch))
-                if facts["judge_logs"]:
-                    bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
-                _replace(edition, place)
-            _list_editions(place.parent)
-    except OSError as error:
-        raise UserError(
-            f"{error.filename or place.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
-        ) from error
+    if judged and _up_to_date(place, key) is None:
+        runs_at_hand(study, judged[0].parent)
+    with _naming_the_mend(place), under_way(place.parent, cache):
+        if (finished := _up_to_date(place, key)) is not None:
+            list_editions(place.parent)
+            return finished
+        with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
+            edition = Path(scratch) / "edition"
+            sources.copy_for_edition(path, provenance, edition / "data")
+            if truth is not None:
+                write_json(edition / "data" / "truth.json", truth)
+            copy_files(judged, edition / "predictions")
+            progress(0, len(jobs), "")
+            with connect(scheduler, workers, shared=cache) as where:
+                executed = where.run(jobs, edition, cache, report=report, say=say)
+            verdicts = claims.summarise(write_ledger(root, edition, provenance, truth))
+            facts = _facts(name, study, provenance, verdicts, jobs) | {
+                "judge_logs": f"{JUDGE_LOGS}/index.html" if logged else "",
+                "key": key,
+                "made": made,
+            }
+            write_json(edition / "edition.json", facts)
+            say("pages: Jupyter Book")
+            _render(root, edition, facts, study, config, Path(scratch))
+            if facts["judge_logs"]:
+                bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
+            _replace(edition, place)
+        list_editions(place.parent)
     return Built(place, verdicts, executed, changed=True)
 
 
+@contextlib.contextmanager
+def _naming_the_mend(place: Path) -> Iterator[None]:
+    """Say what to do where a disk is full or a folder not ours, whichever process found out."""
+    try:
+        yield
+    except (OSError, BuildError) as error:
+        full = disk_trouble(str(error))
+        if full is not None:
+            raise UserError(f"{not_written(place, full)} What was finished is kept.") from error
+        if isinstance(error, BuildError):
+            raise
+        raise UserError(
+            f"{error.filename or place.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
+        ) from error
+
+
 # --- names, keys, facts ----------------------------------------------------------------
+
+
+def _given(parameters: Mapping | None) -> dict:
+    """Parameters of the notebooks that a user may give; the others are refused."""
+    given = dict(parameters or {})
+    if reserved := sorted({"data", "predictions", "results"} & given.keys()):
+        raise UserError(
+            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
+            "and a judge's predictions by --predictions FOLDER."
+        )
+    return given
 
 
 def _edition_name(name: str | None, data: str) -> str:
@@ -248,20 +296,48 @@ def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
     folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
     if given is not None and not folder.is_dir():
         raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
-    files = sorted(path for path in folder.glob("*") if path.suffix in {".xlsx", ".csv"} and path.name[:1] not in "~.")
+    files = prediction_files(folder)
     if given is not None and not files:
         raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
     return files
 
 
-def _plan(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
+def prediction_files(folder: Path) -> list[Path]:
+    """Prediction files of a folder, in order; none if there is no such folder."""
+    return sorted(path for path in folder.glob("*") if path.suffix in {".xlsx", ".csv"} and path.name[:1] not in "~.")
+
+
+def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
+    beside = data_beside(notebooks, judged)
+    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
+    return execute.plan(notebooks, given, workbook_digest, files, beside)
+
+
+def data_beside(notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
+    """Digests of what some notebooks look at besides the workbook; "" for a data set that was not fetched."""
     beside = {name: sources.fetched_digest(name) for notebook in notebooks for name in notebook.sources}
     if judged:
         beside["predictions"] = execute.digest_files(judged, judged[0].parent)
-    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
-    return execute.plan(notebooks, given, workbook_digest, files, beside)
+    return beside
+
+
+def how_made(root: Path, jobs: Mapping[str, execute.Job], judged: Sequence[Path], parameters: Mapping) -> dict:
+    """All that is needed to make an edition again, and to say on its pages how it was made."""
+    own = {
+        name: {key: value for key, value in (job.notebook.defaults | job.parameters).items() if key != "results"}
+        for name, job in jobs.items()
+    }
+    return {
+        "parameters": dict(parameters),
+        "notebooks": dict(sorted(own.items())),
+        "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
+        "beside": data_beside([job.notebook for job in jobs.values()], judged),
+        "versions": versions(),
+        **commit_of(root),
+        "library": execute.library_digest(skip=()),
+    }
 
 
 def _logs(judged: Sequence[Path]) -> list[Path]:
@@ -271,18 +347,19 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
     return sorted((judged[0].parent / LOGS).glob("*.eval"))
 
 
-def _copy(files: Sequence[Path], folder: Path) -> None:
+def copy_files(files: Sequence[Path], folder: Path) -> None:
+    """Copy files into a folder, which is made if there are any."""
     for file in files:
         folder.mkdir(exist_ok=True)
         shutil.copyfile(file, folder / file.name)
 
 
-def _truth(path: Path, study: Study) -> dict | None:
-    """Truth of a synthetic workbook, if it lies beside it and belongs to it."""
+def read_truth(place: Path, study: Study) -> dict | None:
+    """Truth of a synthetic workbook, if it is there and belongs to it."""
     if study.provenance.kind != "synthetic":
         return None
     try:
-        truth = json.loads(path.with_name(f"{path.stem}_truth.json").read_text(encoding="utf-8"))
+        truth = json.loads(place.read_text(encoding="utf-8"))
         marks = synthetic_marks(study) or {}
         belongs = str(truth["seed"]) == str(marks.get("seed")) and truth["parameters"] == json.loads(
             marks.get("parameters", "null")
@@ -293,7 +370,7 @@ def _truth(path: Path, study: Study) -> dict | None:
 
 
 def _book_key(
-    root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict, logged: Sequence[Path]
+    root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict, logged: Sequence[Path], made: dict
 ) -> str:
     """SHA-256 of everything that a finished edition depends on."""
     pages = [path for path in (root / "book").rglob("*") if path.is_file()]
@@ -301,7 +378,7 @@ def _book_key(
     parts = {
         "jobs": {name: job.digest for name, job in jobs.items()},
         "pages": execute.digest_files(pages, root),
-        "library": execute.library_digest(skip=()),
+        "made": made,
         "provenance": provenance.to_dict(),
         "truth": hashlib.sha256(json.dumps(truth, sort_keys=True).encode()).hexdigest(),
         "repository": repository,
@@ -362,7 +439,8 @@ def _used(key: str, jobs: Mapping) -> str:
 # --- ledger ----------------------------------------------------------------------------
 
 
-def _write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> list[claims.Row]:
+def write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> list[claims.Row]:
+    """Hold the claims against an edition's recorded values, and write the ledger into its folder."""
     try:
         values = read_values(edition / "results")
     except ValueError as error:
@@ -375,20 +453,36 @@ def _write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> 
 # --- pages -----------------------------------------------------------------------------
 
 
-def _config(root: Path) -> dict:
-    """Jupyter Book's configuration, with address and branch of this checkout's repository where they are known."""
+def read_config(root: Path) -> dict:
+    """Read Jupyter Book's configuration as it stands in the checkout.
+
+    Raises
+    ------
+    BuildError
+        If it isn't YAML, or lacks what the build needs.
+    """
     try:
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-        repository, _ = config["repository"], config["sphinx"]["config"]["html_theme_options"]
-        address = os.environ.get("SENSE7_REPOSITORY", "")
-        if not address and os.environ.get("GITHUB_REPOSITORY"):
-            address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
-        repository |= {"url": address or repository["url"], "branch": repository["branch"]}
+        _ = (
+            config["repository"]["url"],
+            config["repository"]["branch"],
+            config["sphinx"]["config"]["html_theme_options"],
+        )
     except (yaml.YAMLError, KeyError, TypeError) as error:
         raise BuildError(
             f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
             "branch, and sphinx: config: html_theme_options."
         ) from None
+    return config
+
+
+def _config(root: Path) -> dict:
+    """The same, with the address of this checkout's own repository where it is known."""
+    config = read_config(root)
+    address = os.environ.get("SENSE7_REPOSITORY", "")
+    if not address and os.environ.get("GITHUB_REPOSITORY"):
+        address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+    config["repository"]["url"] = address or config["repository"]["url"]
     return config
 
 
@@ -434,7 +528,7 @@ def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dic
     options = config["sphinx"]["config"]["html_theme_options"]
     options["announcement"] = banner(facts)
     if facts["kind"] != "synthetic":
-        # Binder would open the notebook on the repository's own data, not on what the page shows.
+        # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
@@ -448,14 +542,14 @@ def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dic
             "-X",
             "utf8",
             "-c",
-            "from jupyter_book.cli.main import main; main()",
+            f"{_BOUND}; from jupyter_book.cli.main import main; main()",
             "build",
             str(stage),
         ),
         *("--path-output", str(scratch / "pages"), "-W", "-n", "--keep-going", "--all", "--quiet"),
     ]
-    environment = os.environ | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(  # noqa: S603
+    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    done = _run_bound(
         command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
     )
     log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
@@ -463,12 +557,28 @@ def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dic
     problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
     if done.returncode or problems or not (pages / "index.html").exists():
+        if (full := disk_trouble(log)) is not None:
+            raise full
         lines = problems or log.strip().splitlines()[-15:]
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
     (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
     add_conversations(study, pages)
-    write_downloads(root, facts, pages)
+    write_downloads(root, facts, pages, installable_from(config["repository"]))
     shutil.move(pages, edition / "html")
+
+
+_BOUND = "import os, threading; threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()"
+"""Python code that ends its process with the one that started it by :func:`_run_bound`."""
+
+
+def _run_bound(command: Sequence[str], **options) -> subprocess.CompletedProcess:
+    """Run a program whose standard input ends when this process does, even if that is killed."""
+    theirs, ours = os.pipe()
+    try:
+        return subprocess.run(command, stdin=theirs, **options)  # noqa: S603, PLW1510
+    finally:
+        os.close(theirs)
+        os.close(ours)
 
 
 def _landing(facts: Mapping, title: str) -> str:
@@ -478,7 +588,7 @@ def _landing(facts: Mapping, title: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
         f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts)}</p>\n"
-        '<p><a href="book/index.html">Open the book</a></p>\n</body>\n</html>\n'
+        f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
     )
 
 
@@ -498,20 +608,28 @@ def _folded(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _under_way(editions: Path, cache: Path) -> Iterator[None]:
-    """Mark a build as under way; if it is the only one, first clear away what killed ones left."""
+def under_way(editions: Path, cache: Path, kept: int | None = KEPT_IN_CACHE) -> Iterator[None]:
+    """Mark a build as under way; if it is the only one, first clear away what killed ones left.
+
+    Parameters
+    ----------
+    editions, cache : Path
+        Folders in which builds work; made if need be.
+    kept : int or None
+        How many finished notebooks the cache keeps; all if None.
+    """
     editions.mkdir(parents=True, exist_ok=True)
     cache.mkdir(parents=True, exist_ok=True)
     # The system gives a lock back when its process ends, however it ends.
     with (editions / ".lock").open("a") as lock:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _clear(editions, cache)
+            _clear(editions, cache, kept)
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield
 
 
-def _clear(editions: Path, cache: Path) -> None:
+def _clear(editions: Path, cache: Path, kept: int | None = KEPT_IN_CACHE) -> None:
     """Remove unfinished folders, bring back a book caught between two renames, keep the cache small."""
     for left in [*editions.glob(f"{SCRATCH}*"), *cache.glob(f"{SCRATCH}*")]:
         shutil.rmtree(left, ignore_errors=True)
@@ -522,7 +640,7 @@ def _clear(editions: Path, cache: Path) -> None:
         else:
             aside.replace(place)
     finished = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in finished[KEPT_IN_CACHE:]:
+    for path in finished[len(finished) if kept is None else kept :]:
         # Not in its place: killed halfway, it would leave half an entry there.
         shutil.rmtree(path.rename(cache / f"{SCRATCH}{path.name}"), ignore_errors=True)
 
@@ -539,35 +657,6 @@ def _replace(new: Path, place: Path) -> None:
             place.replace(aside)
             new.replace(place)
             aside.replace(new)
-
-
-def _list_editions(editions: Path) -> None:
-    """List the finished editions beside them, with their pages: book/static/editions.js leads from one to another.
-
-    A script that assigns a variable, since a page opened from disk may load that and nothing else. It lies
-    outside of every edition, so that these stay as they are when another one comes.
-    """
-    with (editions / ".swap").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # builds at once: the last to come sees what all have made
-        listed = [_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir()]
-        text = f"window.sense7Editions = {json.dumps([entry for entry in listed if entry], indent=1)};\n"
-        path = editions / EDITIONS_LIST
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text)
-
-
-def _listed(folder: Path) -> dict | None:
-    """An edition's name, what its data are, and its pages; None if it is not finished."""
-    pages = folder / "html"
-    try:
-        label = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["label"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    if not (pages / "index.html").is_file():
-        return None
-    found = [path.relative_to(pages) for path in pages.rglob("*.html")]
-    names = [path.as_posix() for path in found if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
-    return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
 def _exchange(first: Path, second: Path) -> bool:

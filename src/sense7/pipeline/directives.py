@@ -13,13 +13,16 @@ A key that does not exist is a warning, and warnings end the build. All texts en
 as text: whatever a workbook holds, none of it is markup.
 """
 
+import contextlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from sense7.pipeline.made import describe
 from sense7.record import format_value, read_values
 
 __all__ = ["setup"]
@@ -37,7 +40,24 @@ class _Edition:
         self.values = read_values(folder / "results")
         self.ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
+        self.folder = folder
         self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
+        self.tuned |= self._planted_near_published() & self.values.keys()
+
+    def _planted_near_published(self) -> set[str]:
+        """What the truth of a synthetic workbook calls tuned; a claim may rest on it under another name."""
+        truth = self.folder / "data" / "truth.json"
+        planted = json.loads(truth.read_text(encoding="utf-8"))["planted"] if truth.exists() else ()
+        return {entry["key"] for entry in planted if entry.get("tuned")}
+
+    def tuned_on(self, page: str) -> dict[str, int | None]:
+        """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
+        name = page.removeprefix("notebooks/")
+        if name == page:
+            return {}
+        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
+        shown = {key: self.values[key] for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders}
+        return {key: value["cell"] if value["notebook"] == name else None for key, value in shown.items()}
 
 
 def _edition(app_or_env) -> _Edition:
@@ -64,17 +84,37 @@ class _TextRole(SphinxRole):
 
 
 class ValueRole(_TextRole):
-    """A recorded value, or a part of it."""
+    """A recorded value, or a part of it; n and method go with every value that has them."""
 
     def lookup(self, edition: _Edition) -> str:
+        key, part = self._key(edition)
+        text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
+        # Beside a published figure, nearness to it would else be taken for evidence.
+        return f"{text} (tuned)" if key in edition.tuned and part in {"", "estimate", "interval"} else text
+
+    def _key(self, edition: _Edition) -> tuple[str, str]:
         if self.text in edition.values:
-            # Beside a published figure, nearness to it would else be taken for evidence.
-            mark = " (tuned)" if self.text in edition.tuned else ""
-            return format_value(edition.values[self.text]) + mark
+            return self.text, ""
         key, _, part = self.text.rpartition(".")
         if part not in _PARTS:
             raise KeyError(self.text)
-        return format_value(edition.values[key], [part])
+        return key, part
+
+    def run(self):
+        (node,), messages = super().run()
+        edition = _edition(self.env)
+        with contextlib.suppress(KeyError):  # said by lookup
+            value = edition.values[self._key(edition)[0]]
+            if value["estimate"] is not None:
+                # An abbreviation, whose long form is n and method: a sentence has no room for them.
+                node = nodes.abbreviation(
+                    self.rawtext,
+                    node.astext(),
+                    classes=node["classes"],
+                    explanation=f"n = {value['n']:,}; {value['method']}",
+                    support_smartquotes=False,
+                )
+        return [node], messages
 
 
 class PublishedRole(_TextRole):
@@ -153,11 +193,26 @@ class LedgerDirective(SphinxDirective):
 
 
 def _anchor_cells(app, tree) -> None:
-    """Give every code cell an anchor by its execution count, for links from the ledger."""
-    for node in tree.findall(nodes.container):
+    """Give every code cell an anchor by its execution count, for links from the ledger; mark tuned values."""
+    tuned = _edition(app).tuned_on(app.env.docname)
+    for node in list(tree.findall(nodes.container)):
         count = node.get("exec_count")
         if node.get("nb_element") == "cell_code" and count:
             node["ids"].append(f"cell-{count}")
+            if here := [key for key, cell in tuned.items() if cell == count]:
+                node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", here))
+    first = next(iter(tree.findall(nodes.Admonition)), None)
+    if tuned and first is not None:
+        first.parent.insert(first.parent.index(first) + 1, _tuned_note("Tuned, wherever this page shows them", tuned))
+
+
+def _tuned_note(opening: str, keys: Iterable[str]) -> nodes.paragraph:
+    """Say of values that tables and figures show that they were set near published ones."""
+    names = ", ".join(keys)
+    text = f": {names}. The synthetic data were set near the published figure, so nearness to it is no evidence."
+    return nodes.paragraph(
+        "", "", nodes.strong(text=opening), nodes.Text(text), classes=["sense7-tuned-note"], support_smartquotes=False
+    )
 
 
 def _add_switches(app) -> None:
@@ -170,6 +225,11 @@ def _add_switches(app) -> None:
         # Only the name: which other editions there are stands outside, so that no page changes by them.
         attributes = {"data-edition": _edition(app).facts["name"]}
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
+
+
+def _say_how_made(app, page, template, context, doctree):
+    """Put workbook, parameters, versions and commit at the foot of every page."""
+    context["theme_extra_footer"] = describe(_edition(app).facts, page)
 
 
 def _without_thebe(app, page, template, context, doctree):
@@ -192,5 +252,6 @@ def setup(app):
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("html-page-context", _without_thebe)
+    app.connect("html-page-context", _say_how_made)
     app.connect("builder-inited", _add_switches)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

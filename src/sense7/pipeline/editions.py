@@ -25,7 +25,10 @@ _SITE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>SENSE-7 companion</title>
-<style>:root{{color-scheme:light dark}}body{{font:1.1rem/1.6 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}}</style>
+<style>
+:root {{color-scheme: light dark}}
+body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem}}
+</style>
 </head>
 <body>
 <main>
@@ -38,8 +41,8 @@ _SITE = """<!doctype html>
 </body>
 </html>
 """
-_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not at hand when this site was made. It is one command
-away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
+_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not at hand when this site was made. It is one
+command away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
 """
 
 

@@ -9,6 +9,7 @@ Papermill runs in threads of this process: a kernel ends by itself when the proc
 started it is gone, so that not even a killed build leaves one behind.
 """
 
+import functools
 import hashlib
 import json
 import logging
@@ -22,19 +23,27 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sense7
 from sense7.errors import UserError
+from sense7.judge.endpoint import without_keys
+from sense7.pipeline.made import versions
 from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
 from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
+
+if TYPE_CHECKING:
+    from sense7.pipeline.scheduler import Cluster
 
 __all__ = [
     "SCRATCH",
     "BuildError",
     "Job",
+    "Kernels",
     "digest_files",
     "executed_copy",
     "library_digest",
+    "obtain",
     "plan",
     "require_values",
     "run",
@@ -46,13 +55,22 @@ SCRATCH = ".making-"
 STARTS = 3
 """How often a kernel that does not come up is started."""
 
-FIXED = {"PYTHONHASHSEED": "0"}
-"""The order of sets would change what a notebook gives."""
+ONE_THREAD = dict.fromkeys(
+    (
+        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+        *("BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"),
+    ),
+    "1",
+)
+"""Linear algebra on several threads sums in another order, so that the last digits follow the number of processors."""
+
+FIXED = {"PYTHONHASHSEED": "0", **ONE_THREAD}
+"""The order of sets, and the number of threads, would change what a notebook gives."""
 
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
 
-NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "cli_more.py", "claims.py", "pipeline", "simulate")
+NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "cli_more.py", "cli_scale.py", "claims.py", "pipeline", "simulate")
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 
 
@@ -142,7 +160,7 @@ def plan(
     except CycleError as error:
         raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
     contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-    common = [workbook_digest, library_digest(), *contents, sys.version]
+    common = [workbook_digest, library_digest(), *contents, sys.version, versions(), FIXED]
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
@@ -168,6 +186,7 @@ def run(
     report: Callable[[str, bool], None] = lambda name, executed: None,
     say: Callable[[str], None] = lambda line: None,
     warm: bool = True,
+    cluster: "Cluster | None" = None,
 ) -> int:
     """Bring every notebook's result into ``edition``, executing those not in the cache.
 
@@ -188,6 +207,8 @@ def run(
     warm : bool
         Whether kernels are forked from one process that has imported the libraries; see
         :mod:`sense7.pipeline.warm_kernels`. What notebooks give is the same.
+    cluster : Cluster, optional
+        Where notebooks are executed (:mod:`sense7.pipeline.scheduler`); here if not given.
 
     Returns
     -------
@@ -209,14 +230,14 @@ def run(
     executed, failure, running = 0, None, {}
     to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
     # One notebook alone would wait for imports that it may not need.
-    kernels = _Kernels(say, warm=warm and to_execute > 1)
+    kernels = Kernels(say, warm=warm and to_execute > 1, cluster=cluster)
     # What papermill has to say is in the exceptions that it raises; a killed kernel is no news to whoever killed it.
     logging.getLogger("papermill").addHandler(logging.NullHandler())
     with ThreadPoolExecutor(workers) as pool:
         try:
             while sorter.is_active() and not (failure and not running):
                 for name in sorter.get_ready() if not failure else ():
-                    running[pool.submit(_obtain, jobs[name], edition, cache, kernels)] = name
+                    running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     name = running.pop(future)
@@ -239,20 +260,27 @@ def run(
     return executed
 
 
-class _Kernels:
+class Kernels:
     """The kernels of a run, so that they can be stopped together from another thread."""
 
-    def __init__(self, say: Callable[[str], None] = lambda line: None, *, warm: bool = False):
+    def __init__(
+        self,
+        say: Callable[[str], None] = lambda line: None,
+        *,
+        warm: bool = False,
+        cluster: "Cluster | None" = None,
+    ):
+        self.cluster = cluster
         self._lock = threading.Lock()
         self._stopped = False
         self._started: list = []
         self._say = say
         self._fresh = False
-        self._nursery = self._open() if warm else None
+        self._nursery = self._open() if warm and cluster is None else None
 
     def _open(self) -> Nursery | None:
         try:
-            return Nursery(os.environ | FIXED | {"MPLBACKEND": INLINE})
+            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE})
         except (NurseryError, OSError) as error:
             self._fell_back(str(error))
             return None
@@ -276,6 +304,8 @@ class _Kernels:
         """Kill every kernel, and those that are about to start."""
         with self._lock:
             self._stopped = True
+            if self.cluster is not None:
+                self.cluster.close()
             for process in self._started:
                 process.kill()  # does nothing to one that has ended
 
@@ -288,6 +318,7 @@ class _Kernels:
     def manager(self, folder: Path) -> type:
         """Class of a kernel manager that starts its kernel here, alike on every machine."""
         from jupyter_client import AsyncKernelManager
+        from traitlets import default
 
         # What users have a kernel do at its start would change what a notebook gives.
         fixed = FIXED | {"IPYTHONDIR": str(folder)}
@@ -295,10 +326,14 @@ class _Kernels:
         warm = provisioner(self._nursery, self._fell_back) if self._nursery else None
 
         class Manager(AsyncKernelManager):
+            @default("connection_file")
+            def _in_scratch(self) -> str:
+                return f"{folder}.json"  # beside what else goes with the run, not in the user's home
+
             async def start_kernel(self, **options):
                 if warm:
                     self.provisioner = warm(kernel_id="warm", kernel_spec=self.kernel_spec, parent=self)
-                await super().start_kernel(**options | {"env": os.environ | fixed})
+                await super().start_kernel(**options | {"env": without_keys() | fixed})
                 add(self.provisioner.process)
 
         return Manager
@@ -308,11 +343,28 @@ def _place(job: Job, cache: Path) -> Path:
     return cache / f"{job.notebook.name}-{job.digest[:24]}"
 
 
-def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
-    """Copy a finished notebook from the cache, after executing it if it is not there."""
+def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
+    """Copy a finished notebook from the cache, after executing it if it is not there.
+
+    Parameters
+    ----------
+    job : Job
+        The notebook; the values that it needs of others lie in the edition already.
+    edition, cache : Path
+        As for :func:`run`; the edition's folders are there.
+    kernels : Kernels
+        Of the run.
+
+    Returns
+    -------
+    bool
+        Whether it had to be executed.
+    """
     place = _place(job, cache)
     fresh = not place.exists()
-    if fresh:
+    if fresh and kernels.cluster is not None:
+        kernels.cluster.call(execute_apart, job, edition.absolute(), place.absolute())
+    elif fresh:
         _execute(job, edition, place, kernels)
     shutil.copyfile(place / "notebook.ipynb", edition / "notebooks" / f"{job.notebook.name}.ipynb")
     shutil.copyfile(place / "values.json", edition / "results" / f"{job.notebook.name}.json")
@@ -320,7 +372,7 @@ def _obtain(job: Job, edition: Path, cache: Path, kernels: _Kernels) -> bool:
     return fresh
 
 
-def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
+def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
     """Execute a notebook, and move what it gave to its place in one step."""
     name = job.notebook.name
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
@@ -337,7 +389,30 @@ def _execute(job: Job, edition: Path, place: Path, kernels: _Kernels) -> None:
                 raise
 
 
-def executed_copy(job: Job, folder: Path, scratch: Path, kernels: _Kernels | None = None) -> str:
+def execute_apart(job: Job, edition: Path, place: Path) -> None:
+    """Execute a notebook on a worker of a cluster: nothing is written but its place in the cache.
+
+    A worker that dies leaves an edition as it is, so that another one can begin anew.
+    """
+    if place.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{job.notebook.name}-", dir=place.parent) as scratch:
+        apart = Path(scratch) / "apart"
+        for folder in ("notebooks", "results"):
+            (apart / folder).mkdir(parents=True)
+        for folder in ("data", "predictions"):
+            (apart / folder).symlink_to(edition / folder)
+        for name in job.notebook.needs:
+            shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
+        _execute(job, apart, place, _kernels_of_worker())
+
+
+@functools.cache
+def _kernels_of_worker() -> "Kernels":
+    return Kernels(warm=True)
+
+
+def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None = None) -> str:
     """Execute a notebook as papermill does.
 
     Parameters
@@ -363,7 +438,7 @@ def executed_copy(job: Job, folder: Path, scratch: Path, kernels: _Kernels | Non
     """
     from papermill.exceptions import PapermillExecutionError
 
-    kernels = kernels or _Kernels()
+    kernels = kernels or Kernels()
     given, done = scratch / "given.ipynb", scratch / "done.ipynb"
     given.write_text(to_ipynb(job.notebook), encoding="utf-8")
     for attempt in range(STARTS):
@@ -398,7 +473,7 @@ def require_values(notebook: TextNotebook, results: Path) -> Path:
     return values
 
 
-def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: _Kernels, ipython: Path) -> None:
+def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels, ipython: Path) -> None:
     import papermill
     from jupyter_core.utils import ensure_event_loop
 

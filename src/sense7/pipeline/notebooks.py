@@ -14,7 +14,15 @@ from pathlib import Path
 
 from sense7.errors import UserError
 
-__all__ = ["COMMON", "TextNotebook", "find_notebooks", "installable_from", "load_notebook", "to_ipynb", "unfit_parameters"]
+__all__ = [
+    "COMMON",
+    "TextNotebook",
+    "find_notebooks",
+    "installable_from",
+    "load_notebook",
+    "to_ipynb",
+    "unfit_parameters",
+]
 
 COMMON = {
     "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},

@@ -6,17 +6,15 @@ mixes values of different data.
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sense7 import sources
 from sense7.errors import UserError
-from sense7.files import not_written, write_whole
+from sense7.files import not_written, scratch_folder, write_whole
 from sense7.loading import load
 from sense7.pipeline import execute
-from sense7.pipeline.execute import SCRATCH
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, load_notebook, to_ipynb
 
 __all__ = ["Rerun", "download_copy", "rerun", "select_notebook", "write_downloads"]
@@ -112,15 +110,14 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     jobs = execute.plan(_with_needed(chosen, known), given, "", ())
     own = _placed(given, chosen) | {"results": results.name}
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=out.parent) as scratch:
+        with scratch_folder(out.parent) as scratch:
             # The copy runs where it will lie, so that what it is given is true of its place.
-            making = Path(scratch) / results.name
+            making = scratch / results.name
             making.mkdir()
             for name, job in jobs.items():
-                (left := Path(scratch) / f"{name}.left").mkdir()
+                (left := scratch / f"{name}.left").mkdir()
                 settings = job.parameters | {key: own[key] for key in own if key in job.notebook.schemas}
-                copy = execute.executed_copy(replace(job, parameters=settings), Path(scratch), left)
+                copy = execute.executed_copy(replace(job, parameters=settings), scratch, left)
                 execute.require_values(job.notebook, making)
                 if name == chosen.name:
                     executed = copy
@@ -173,7 +170,7 @@ def _put(making: Path, results: Path) -> None:
 # --- downloads -------------------------------------------------------------------------
 
 
-def download_copy(notebook: TextNotebook, data: str) -> str:
+def download_copy(notebook: TextNotebook, data: str, install_from: str | None = None) -> str:
     """Give a notebook as a reader downloads it: not executed, on its edition's data, values beside it.
 
     The page's own source has the paths of the build's folders in it, which nobody else has.
@@ -184,13 +181,15 @@ def download_copy(notebook: TextNotebook, data: str) -> str:
         What the page shows.
     data : str
         What its parameter ``data`` is to be: a data set's name, or the name of a file.
+    install_from : str, optional
+        See :func:`~sense7.pipeline.notebooks.to_ipynb`.
 
     Returns
     -------
     str
         In Jupyter's format.
     """
-    node = json.loads(to_ipynb(notebook))
+    node = json.loads(to_ipynb(notebook, install_from))
     own = {"data": data, "results": f"{notebook.name}.results"}
     for cell in node["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
@@ -199,7 +198,7 @@ def download_copy(notebook: TextNotebook, data: str) -> str:
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def write_downloads(root: Path, facts: Mapping, pages: Path) -> None:
+def write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) -> None:
     """Put a copy that runs in the place of every notebook that the built pages offer for download.
 
     Parameters
@@ -210,10 +209,12 @@ def write_downloads(root: Path, facts: Mapping, pages: Path) -> None:
         Of the edition: ``kind``, ``name`` and ``file``.
     pages : Path
         The built pages; ``_sources/notebooks`` holds what their download buttons lead to.
+    install_from : str
+        See :func:`~sense7.pipeline.notebooks.installable_from`.
     """
     named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
     data = facts["name"] if named else facts["file"]
     for notebook in find_notebooks(root):
         place = pages / "_sources" / "notebooks" / f"{notebook.name}.ipynb"
         if place.exists():  # the table of contents may leave out one
-            write_whole(place, download_copy(notebook, data))
+            write_whole(place, download_copy(notebook, data, install_from))

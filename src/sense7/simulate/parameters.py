@@ -358,7 +358,7 @@ class Parameters:
         """
         return cls().replace(**mapping)
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, /, **changes: Any) -> Self:
         """Copy with some parameters changed, under the same rules as :meth:`from_mapping`.
 
         Examples

@@ -3,8 +3,6 @@
 import contextlib
 import shutil
 import sys
-import tempfile
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
+from sense7.files import scratch_folder
 from sense7.sources.cache import (
     cached,
     is_current,
@@ -30,8 +29,6 @@ from sense7.sources.resolving import user_path
 from sense7.workbook.sheets import write_sheets
 
 __all__ = ["fetch"]
-
-_STALE = 24 * 3600
 
 
 def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, progress: bool = True) -> Path:
@@ -80,12 +77,10 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
         return cached(source, old)
     folder = cache_folder() / source.name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
-            workbook = Path(temporary) / source.file
+        with scratch_folder(folder) as temporary:
+            workbook = temporary / source.file
             if source.parts:
-                address = _bring_parts(source, mirror, Path(temporary), again=again, progress=progress)
+                address = _bring_parts(source, mirror, temporary, again=again, progress=progress)
                 write_sheets(source.sheets(part_files(name)), workbook)
             else:
                 address = _bring(source, mirror, workbook, progress=progress)
@@ -133,14 +128,6 @@ def _changed(source: Source, old: Provenance, new: Provenance) -> str:
 
 def _origin(record: Provenance) -> str:
     return f"{'mirror ' if record.mirror else ''}{record.address or 'a local file'}"
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what killed fetches left, once it is too old to be of one that is under way."""
-    for left in folder.glob(".part-*"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _STALE:
-                shutil.rmtree(left)
 
 
 def _bring(source: Source, mirror: str | Path | None, workbook: Path, *, progress: bool) -> str | None:

@@ -130,8 +130,8 @@ class Provenance:
     def verified(self) -> bool:
         """True only if this is the official workbook as the authors' repository gave it.
 
-        All of it has to hold: the kind is official, the address is the authors', it was no
-        mirror, and the file's bytes were hashed in this process and are those of the record.
+        All of it has to hold: the kind is official, the address is the authors', the time of the fetch is
+        known, it was no mirror, and the file's bytes were hashed in this process and are those of the record.
         See the module's text for what this can't rule out.
         """
         return (
@@ -139,6 +139,7 @@ class Provenance:
             and not self.mirror
             and self.address is not None
             and self.address == SOURCES["official"].address
+            and self.fetched is not None
             and self.unchanged
         )
 
@@ -290,7 +291,4 @@ def hashed(path: Path) -> tuple[str, int]:
 
 def disk_message(place: Path, error: OSError) -> str:
     """Say that something can't be written, and what to do."""
-    return (
-        f"{not_written(place, error)} "
-        "Free some room or correct the permissions; the variable SENSE7_CACHE can name another cache."
-    )
+    return f"{not_written(place, error)} The variable SENSE7_CACHE can name another cache."

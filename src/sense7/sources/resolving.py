@@ -2,7 +2,6 @@
 
 import contextlib
 import difflib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import one_line, replacing
+from sense7.files import not_written, one_line, reason, replacing
 from sense7.sources.cache import both_hashes, cached, is_current, recorded, unchanged
 from sense7.sources.places import cache_folder, data_file
-from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
+from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import table_files
 
@@ -58,8 +57,12 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     if isinstance(data, str) and data in SOURCES:
         return _resolve_source(SOURCES[data])
     path = user_path(data)
-    if not os.path.lexists(path):
-        raise UserError(_unknown(str(data), path))
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(_unknown(str(data), path)) from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
     if path.is_dir():
         path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)
@@ -145,7 +148,7 @@ def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> 
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
     except OSError as error:
-        raise UserError(disk_message(copy, error)) from None
+        raise UserError(not_written(copy, error)) from None
     write_record(copy, provenance)
     return copy
 

@@ -13,7 +13,8 @@ participants, as alpha does; for such there is a t interval on a :class:`Scale`,
 from leaving out each participant in turn.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,11 +24,14 @@ from scipy import stats
 
 from sense7.statistics.estimates import estimate_row
 
-__all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "ratio", "sums_by_participant"]
+__all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "pieces", "ratio", "sums_by_participant"]
 
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
 NO_WIDTH = "no interval: every resampling gives the same value"
+
+_CELLS = 1 << 23
+"""Numbers of a table that are worked on at once."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,29 @@ def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int
     >>> sums_by_participant(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 0]), 2).tolist()
     [[5.0], [2.0]]
     """
-    flat = values.reshape(len(values), -1)
-    sums = [np.bincount(codes, weights=column, minlength=participants) for column in flat.T]
-    return np.stack(sums, axis=1).reshape(participants, *values.shape[1:])
+    sums = np.zeros((participants, math.prod(values.shape[1:])))
+    for place, column in enumerate(values.reshape(len(values), sums.shape[1]).T):
+        sums[:, place] = np.bincount(codes, weights=column, minlength=participants)
+    return sums.reshape(participants, *values.shape[1:])
+
+
+def pieces(length: int, width: int, most: int | None = None) -> Iterator[slice]:
+    """Cut a table of many rows into pieces of few, so that memory does not grow with its length.
+
+    Parameters
+    ----------
+    length, width : int
+        Rows and columns.
+    most : int, optional
+        Rows of a piece; fewer where the rows are long.
+
+    Examples
+    --------
+    >>> list(pieces(5, 3, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows = max(1, min(_CELLS // max(1, width), most or length))
+    return (slice(first, min(first + rows, length)) for first in range(0, length, rows))
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
@@ -161,10 +185,13 @@ class ParticipantBootstrap:
         """How often each draw takes each participant: (draws, participants)."""
         count = len(self.names)
         generator = np.random.default_rng(self.seed)
-        taken = generator.integers(count, size=(self.draws, count))
-        cells = taken + count * np.arange(self.draws)[:, None]
-        table = np.bincount(cells.ravel(), minlength=self.draws * count)
-        return table.reshape(self.draws, count).astype(float)
+        table = np.empty((self.draws, count))
+        for piece in pieces(self.draws, count):  # of many participants, the whole is held once only
+            part = table[piece]
+            taken = generator.integers(count, size=part.shape)
+            cells = taken + count * np.arange(len(part))[:, None]
+            part[:] = np.bincount(cells.ravel(), minlength=part.size).reshape(part.shape)
+        return table
 
     def distribution(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
@@ -180,7 +207,8 @@ class ParticipantBootstrap:
         participants : Series
             Participant of each row.
         """
-        return self._weighted(statistic, values, participants, self.weights)
+        sums = self._sums(values, participants)
+        return self._of(statistic, self.weights @ sums.reshape(len(sums), -1), values)
 
     def without_each(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
@@ -200,13 +228,16 @@ class ParticipantBootstrap:
         [4.0, 3.5, 1.5]
         """
         present = np.unique(self.names.get_indexer(participants))
-        return self._weighted(statistic, values, participants, (1 - np.eye(len(self.names)))[present])
+        sums = self._sums(values, participants)
+        return self._of(statistic, sums.sum(axis=0) - sums[present], values)
 
-    def _weighted(self, statistic, values: np.ndarray, participants, weights: np.ndarray) -> np.ndarray:
-        sums = sums_by_participant(values, self.names.get_indexer(participants), len(self.names))
-        weighted = weights @ sums.reshape(len(sums), -1)
+    def _sums(self, values: np.ndarray, participants) -> np.ndarray:
+        return sums_by_participant(values, self.names.get_indexer(participants), len(self.names))
+
+    @staticmethod
+    def _of(statistic, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return statistic(weighted.reshape(len(weights), *values.shape[1:]))
+            return statistic(sums.reshape(len(sums), *values.shape[1:]))
 
     def estimate(
         self,

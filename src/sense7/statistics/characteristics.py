@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
@@ -161,16 +161,16 @@ def spearman_in_draws(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.n
     >>> spearman_in_draws(x, y, np.ones((1, 4))).round(3).tolist()
     [0.8]
     """
-    pieces = []
-    for first in range(0, len(weights), _PIECE):
-        w = weights[first : first + _PIECE]
+    found = []
+    for piece in pieces(len(weights), len(x), _PIECE):
+        w = weights[piece]
         a, b = _weighted_ranks(x, w), _weighted_ranks(y, w)
         n = w.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
             spread = (w * a**2).sum(axis=1) * (w * b**2).sum(axis=1)
-            pieces.append(np.where(spread > 1e-12, (w * a * b).sum(axis=1) / np.sqrt(spread), np.nan))
-    return np.concatenate(pieces)
+            found.append(np.where(spread > 1e-12, (w * a * b).sum(axis=1) / np.sqrt(spread), np.nan))
+    return np.concatenate(found)
 
 
 def _weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -319,9 +319,8 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
 def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
     """Share of permutations at least as strong as what was observed, which counts as one of them."""
     strong = 0
-    for first in range(0, permutations, _PIECE):
-        count = min(_PIECE, permutations - first)
-        order = np.argsort(generator.random((count, n)), axis=1)
+    for piece in pieces(permutations, n, _PIECE):
+        order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
         strong += int((strength(order) >= observed - 1e-12).sum())
     return (strong + 1) / (permutations + 1)
 

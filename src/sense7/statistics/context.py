@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -469,8 +469,8 @@ def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> di
     observed = between(y[None])[0]
     generator = np.random.default_rng(bootstrap.seed)
     above = 0
-    for start in range(0, draws, _CHUNK):
-        keys = participants + generator.random((min(_CHUNK, draws - start), len(y)))
+    for piece in pieces(draws, len(y), _CHUNK):
+        keys = participants + generator.random((piece.stop - piece.start, len(y)))
         above += int((between(y[np.argsort(keys, axis=1)]) >= observed * (1 - 1e-12)).sum())
     return estimate_row((1 + above) / (1 + draws), n=len(frame), unit="p value", method=method)
 
@@ -692,14 +692,10 @@ def gap_by_topic(
 
 def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each topic shown in every draw (draws, topics), and in the data."""
-    codes, people = pd.factorize(frame["participant"].to_numpy())
+    codes = bootstrap.names.get_indexer(frame["participant"])
     topics = np.array(_largest(frame["topic"]), dtype=object)
     member = (frame["topic"].to_numpy()[:, None] == topics[None, :]).astype(float)
     expected, experienced = frame["expected"].to_numpy(), frame["experienced"].to_numpy()
-
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        parts = np.array_split(np.atleast_2d(weights), max(1, -(-np.atleast_2d(weights).shape[0] // _CHUNK)))
-        return np.concatenate([_topic_gaps(part[:, codes]) for part in parts])
 
     def _topic_gaps(rows: np.ndarray) -> np.ndarray:
         if way == "ranks":
@@ -710,8 +706,8 @@ def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple
             means = gap @ member / (rows @ member)
             return means - (gap.sum(axis=1) / rows.sum(axis=1))[:, None] if centred else means
 
-    draws = bootstrap.distribution(statistic, np.eye(len(people)), pd.Series(people))
-    return draws, statistic(np.ones(len(people)))[0]
+    draws = [_topic_gaps(bootstrap.weights[piece][:, codes]) for piece in pieces(bootstrap.draws, len(codes), _CHUNK)]
+    return np.concatenate(draws), _topic_gaps(np.ones((1, len(codes))))[0]
 
 
 def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

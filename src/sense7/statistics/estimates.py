@@ -34,7 +34,15 @@ def estimate_row(
         Estimator and kind of interval.
     reason : str
         Why there is no estimate, or no interval; "" if there is one.
+
+    Raises
+    ------
+    ValueError
+        If unit or method is no text or empty: no number is shown without them.
     """
+    for name, text in {"unit": unit, "method": method}.items():
+        if not (isinstance(text, str) and text):
+            raise ValueError(f"an estimate needs a {name}, not {text!r}")
     return {
         "estimate": float(estimate),
         "low": float(low),
@@ -47,6 +55,8 @@ def estimate_row(
 
 
 def estimate_table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
-    """Return rows by key as a table of estimates with the index called ``name``."""
+    """Return rows by key as a table of estimates with the index called ``name``, which stands above it."""
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
     return frame.rename_axis(name)

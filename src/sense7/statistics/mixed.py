@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.statistics.bootstrap import pieces
+
 __all__ = [
     "Nested",
     "NestedSums",
@@ -338,10 +340,9 @@ def fit_nested(
         fit = fit_nested(sums, np.ones((1, len(sums.participants))), start, restricted=restricted)
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
     begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
-    pieces = [
-        _fit_chunk(sums, weights[first : first + _CHUNK], begin, restricted) for first in range(0, len(weights), _CHUNK)
-    ]
-    return Nested(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in Nested.__dataclass_fields__))
+    width = _PARTS * len(sums.participants)
+    fits = [_fit_chunk(sums, weights[piece], begin, restricted) for piece in pieces(len(weights), width, _CHUNK)]
+    return Nested(*(np.concatenate([getattr(fit, name) for fit in fits]) for name in Nested.__dataclass_fields__))
 
 
 def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restricted: bool) -> Nested:

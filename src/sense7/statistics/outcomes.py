@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, pieces
 from sense7.statistics.context import percent_ranks
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -24,6 +24,7 @@ __all__ = [
     "peak_end",
     "rating_at_hand",
     "spearman",
+    "spearman_row",
     "turn_rating",
     "turn_summaries",
     "variance_inflation",
@@ -310,7 +311,13 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
     return np.stack(shares, axis=-1)
 
 
-def spearman(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def spearman(
+    first: np.ndarray,
+    second: np.ndarray,
+    weights: np.ndarray,
+    codes: np.ndarray | None = None,
+    counts: np.ndarray | int = 1,
+) -> np.ndarray:
     r"""Spearman's correlation of rows taken with weights, for many sets of weights.
 
     Ranks are midranks of the rows copied out as often as the weights say, computed anew for each set: the
@@ -320,8 +327,12 @@ def spearman(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> np.n
     ----------
     first, second : array, shape (rows,)
         What is correlated; no NaN.
-    weights : array, shape (draws, rows)
-        How often each row is taken.
+    weights : array, shape (draws, rows), or (draws, participants) with ``codes``
+        How often each row, or each participant, is taken.
+    codes : array of int, shape (rows,), optional
+        Participant of each row.
+    counts : array of int, shape (rows,), optional
+        How many equal rows each row stands for.
 
     Returns
     -------
@@ -342,8 +353,9 @@ def spearman(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> np.n
     0.8
     """
     out = []
-    for start in range(0, len(weights), _CHUNK):
-        w = weights[start : start + _CHUNK]
+    for piece in pieces(len(weights), len(first), _CHUNK):
+        w = weights[piece]
+        w = (w if codes is None else w[:, codes]) * counts
         # Midranks have the mean 1/2 whatever the ties.
         x, y = percent_ranks(first, w) - 0.5, percent_ranks(second, w) - 0.5
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -390,22 +402,30 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         if reason:
             rows[words] = estimate_row(**common, method=method, reason=reason)
             continue
-        rows[words] = _spearman_row(
-            empathy[known], experience[known], conversations.loc[known, "participant"], bootstrap, method
+        rows[words] = spearman_row(
+            empathy[known].to_numpy(),
+            experience[known].to_numpy(),
+            conversations.loc[known, "participant"],
+            bootstrap,
+            method,
         )
     return estimate_table(rows, "experience")
 
 
-def _spearman_row(first, second, participants, bootstrap: ParticipantBootstrap, method: str) -> dict:
-    first, second = first.to_numpy(), second.to_numpy()
-    common = {"n": len(first), "unit": "correlation"}
-    estimate = spearman(first, second, np.ones((1, len(first))))[0]
+def spearman_row(
+    first: np.ndarray,
+    second: np.ndarray,
+    participants: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    method: str,
+    counts: np.ndarray | int = 1,
+) -> dict:
+    """:func:`spearman` with its interval, as a row of estimates; ``counts`` as there."""
+    common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
+    estimate = spearman(first, second, np.ones((1, len(first))), counts=counts)[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
-    codes, people = pd.factorize(participants.to_numpy())
-    draws = bootstrap.distribution(
-        lambda weights: spearman(first, second, weights[:, codes]), np.eye(len(people)), people
-    )
+    draws = spearman(first, second, bootstrap.weights, bootstrap.names.get_indexer(participants), counts)
     low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)

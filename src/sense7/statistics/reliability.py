@@ -16,6 +16,7 @@ __all__ = [
     "alpha_from_covariances",
     "alpha_if_dropped",
     "alpha_row",
+    "alpha_row_of_moments",
     "alpha_table",
     "covariances_from_sums",
     "cronbach_alpha",
@@ -245,23 +246,44 @@ def alpha_row(
         reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
     moments = pair_moments(_prepared(used, missing))
+    row = alpha_row_of_moments(moments, used.index, units, bootstrap, missing=missing, interval=interval)
+    if np.isfinite(row["estimate"]):
+        row["reason"] = "; ".join(filter(None, (row["reason"], lacking)))
+    return row
+
+
+def alpha_row_of_moments(
+    moments: np.ndarray, participants: pd.Series, units: int, bootstrap: ParticipantBootstrap, *, missing, interval
+) -> dict:
+    """:func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant.
+
+    Parameters
+    ----------
+    moments : array, shape (rows, 4, items, items)
+        Two items at least.
+    participants : Series
+        Participant of each row.
+    units : int
+        Number of units.
+    bootstrap, missing, interval
+        As for :func:`alpha_row`.
+    """
+    items = moments.shape[-1]
+    method = f"Cronbach's alpha, {missing}, {items} items"
     if interval == "feldt":
         alpha = float(_alpha_from_sums(moments.sum(axis=0)))
         found = alpha, *feldt_interval(alpha, units, items, bootstrap.confidence), ""
         how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
     else:
         scale = SCALE if interval == "participants" else None
-        found = bootstrap.estimate(_alpha_from_sums, moments, used.index, scale)
+        found = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
         how = bootstrap.describe(scale)
     undefined = (
         f"fewer than two units rate all {items} dimensions"
         if units < 2
         else "the ratings do not vary, or no two items share two units"
     )
-    row = bootstrap.row(found, n=units, unit="alpha", method=method, undefined=undefined, how=how)
-    if np.isfinite(row["estimate"]):
-        row["reason"] = "; ".join(filter(None, (row["reason"], lacking)))
-    return row
+    return bootstrap.row(found, n=units, unit="alpha", method=method, undefined=undefined, how=how)
 
 
 def alpha_table(

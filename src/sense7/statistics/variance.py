@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
@@ -404,38 +404,64 @@ def alike_conversations(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
             rows |= {name: estimate_row(n=0, unit=unit, method=method, reason=reason) for name in names}
             continue
         cell = some.groupby(["condition", "topic"] if "topic" in kind else "condition").ngroup().to_numpy()
-        who = bootstrap.names.get_indexer(some["participant"])
-        distance, pairs = _pair_sums(some["y"].to_numpy(), cell, who, len(bootstrap.names))
-        rows |= _pair_rows(distance, pairs, names, bootstrap, unit, method, some["participant"])
+        rows |= _pair_rows(some["y"].to_numpy(), cell, some["participant"], names, bootstrap, unit, method)
     return estimate_table(rows, "alike conversations")
 
 
-def _pair_sums(y, cell, who, people: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of absolute differences, and numbers of pairs, by participant and participant; each pair once each way."""
-    distance, pairs = np.zeros(people * people), np.zeros(people * people)
-    order = np.argsort(cell, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
-        place = (who[rows, None] * people + who[None, rows]).ravel()
-        apart = np.abs(y[rows, None] - y[None, rows]).ravel()
-        distance += np.bincount(place, weights=apart, minlength=people * people)
-        pairs += np.bincount(place, minlength=people * people)
-        pairs -= np.bincount(who[rows] * (people + 1), minlength=people * people)
-    return distance.reshape(people, people), pairs.reshape(people, people)
+def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
+
+    In order of y the sum is that of what lies below: no pair is formed, so that the cost is linear in rows.
+
+    Parameters
+    ----------
+    y, group : array, shape (rows,)
+        Values, and the groups in which they are paired: 0, 1, ..
+    weights : array, shape (draws, rows)
+        How often each row is taken, which makes so many pairs of it with any other row, and none with itself.
+
+    Returns
+    -------
+    sums, pairs : array, shape (draws, groups)
+    """
+    order = np.lexsort((y, group))
+    y, group, weights = y[order], group[order], weights[:, order]
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    first = starts[group]
+
+    def before(values: np.ndarray) -> np.ndarray:
+        """Sum of the rows of the same group that come before each row."""
+        below = np.cumsum(values, axis=1) - values
+        return below - below[:, first]
+
+    total = np.add.reduceat(weights, starts, axis=1)
+    sums = np.add.reduceat(weights * (y * before(weights) - before(weights * y)), starts, axis=1)
+    return 2 * sums, total**2 - np.add.reduceat(weights**2, starts, axis=1)
 
 
-def _pair_rows(distance, pairs, names, bootstrap, unit, method, participants: pd.Series) -> dict:
-    own = np.diag(distance), np.diag(pairs)
-    other = distance - np.diag(own[0]), pairs - np.diag(own[1])
-    counts = [round(other[1].sum() / 2), round(own[1].sum() / 2)]
-    ones = np.ones((1, len(distance)))
+def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method) -> dict:
+    who = bootstrap.names.get_indexer(participants)
+    y = y - y.mean()  # sums of small numbers lose less
+    once = np.ones((1, len(y)))
+    # Pairs of one person's: theirs alone, by person; and taken off from all pairs, as often as both were taken.
+    people, own_cell = np.unique(np.column_stack([who, cell]), axis=0, return_inverse=True)
+    own = [
+        np.bincount(people[:, 0], weights=part[0], minlength=len(bootstrap.names))
+        for part in _pair_sums(y, own_cell.ravel(), once)
+    ]
+    everyone = [part.sum() for part in _pair_sums(y, cell, once)]
+    counts = [round((everyone[1] - own[1].sum()) / 2), round(own[1].sum() / 2)]
 
-    def apart(weights) -> np.ndarray:
+    def apart(weights: np.ndarray) -> np.ndarray:
+        everyone = [part.sum(axis=1) for part in _pair_sums(y, cell, weights[:, who])]
         with np.errstate(divide="ignore", invalid="ignore"):
-            two = ((weights @ other[0]) * weights).sum(axis=1) / ((weights @ other[1]) * weights).sum(axis=1)
+            distance, pairs = (whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True))
+            two = np.where(pairs > 0, distance, np.nan) / pairs
             one = (weights @ own[0]) / (weights @ own[1])
             return np.column_stack([two, one, two - one])
 
-    estimates, draws = apart(ones)[0], apart(bootstrap.weights)
+    estimates = apart(np.ones((1, len(bootstrap.names))))[0]
+    draws = np.concatenate([apart(bootstrap.weights[piece]) for piece in pieces(bootstrap.draws, len(y))])
     rows = {}
     for place, name in enumerate(names):
         counted = [counts[place]] if place < 2 else counts

@@ -11,6 +11,7 @@ from sense7.study import ABSENT, NOT_RATED, RATED, STATES
 from sense7.taxonomy import Column, Scale
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import WARNING, Findings
+from sense7.workbook.values import as_number
 
 __all__ = ["Levels", "read_scales"]
 
@@ -113,8 +114,26 @@ def _read_column(table, column, distinct, vocabulary, findings) -> Levels:
                 rows=[place + 2 for place in places],
                 value=cell,
             )
+    _report_shifted(table, column, values, distinct, findings)
     table.count(column.official, (states != _STATE_CODES[ABSENT]).sum(), np.isfinite(values).sum())
     return Levels(values, states)
+
+
+def _report_shifted(table, column, values, distinct, findings) -> None:
+    """Report a column of numbers that begin with 0 and do not go up to the highest level: each may be one too low."""
+    if any(isinstance(cell, str) and column.scale.split_number(cell)[0] is None for _, cell in distinct):
+        return  # words say their level themselves
+    zeros = [place for (_, cell), places in distinct.items() if as_number(cell) == 0 for place in places]
+    if zeros and not (values == column.scale.size).any():
+        findings.add(
+            WARNING,
+            "shifted-scale",
+            f"the numbers begin with 0 and none is {column.scale.size}; they were read as they stand, on a scale that "
+            "begins with 1.",
+            f"if the scale went from 0 to {column.scale.size - 1}, add 1 to every number.",
+            **table.place(column.official),
+            rows=sorted(place + 2 for place in zeros),
+        )
 
 
 def _anchors(scale: Scale) -> list[str]:

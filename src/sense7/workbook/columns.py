@@ -48,7 +48,7 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) ->
 
 
 def report_state(sheet: Sheet, findings: Findings) -> None:
-    """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas' errors."""
+    """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas without values."""
     if sheet.merged:
         findings.add(
             WARNING,
@@ -71,6 +71,15 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
             "error-cell",
             "a formula's error (such as #N/A or #DIV/0!); the cell was read as blank.",
             "mend the formula, or write the value.",
+            **place_of(sheet, position),
+            rows=[row],
+        )
+    for position, row in sheet.formulas:
+        findings.add(
+            WARNING,
+            "formula-without-value",
+            "a formula without a stored value; the cell was read as blank.",
+            "open the file in a spreadsheet program and save it anew, or write the value.",
             **place_of(sheet, position),
             rows=[row],
         )

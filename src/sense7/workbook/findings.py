@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 
 from sense7.errors import UserError
+from sense7.terminal import plain
 from sense7.workbook.sheets import cell_name
 
-__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError", "plain"]
+__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError"]
 
 ERROR = "error"
 WARNING = "warning"
@@ -14,17 +15,6 @@ _ROWS_SHOWN = 5
 _VALUE_SHOWN = 60
 _VALUES_APART = 10
 """Findings that differ in their value only are one finding if there are more than this many."""
-
-
-def plain(text: str) -> str:
-    r"""Text that can't steer a terminal: what is not printable is written as its escape.
-
-    Examples
-    --------
-    >>> print(plain("a\x1b[31mb"))
-    a\x1b[31mb
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """A look into an .xlsx package before it is read in earnest.
 
-Calamine lays a sheet out as a full rectangle up to its last cell, and reads an error such as
-#N/A as a blank. So a single stray cell in the last row and column, or a zip bomb, would exhaust
-the memory, and an error would go unnoticed. Regular expressions over the bytes find all three; no XML is
-parsed here, so no entity is ever expanded.
+Calamine lays a sheet out as a full rectangle up to its last cell, reads an error such as #N/A and a formula without
+a stored value as blanks, and ends the whole process where the memory does not suffice. So a stray cell in the last row
+and column, or a zip bomb, is to be found before. Regular expressions over the bytes do that, whatever a part
+is called; no XML is parsed here, so no entity is ever expanded.
 """
 
 import html
@@ -11,94 +11,233 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
+from typing import NamedTuple
 
 from sense7.errors import UserError
 
-__all__ = ["examine"]
+__all__ = ["Blanks", "examine"]
 
 LARGEST = 512 * 2**20
 """Bytes that the package may unpack to."""
 
-MOST_CELLS = 20_000_000
-"""Cells of the rectangle from A1 to a sheet's last filled cell."""
+DENSEST = 100
+"""Times its own size that a package of more than ``ALWAYS_SMALL`` bytes may unpack to; workbooks are about 10."""
 
-_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*>")
-_RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^>]*>")
-_ROW = re.compile(rb"row [^>]*?\br=\"(\d{1,7})\"")  # begins with a literal, which makes the search quick
-_WIDE = re.compile(rb" r=\"[A-Z]{3}\d")
-_FILLED_CELL = re.compile(rb"<(?:\w+:)?c\s[^>]*?\br=\"([A-Z]{1,3})(\d{1,7})\"[^>]*(?<!/)>")
-_ERROR_CELL = re.compile(rb"<(?:\w+:)?c\s(?=[^>]*\bt=\"e\")[^>]*?\br=\"([A-Z]{1,3})(\d{1,7})\"[^>]*>")
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, RuntimeError, OSError)
+ALWAYS_SMALL = 16 * 2**20
+
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+"""Rows and columns that a sheet of an .xlsx file may have."""
+
+MOST_CELLS = 26 * 999_999
+"""Cells of the rectangle from A1 to a sheet's last filled cell, and cells that a sheet may speak of."""
+
+# Each expression takes time in proportion to the text, whatever that is: none looks beyond the beginning of the next
+# tag, and none goes back over what it has matched.
+_UNCLOSED = re.compile(rb"<[^<>]*+<")
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^<>]*+>")
+_RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^<>]*+>")
+_PREFIX = rb"(?:[^\s<>/:\"'=]+:)?"
+# A cell tag that is not the usual <c r="A1" of a column up to Z and a row below a million: rare, so looked at closely.
+_UNUSUAL = (re.compile(rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")"), re.compile(rb":c[\s/>]"))
+_SHORTEST_USUAL = len('<c r="A1"/>')
+_STEP = re.compile(rb"<(/?)" + _PREFIX + rb"(c|row)(?=[\s/>])((?:[^<>\"']++|\"[^<\"]*+\"|'[^<']*+')*+)>")
+_REFERENCE = re.compile(  # the first attribute r; what stands inside the values of others is none
+    rb"(?:\s+[^\s=]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*?\s+r\s*=\s*[\"']([A-Za-z]{0,9})(\d{0,9})"
+)
+_ERROR_CELL = re.compile(
+    rb"<" + _PREFIX + rb"c\s(?=[^<>]*\bt\s*=\s*[\"']e[\"'])"
+    rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+>"
+)
+_FORMULA_ALONE = re.compile(
+    # A formula whose value is an empty text says so by its type.
+    rb"<" + _PREFIX + rb"c\s(?![^<>]*\bt\s*=\s*[\"']str)"
+    rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+(?<!/)>\s*+"
+    rb"<" + _PREFIX + rb"f\b[^<>]*+(?:(?<=/)>|>[^<]*+</[^<>]*+>)\s*+"
+    rb"(?:<" + _PREFIX + rb"v\s*/>|<" + _PREFIX + rb"v\s*>\s*+</[^<>]*+>)?\s*+</"
+)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError)
+_ENCRYPTED = 1
 
 
-def examine(path: Path) -> dict[str, list[tuple[int, int]]]:
-    """Find the error cells of each sheet, and refuse what can't be read within reason.
+class Blanks(NamedTuple):
+    """Cells that are read as blanks and are none: column (from 0) and row (from 1) of each."""
+
+    errors: list[tuple[int, int]]
+    formulas: list[tuple[int, int]]
+
+
+def examine(path: Path) -> dict[str, Blanks]:
+    """Find the cells of each sheet that only seem blank, and refuse what can't be read within reason.
 
     Parameters
     ----------
     path : Path
-        A file; anything but an .xlsx package is passed over.
+        A zip archive.
 
     Returns
     -------
     dict
-        Sheet -> (column from 0, row from 1) of each cell that holds an error such as #N/A.
+        Sheet -> its cells with an error such as #N/A, and those with a formula without a stored value.
 
     Raises
     ------
     UserError
-        If the package unpacks to more than 512 MiB, or a sheet reaches too far.
+        If it is no package, is damaged or protected, unpacks to too much, has a document type, or a sheet reaches
+        too far.
     """
+    part = "the list of parts"
     try:
         with zipfile.ZipFile(path) as package:
-            unpacked = sum(info.file_size for info in package.infolist())
-            if unpacked > LARGEST:
-                raise UserError(
-                    f"{path}: unpacks to {unpacked / 2**20:,.0f} MB, more than a workbook of conversations can be "
-                    f"({LARGEST // 2**20} MB). Check where it comes from, or save it anew from a spreadsheet program."
-                )
-            errors = {}
-            for name, part in _sheet_parts(package).items():
-                xml = package.read(part)
-                _require_reasonable(path, name, xml)
-                errors[name] = [_place(*match) for match in _ERROR_CELL.findall(xml)] if b't="e"' in xml else []
-            return errors
-    except _UNREADABLE:
-        return {}  # calamine will say what is wrong with it, or read it all the same
+            _require_sound(path, package)
+            names = _sheet_names(path, package)
+            found = {}
+            for part in package.namelist():
+                xml = _unpacked(package, part)
+                _require_plain(path, part, xml)
+                if b"sheetData" in xml:
+                    name = names.get(part.casefold(), part)
+                    _require_reasonable(path, name, xml)
+                    found[name] = _blanks(path, name, xml)
+            return found
+    except _UNREADABLE as error:
+        raise UserError(f"{path}: damaged: {part} can't be unpacked ({error}). Fetch or save it again.") from None
 
 
-def _sheet_parts(package: zipfile.ZipFile) -> dict[str, str]:
-    """Name of a sheet -> name of its part in the package."""
+def _require_sound(path: Path, package: zipfile.ZipFile) -> None:
+    """Refuse a package for what its list of parts says."""
+    parts = package.infolist()
+    names = {info.filename.casefold() for info in parts}
+    if "_rels/.rels" not in names or not any(name.endswith("workbook.xml") for name in names):
+        raise UserError(
+            f"{path}: not a workbook that can be read (a zip archive, but none of an .xlsx workbook). "
+            "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
+        )
+    if any(info.flag_bits & _ENCRYPTED for info in parts):
+        raise UserError(f"{path}: the archive is protected by a password. Save a copy without one and use that.")
+    if len(names) < len(parts):
+        raise UserError(f"{path}: damaged: a part is in the archive twice. Save it anew from a spreadsheet program.")
+    unpacked, packed = sum(info.file_size for info in parts), path.stat().st_size
+    if unpacked > LARGEST:
+        raise UserError(
+            f"{path}: unpacks to {unpacked / 2**20:,.0f} MB, more than a workbook of conversations can be "
+            f"({LARGEST // 2**20} MB). Check where it comes from, or save it anew from a spreadsheet program."
+        )
+    if unpacked > max(ALWAYS_SMALL, DENSEST * packed):
+        raise UserError(
+            f"{path}: unpacks to {unpacked / packed:,.0f} times its size, as no workbook of conversations does. "
+            "Check where it comes from, or save it anew from a spreadsheet program."
+        )
+
+
+def _unpacked(package: zipfile.ZipFile, part: str) -> bytes:
+    """Content of a part; no more of it is unpacked than the list of parts says that there is."""
+    info = package.getinfo(part)
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ValueError("it is compressed in a way that .xlsx files do not know")
+    with package.open(info) as stream:
+        return stream.read(info.file_size + 1)
+
+
+def _require_plain(path: Path, part: str, xml: bytes) -> None:
+    """Refuse what no workbook has and the reading library would misread: document types, other encodings."""
+    if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
+        raise UserError(f"{path}: {part} is not in UTF-8. Open it in a spreadsheet program and save it anew as .xlsx.")
+    if b"<!DOCTYPE" in xml[:4096]:
+        raise UserError(
+            f"{path}: {part} has a document type, as no workbook does. Check where it comes from, or save it anew "
+            "from a spreadsheet program."
+        )
+
+
+def _sheet_names(path: Path, package: zipfile.ZipFile) -> dict[str, str]:
+    """Name of a sheet's part, in lower case -> name of the sheet. It is for messages: parts are found without it."""
+    known = {name.casefold(): name for name in package.namelist()}
+    book = next(name for name in known if name.endswith("workbook.xml"))
+    folder = book.removesuffix("workbook.xml")
+    relations = known.get(f"{folder}_rels/workbook.xml.rels")
     targets = {
         _attribute(tag, "Id"): _attribute(tag, "Target")
-        for tag in _RELATION.findall(package.read("xl/_rels/workbook.xml.rels"))
+        for tag in _RELATION.findall(_unpacked(package, relations) if relations else b"")
     }
-    parts = {}
-    for tag in _SHEET.findall(package.read("xl/workbook.xml")):
+    names = {}
+    for tag in _SHEET.findall(_unpacked(package, known[book])):
         target = targets.get(_attribute(tag, r"\w+:id"), "")
-        part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-        if part in package.NameToInfo:
-            parts[_attribute(tag, "name")] = part
-    return parts
+        part = target.removeprefix("/") if target.startswith(("/", folder or "/")) else f"{folder}{target}"
+        name, other = _attribute(tag, "name"), names.get(part.casefold())
+        if other is not None and part.casefold() in known:  # thousands of names could stand for one large sheet
+            raise UserError(
+                f"{path}: the sheets {other} and {name} are one and the same part ({part}). "
+                "Save it anew from a spreadsheet program."
+            )
+        names[part.casefold()] = name
+    return names
 
 
 def _attribute(tag: bytes, name: str) -> str:
-    match = re.search(rf"\s{name}=\"([^\"]*)\"", tag.decode("utf-8", errors="replace"))
-    return html.unescape(match[1]) if match else ""
+    match = re.search(rf"\s{name}\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", tag.decode("utf-8", errors="replace"))
+    return html.unescape(match[1] or match[2] or "") if match else ""
 
 
 def _require_reasonable(path: Path, name: str, xml: bytes) -> None:
-    lowest = max(map(int, _ROW.findall(xml)), default=0)
-    if lowest * (16_384 if _WIDE.search(xml) else 702) <= MOST_CELLS:
-        return  # true of every sensible sheet; the exact count takes longer
-    places = [_place(*match) for match in _FILLED_CELL.findall(xml)]
-    width = max((column for column, _ in places), default=-1) + 1
-    height = max((row for _, row in places), default=0)
-    if width * height > MOST_CELLS:
+    if not any(tag.search(xml) for tag in _UNUSUAL) and len(xml) < MOST_CELLS * _SHORTEST_USUAL:
+        return  # true of every sensible sheet; the exact extent takes longer
+    _require_closed(path, name, xml)
+    height, width, cells = _extent(xml)
+    if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
         raise UserError(
             f"{path}: sheet {name} reaches to row {height:,} and column {width:,}, which is more than can be read "
             "at once. Delete the stray cells far below or beside the data and save it anew."
         )
+    if cells > MOST_CELLS:
+        raise UserError(
+            f"{path}: sheet {name} has more than {MOST_CELLS:,} cells, most of them blank. "
+            "Delete the rows below the data and save it anew."
+        )
+
+
+def _require_closed(path: Path, name: str, xml: bytes) -> None:
+    """Refuse a tag that begins inside another: what it holds would be overlooked here, and not by calamine."""
+    if match := _UNCLOSED.search(xml):
+        raise UserError(
+            f"{path}: sheet {name}: damaged: the tag at byte {match.start() + 1:,} has no end. "
+            "Save it anew from a spreadsheet program."
+        )
+
+
+def _extent(xml: bytes) -> tuple[int, int, int]:
+    """Last row and column that hold something, as calamine counts them, and how many cells there are.
+
+    A cell or row without a place follows the one before it. Counting ends where it is too much.
+    """
+    height = width = cells = 0
+    row, column = 1, 0
+    for closing, tag, attributes in (match.groups() for match in _STEP.finditer(xml)):
+        blank = attributes.endswith(b"/")
+        if tag == b"row":
+            if not closing and (place := _REFERENCE.match(attributes)):
+                row = int(place[2] or 1)
+            if closing or blank:
+                row, column = row + 1, 0
+        elif not closing:
+            at = row
+            if place := _REFERENCE.match(attributes):
+                column, at = _place(place[1].upper(), place[2] or b"1")
+            column, cells = column + 1, cells + 1
+            if not blank:
+                height, width = max(height, at), max(width, column)
+            if cells > MOST_CELLS or height > MOST_ROWS or height * width > MOST_CELLS:
+                break
+    return height, width, cells
+
+
+def _blanks(path: Path, name: str, xml: bytes) -> Blanks:
+    has_errors = b't="e"' in xml or b"t='e'" in xml
+    has_formulas = b"<f" in xml or b":f" in xml
+    if has_errors or has_formulas:
+        _require_closed(path, name, xml)
+    errors = _ERROR_CELL.findall(xml) if has_errors else []
+    formulas = _FORMULA_ALONE.findall(xml) if has_formulas else []
+    return Blanks([_place(*match) for match in errors], [_place(*match) for match in formulas])
 
 
 def _place(letters: bytes, row: bytes) -> tuple[int, int]:

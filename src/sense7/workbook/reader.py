@@ -24,7 +24,12 @@ __all__ = ["parse_sheets", "read_workbook"]
 
 
 def read_workbook(
-    path: str | Path, *, strict: bool = False, prompted_condition: str | None = None, name: str | None = None
+    path: str | Path,
+    *,
+    strict: bool = False,
+    prompted_condition: str | None = None,
+    name: str | None = None,
+    part: bool = False,
 ) -> Study:
     """Read a workbook of the official format.
 
@@ -38,6 +43,8 @@ def read_workbook(
         The condition with the empathy prompt; guessed from the names if not given.
     name : str, optional
         Name of the study; the file's stem if not given.
+    part : bool
+        Whether this is one part of a data set (:mod:`sense7.workbook.partitions`), which may lack any rating.
 
     Returns
     -------
@@ -52,9 +59,8 @@ def read_workbook(
         If the analysis is impossible, or ``strict`` and anything was found; lists every finding.
     """
     sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
-    return parse_sheets(
-        sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name or Path(path).stem
-    )
+    name = name or Path(path).stem
+    return parse_sheets(sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name, part=part)
 
 
 def parse_sheets(
@@ -64,6 +70,7 @@ def parse_sheets(
     strict: bool = False,
     prompted_condition: str | None = None,
     name: str = "workbook",
+    part: bool = False,
 ) -> Study:
     """Give meaning to sheets that are read already; see :func:`read_workbook`."""
     findings = Findings()
@@ -77,7 +84,8 @@ def parse_sheets(
         if conversations is not None:
             message_frame, turns = read_messages(messages, levels, tasks, conversations, findings)
     participants, participants_sheet = read_participants(sheets, tables, conversations, findings)
-    if conversations is None or message_frame is None or findings.errors or (strict and len(findings)):
+    errors = [finding for finding in findings.errors if not (part and finding.kind == "no-rating")]
+    if conversations is None or message_frame is None or errors or (strict and len(findings)):
         raise WorkbookError(path, findings, strict)
     prompted, reason = find_prompted(conversations, prompted_condition, path)
     return Study(

@@ -4,7 +4,7 @@ import pandas as pd
 
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
-from sense7.workbook.findings import plain
+from sense7.terminal import plain
 
 __all__ = ["describe", "findings_table", "print_description"]
 

@@ -8,23 +8,23 @@ number, a link or a formula. What is written is read back equal; what can't be i
 import datetime
 import math
 import re
-import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import is_zipfile
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reading
-from sense7.workbook.package import examine
+from sense7.files import not_written, one_line, reading, replacing
+from sense7.workbook.package import MOST_COLUMNS, MOST_ROWS, Blanks, examine
 
 __all__ = ["Sheet", "cell_name", "read_sheets", "write_sheets"]
 
 LONGEST_TEXT = 32_767
 """Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
 
-MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
-"""Rows and columns that a sheet of an .xlsx file may have."""
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+"""How files of Office begin that are no zip archives: those before .xlsx, and any that a password protects."""
 
 _CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: equal content is to give equal bytes
 _FIRST_DAY = datetime.date(1900, 1, 1)
@@ -56,7 +56,10 @@ class Sheet:
         Number of merged ranges; only the first cell of each holds its value.
     errors : list of tuple
         Column (from 0) and row (from 1) of each cell that holds an error such as #N/A, which
-        is read as blank. Neither these nor merged ranges are written or compared.
+        is read as blank.
+    formulas : list of tuple
+        Likewise of each formula without a stored value. Neither these nor errors and merged ranges are written
+        or compared.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Sheet:
     visible: bool = True
     merged: int = field(default=0, compare=False)
     errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
+    formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
@@ -88,7 +92,7 @@ def cell_name(column: int, row: int) -> str:
 
 
 def read_sheets(path: str | Path) -> dict[str, Sheet]:
-    """Read every worksheet of an Excel or OpenDocument file.
+    """Read every worksheet of an .xlsx file.
 
     Parameters
     ----------
@@ -103,32 +107,31 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
     Raises
     ------
     UserError
-        If there is no such file, it can't be read, or it is no workbook.
+        If there is no such file, it can't be read, is no .xlsx workbook, or unpacks to more than can be read.
     """
     import python_calamine
 
     path = Path(path)
     _require_readable(path)
-    errors = examine(path)
+    blanks = examine(path)
+    where = ""
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         metadata = {entry.name: entry for entry in book.sheets_metadata}
+        _require_distinct(book.sheet_names, path)
         sheets = {}
         for name in book.sheet_names:
             if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet:
                 continue
-            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], errors.get(name, []))
-    except python_calamine.PasswordError:
-        raise UserError(
-            f"{path}: the workbook is protected by a password. Save a copy without one and use that."
-        ) from None
+            where = f"sheet {name}: "
+            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], blanks.get(name, Blanks([], [])))
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
         panicked = type(error).__name__ == "PanicException"
         if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
             raise
         raise UserError(
-            f"{path}: not a workbook that can be read ({one_line(error)}). "
+            f"{path}: {where}not a workbook that can be read ({one_line(error)}). "
             "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
         ) from None
     return sheets
@@ -141,11 +144,30 @@ def _require_readable(path: Path) -> None:
         raise UserError(f"{path}: the file is empty. Fetch or save it again.")
     if start.startswith(b"version https://git-lfs"):
         raise UserError(f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for.")
-    if path.suffix.casefold() == ".xlsx" and not is_zipfile(path) and not start.startswith(b"\xd0\xcf"):
+    if start.startswith(_OLD_OFFICE):
+        raise UserError(
+            f"{path}: the workbook is protected by a password, or of a format before .xlsx, and neither can be read. "
+            "Save a copy as .xlsx without a password and use that."
+        )
+    if is_zipfile(path):
+        return
+    if path.suffix.casefold() == ".xlsx":
         raise UserError(f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again.")
+    tables = " Of CSV files, give the folder that holds Tasks.csv and Messages.csv."
+    raise UserError(
+        f"{path}: not a workbook that can be read. Expected an .xlsx file; open it in a spreadsheet program and save "
+        f"it anew as .xlsx.{tables if path.suffix.casefold() == '.csv' else ''}"
+    )
 
 
-def _sheet(source, metadata, errors: list[tuple[int, int]]) -> Sheet:
+def _require_distinct(names: list[str], path: Path) -> None:
+    counts = Counter(map(str.casefold, names))
+    for name in names:
+        if counts[name.casefold()] > 1:
+            raise UserError(f"{path}: several sheets are called {name}. Rename or remove all but one.")
+
+
+def _sheet(source, metadata, blanks: Blanks) -> Sheet:
     import python_calamine
 
     table = source.to_python(skip_empty_area=False)
@@ -162,7 +184,8 @@ def _sheet(source, metadata, errors: list[tuple[int, int]]) -> Sheet:
         rows=rows,
         visible=metadata.visible == python_calamine.SheetVisibleEnum.Visible,
         merged=len(source.merged_cell_ranges or ()),
-        errors=errors,
+        errors=blanks.errors,
+        formulas=blanks.formulas,
     )
 
 
@@ -220,11 +243,8 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
     for sheet in ordered:
         _require_writable(sheet, path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as folder:
-            part = Path(folder) / "part.xlsx"
+        with replacing(path) as part:
             _write(ordered, part)
-            part.replace(path)
     except Exception as error:
         # FileCreateError is XlsxWriter's name for an OSError.
         if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":

@@ -9,7 +9,6 @@ import csv
 import datetime
 import decimal
 import hashlib
-import io
 import math
 import re
 from pathlib import Path
@@ -19,11 +18,14 @@ from sense7.files import one_line, reading, reason
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.values import as_text
 
-__all__ = ["hash_tables", "read_tables", "table_files"]
+__all__ = ["as_typed", "hash_tables", "read_tables", "read_text", "table_files"]
+
+csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
 ENDINGS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 
@@ -127,10 +129,11 @@ def _sheet(name: str, header: list[str], rows: list[list]) -> Sheet:
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list]]:
-    text = _decode(path)
+    text = read_text(path)
     first = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=first.count)  # the first of them where none occurs
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Not by io.StringIO, which holds the text once more, at four bytes a character.
+    lines = csv.reader((line[0] for line in _LINE.finditer(text)), delimiter=delimiter, strict=True)
     header: list[str] = []
     rows: list[list] = []
     try:
@@ -141,7 +144,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
                     f"{path}: row {number} has {len(filled)} cells, row 1 names {len(header)} columns. "
                     "Put texts that hold the separator or a line break into double quotes."
                 )
-            rows.append([_typed(cell) for cell in filled] + [None] * (len(header) - len(filled)))
+            rows.append([as_typed(cell) for cell in filled] + [None] * (len(header) - len(filled)))
     except csv.Error as error:
         raise UserError(
             f"{path}: row {len(rows) + 2}, which ends at or before line {lines.line_num}: no CSV ({one_line(error)}). "
@@ -152,7 +155,14 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
     return header, rows
 
 
-def _decode(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a text file in UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    UserError
+        If it can't be read, or is of another encoding; names line and byte.
+    """
     with reading(path) as stream:
         content = stream.read()
     try:
@@ -176,8 +186,12 @@ def _without_blank_end(cells: list[str]) -> list[str]:
     return cells[:length]
 
 
-def _typed(text: str) -> str | float | None:
-    """A CSV file's cell: None if blank, a number where that loses nothing."""
+def as_typed(text: str) -> str | float | None:
+    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing.
+
+    >>> [as_typed(text) for text in ("", "4", "-0.5", "007", "1e3")]
+    [None, 4.0, -0.5, '007', '1e3']
+    """
     if text and _NUMBER.fullmatch(text):
         number = float(text)
         if text in (as_text(number), repr(number)):

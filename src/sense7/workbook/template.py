@@ -1,11 +1,10 @@
 """An empty workbook of the official format to fill in: columns explained, answers to choose from."""
 
 import datetime
-import tempfile
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import not_written
+from sense7.files import not_written, replacing
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
 
 __all__ = ["PARTICIPANT_COLUMNS", "explain", "write_template"]
@@ -112,11 +111,8 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     if path.exists() and not replace:
         raise UserError(f"{path}: is there already. Give another name, or --force to write over it.")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as folder:
-            part = Path(folder) / "part.xlsx"
+        with replacing(path) as part:
             _write(part)
-            part.replace(path)
     except Exception as error:
         # FileCreateError is XlsxWriter's name for an OSError.
         if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":

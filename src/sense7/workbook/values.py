@@ -1,5 +1,6 @@
 """Cells as texts, names and numbers, whatever type they have in the file; and ids that are spelt differently."""
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -30,17 +31,12 @@ def as_name(cell) -> str | None:
 
 
 def as_number(cell) -> float | None:
-    """A cell as a number; None if it holds none."""
+    """A cell as a number; None if it holds none, or one beyond all bounds."""
     if isinstance(cell, bool):
         return None
-    if isinstance(cell, int | float):
-        return float(cell)
-    if isinstance(cell, str):
-        try:
-            value = float(cell)
-        except ValueError:
-            return None
-        return value if np.isfinite(value) and "_" not in cell else None  # to Python 1_000 is a number
+    if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
+        with contextlib.suppress(ValueError, OverflowError):
+            return value if np.isfinite(value := float(cell)) else None
     return None
 
 

@@ -1,0 +1,238 @@
+"""Everything from reading to ledger at 1, 10 and 100 times the size: seconds and peak memory of every step.
+
+    python benchmarks/growth.py --times 1 10 100
+
+The data of a size are so many simulated studies of 672 conversations, side by side as one. Each step runs in a
+process of its own, with a kernel of its own where it is a notebook, so that its memory is its own. What was measured
+is kept: given again, the command goes on where it was, and measures anew what changed since. An .xlsx sheet ends at
+1,048,576 rows, so the largest size is read from tables only.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.pipeline import execute
+from sense7.pipeline.build import find_checkout, plan_jobs, write_ledger
+from sense7.record import write_json
+from sense7.simulate import Parameters, draw
+from sense7.simulate.text import write_words
+from sense7.simulate.workbook import build_sheets
+from sense7.taxonomy import SYNTHETIC_SHEET
+from sense7.workbook import Sheet, read_workbook, write_sheets
+from sense7.workbook.package import MOST_ROWS
+from sense7.workbook.values import as_text
+
+CONVERSATIONS = Parameters().conversations
+PARTS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId",), "Participants": ("PID",)}
+"""Sheets, and their columns of ids."""
+
+NOTE = "These tables are synthetic. Nobody said or rated anything in them; their numbers are no findings."
+FORMATS = {"workbook": "xlsx", "CSV": "csv", "parquet": "parquet"}
+
+
+# --- data ------------------------------------------------------------------------------
+
+
+def studies(times: int):
+    """Sheets of as many simulated studies, one after the other, with ids of their own."""
+    for number in range(times):
+        streams = [np.random.default_rng(child) for child in np.random.SeedSequence(number).spawn(3)]
+        study = draw(Parameters(), streams[0])
+        sheets = build_sheets(study, write_words(study, streams[1]), streams[2]).sheets
+        for name, columns in PARTS.items():
+            places = [sheets[name].header.index(column) for column in columns]
+            for row in sheets[name].rows:
+                for place in places:
+                    row[place] = f"S{number}-{row[place]}"
+        yield sheets
+
+
+def write_csv(times: int, folder: Path) -> None:
+    """Write the tables of a size, one study after the other."""
+    folder.mkdir(parents=True)
+    marks = [["key", "value"], ["note", NOTE], ["studies", str(times)]]
+    with (folder / f"{SYNTHETIC_SHEET}.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(marks)
+    streams = {name: (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") for name in PARTS}
+    for number, sheets in enumerate(studies(times)):
+        for name, stream in streams.items():
+            table = csv.writer(stream)
+            if number == 0:
+                table.writerow(sheets[name].header)
+            table.writerows([["" if cell is None else as_text(cell) for cell in row] for row in sheets[name].rows])
+    for stream in streams.values():
+        stream.close()
+
+
+def make_data(times: int, folder: Path) -> dict[str, Path]:
+    """Give the data of a size in every format that can hold them here, written once."""
+    places = {name: folder / f"data.{ending}" for name, ending in FORMATS.items()}
+    making = folder / "making"
+    shutil.rmtree(making, ignore_errors=True)
+    if not places["CSV"].exists():
+        write_csv(times, making)
+        making.rename(places["CSV"])
+    rows = sum(1 for _ in csv.reader((places["CSV"] / "Messages.csv").open(newline="", encoding="utf-8")))
+    if rows > MOST_ROWS:
+        del places["workbook"]
+    elif not places["workbook"].exists():
+        merged: dict[str, Sheet] = {}
+        for sheets in studies(times):
+            for name in PARTS:
+                merged.setdefault(name, Sheet(name, sheets[name].header, [])).rows.extend(sheets[name].rows)
+        marks = Sheet(SYNTHETIC_SHEET, ["key", "value"], [["note", NOTE], ["studies", str(times)]])
+        write_sheets([*merged.values(), marks], places["workbook"])
+    try:
+        from pyarrow import csv as arrow_csv
+        from pyarrow import parquet
+    except ImportError:
+        del places["parquet"]
+        return places
+    if not places["parquet"].exists():
+        making.mkdir()
+        for path in places["CSV"].glob("*.csv"):
+            parse = arrow_csv.ParseOptions(newlines_in_values=True)
+            convert = arrow_csv.ConvertOptions(strings_can_be_null=True, null_values=[""])
+            table = arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+            parquet.write_table(table, making / f"{path.stem}.parquet")
+        making.rename(places["parquet"])
+    return places
+
+
+# --- steps -----------------------------------------------------------------------------
+
+
+def run_step(step: str, folder: Path, data: Path) -> None:
+    """Do one step; called in a process of its own."""
+    root = find_checkout()
+    edition = folder / "edition"
+    if step.startswith("read "):
+        read_workbook(data)
+    elif step == "ground truth":
+        from sense7.statistics.ground_truth import ground_truth
+
+        study = read_workbook(data)
+        start = time.process_time()
+        ground_truth(study.turns, study.conversations["conversation"])
+        print(json.dumps({"of it": time.process_time() - start}))
+    elif step == "ledger":
+        from sense7.sources import resolve
+
+        write_ledger(root, edition, resolve(data)[1], None)
+    else:
+        job = plan_jobs(root, {"data": str(data), "results": "../results"}, "", [])[step]
+        scratch = edition / f"{step}.left"
+        shutil.rmtree(scratch, ignore_errors=True)
+        for part in (edition / "notebooks", edition / "results", scratch):
+            part.mkdir(parents=True, exist_ok=True)
+        execute.executed_copy(job, edition / "notebooks", scratch)
+        shutil.rmtree(scratch)
+
+
+def measure(step: str, folder: Path, data: Path, limit: float) -> dict:
+    """Seconds, seconds of processors, and peak memory of one step, or why there are none."""
+    command = [sys.executable, __file__, "--step", step, "--folder", str(folder), "--data", str(data)]
+    environment = os.environ | execute.FIXED
+    log = folder / "step.log"
+    start = time.perf_counter()
+    with log.open("w+") as stream:
+        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)  # noqa: S603
+        timed_out = False
+        while True:
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.perf_counter() - start > limit and not timed_out:
+                process.terminate()
+                timed_out = True
+            time.sleep(0.05)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        stream.seek(0)
+        last = (stream.read().strip().splitlines() or [""])[-1]
+    found = {
+        "seconds": round(time.perf_counter() - start, 2),
+        "processor_seconds": round(used.ru_utime + used.ru_stime, 2),
+        "peak_mib": round(used.ru_maxrss / 1024),
+    }
+    if process.returncode:
+        found["problem"] = f"not finished within {limit:g} s" if timed_out else last[:300]
+    elif last.startswith("{"):
+        found["own_processor_seconds"] = round(json.loads(last)["of it"], 4)
+    return found
+
+
+def growth_exponents(sizes: dict) -> dict[str, float]:
+    """Of each step between its two largest sizes: 1 is linear, 0 is no growth at all."""
+    (small, before), (large, after) = list(sizes.items())[-2:]
+    factor = math.log(int(large) / int(small))
+    exponents = {}
+    for step, found in after["steps"].items():
+        other = before["steps"].get(step, {"problem": "absent"})
+        if "problem" not in found and "problem" not in other:
+            key = "own_processor_seconds" if "own_processor_seconds" in found else "processor_seconds"
+            exponents[step] = round(math.log(max(found[key], 1e-4) / max(other[key], 1e-4)) / factor, 2)
+    return exponents
+
+
+def main() -> None:
+    """Measure all sizes, or do one step."""
+    root = find_checkout()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--times", type=int, nargs="+", default=[1, 10])
+    parser.add_argument("--only", nargs="+", help="names of steps")
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds that a step may take")
+    parser.add_argument("--out", type=Path, default=root / "data" / "growth.json")
+    parser.add_argument("--kept", type=Path, default=root / "_build" / "bench", help="folder of the data")
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.step:
+        run_step(given.step, given.folder, given.data)
+        return
+    kept = given.kept / "growth-measured.json"
+    measured = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    digests = {name: job.digest for name, job in plan_jobs(root, {}, "", []).items()}
+    library = execute.library_digest(())
+    sizes = {}
+    for times in given.times:
+        folder = given.kept / f"{times} times"
+        print(f"{times} times: making the data, unless they are there", flush=True)
+        data = make_data(times, folder)
+        steps = [f"read {name}" for name in data] + ["ground truth", *digests, "ledger"]
+        sizes[str(times)] = {"conversations": CONVERSATIONS * times, "steps": {}}
+        for number, step in enumerate(steps, 1):
+            key = f"{times} {step} {digests.get(step, library)}"
+            if key not in measured and (not given.only or step in given.only):
+                name = step.removeprefix("read ")
+                found = measure(step, folder, data.get(name, data["CSV"]), given.limit)
+                measured[key] = found
+                write_json(kept, measured)
+                print(f"{times} times, {number} of {len(steps)}: {step}: {found}", flush=True)
+            if key in measured:
+                sizes[str(times)]["steps"][step] = measured[key]
+        sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
+    report = {
+        "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors",
+        "versions": {"Python": platform.python_version(), "numpy": np.__version__, "pandas": pd.__version__},
+        "sizes": sizes,
+        "exponents": growth_exponents(sizes) if len(sizes) > 1 else {},
+    }
+    write_json(given.out, report)
+    print(given.out)
+
+
+if __name__ == "__main__":
+    main()

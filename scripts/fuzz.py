@@ -1,0 +1,131 @@
+"""Search for input that makes a reader crash, hang or swell: a run of atheris, guided by coverage.
+
+    make fuzz                                        # or: python scripts/fuzz.py
+    python scripts/fuzz.py tables claims --seconds 300
+    python scripts/fuzz.py --minimise                # afterwards: keep in the corpus what adds coverage, no more
+
+Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from the inputs in ``tests/fuzz/corpus/TARGET``;
+what it finds on the way stays in ``_build/fuzz/TARGET``, so that the next run goes on from there. An input that ends
+a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Mend the reader, and put the
+input into the corpus under a name that says what it is: every ``make test`` replays the corpus, without atheris.
+
+Atheris is no part of the lock, as it has wheels for Linux only. Install it beside it, and again after each change of
+the lock: ``.venv/bin/python -m pip install 'atheris>=3,<4'``.
+"""
+
+import argparse
+import importlib.util
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests" / "fuzz"
+WORK = ROOT / "_build" / "fuzz"
+INSTRUMENTED = ["sense7", "yaml", "zipfile"]
+"""Packages whose branches guide the search."""
+
+HANGS = 30
+"""Seconds by the clock after which a run is ended. A target allows less, by the processor's time: on a busy machine
+the clock alone would find hangs that are none."""
+
+LARGEST_CORPUS = 8_000
+"""Bytes of a target's inputs that ``--minimise`` keeps, smallest first; those with a name of their own come on top."""
+
+
+def main() -> int:
+    """Run the targets that were asked for, one after another."""
+    options = _options()
+    if importlib.util.find_spec("atheris") is None:
+        print(
+            "atheris is not installed, and is no part of the lock. Install it beside it (Linux): "
+            f"{sys.executable} -m pip install 'atheris>=3,<4'",
+            file=sys.stderr,
+        )
+        return 2
+    if options.inside:
+        return _fuzz(options.targets[0], options.inside)
+    failed = [name for name in options.targets or _targets() if not _run(name, options)]
+    if failed:
+        print(f"Findings in {', '.join(failed)}: see {WORK / 'findings'}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("targets", nargs="*", help="targets; all of them if none is given")
+    parser.add_argument("--seconds", type=int, default=120, help="for each target (default: 120)")
+    parser.add_argument("--minimise", action="store_true", help="bring what was found into the corpus")
+    parser.add_argument("--inside", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _targets() -> list[str]:
+    return sorted(path.name for path in (TESTS / "corpus").iterdir() if path.is_dir())
+
+
+def _run(name: str, options: argparse.Namespace) -> bool:
+    """Run one target, or minimise its corpus; whether nothing was found."""
+    kept, found, findings = TESTS / "corpus" / name, WORK / name, WORK / "findings"
+    for folder in (kept, found, findings):
+        folder.mkdir(parents=True, exist_ok=True)
+    dictionary = TESTS / "dictionaries" / f"{name}.dict"
+    flags = ["-rss_limit_mb=2048", f"-timeout={HANGS}", f"-artifact_prefix={findings}/{name}-", "-verbosity=1"]
+    flags += [f"-dict={dictionary}"] if dictionary.exists() else []
+    print(f"== {name}", flush=True)
+    if options.minimise:
+        return _minimise(name, kept, found, flags)
+    flags += [f"-max_total_time={options.seconds}", "-print_final_stats=1", "-max_len=20000"]
+    return _inside(name, [*flags, str(found), str(kept)]) == 0
+
+
+def _inside(name: str, arguments: list[str]) -> int:
+    return subprocess.run([sys.executable, __file__, name, "--inside", *arguments], check=False).returncode  # noqa: S603
+
+
+def _minimise(name: str, kept: Path, found: Path, flags: list[str]) -> bool:
+    """Keep the smallest inputs that reach all that was reached, up to a size; and those that bear a name."""
+    merged = WORK / f"{name}.merged"
+    shutil.rmtree(merged, ignore_errors=True)
+    merged.mkdir()
+    if _inside(name, ["-merge=1", *flags, str(merged), str(kept), str(found)]) != 0:
+        return False
+    named = {path.read_bytes() for path in kept.iterdir() if not _is_hash(path.name)}
+    for path in kept.iterdir():
+        if _is_hash(path.name):
+            path.unlink()
+    room = LARGEST_CORPUS
+    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        room -= path.stat().st_size
+        if room >= 0 and path.read_bytes() not in named:
+            shutil.copy(path, kept / path.name[:16])
+    shutil.rmtree(merged)
+    return True
+
+
+def _is_hash(name: str) -> bool:
+    return len(name) == 16 and set(name) <= set("0123456789abcdef")
+
+
+def _fuzz(name: str, arguments: list[str]) -> int:
+    import atheris
+
+    sys.path.insert(0, str(TESTS))
+    with atheris.instrument_imports(include=INSTRUMENTED):
+        import targets
+
+    def timed(content: bytes) -> None:
+        started = time.process_time()
+        targets.TARGETS[name](content)
+        if (taken := time.process_time() - started) > targets.SECONDS:
+            raise TimeoutError(f"{len(content):,} bytes took {taken:.0f} s")
+
+    atheris.Setup([sys.argv[0], *arguments], timed)
+    atheris.Fuzz()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""The main statistics of a data set in parts: each part is read and summed as one task, here or on a cluster."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from sense7.statistics.sufficient import PartSums, estimates_of_parts, sums_of_part
+from sense7.workbook import read_workbook
+from sense7.workbook.partitions import partition_folders
+
+__all__ = ["read_part", "statistics_of_parts"]
+
+
+def read_part(folder: Path, scores: pd.Series | None = None) -> PartSums:
+    """Read one part, and give its sums; its texts are forgotten."""
+    return sums_of_part(read_workbook(folder, part=True), scores)
+
+
+def statistics_of_parts(
+    folder: str | Path, scores: pd.Series | None = None, *, apply: Callable = map, **options
+) -> pd.DataFrame:
+    """Estimates and intervals of a data set that lies in parts.
+
+    Parameters
+    ----------
+    folder : path
+        As :func:`sense7.workbook.partitions.write_partitions` writes it.
+    scores : Series, optional
+        A judge's score of each conversation, by its id.
+    apply : callable
+        Applies a function to each of several items, as :func:`map` does; that of a
+        :class:`~sense7.pipeline.scheduler.Cluster` or :class:`~sense7.pipeline.scheduler.ThisMachine`.
+    **options
+        Of :class:`~sense7.statistics.bootstrap.ParticipantBootstrap`.
+
+    Returns
+    -------
+    DataFrame
+        See :func:`sense7.statistics.sufficient.estimates_of_parts`.
+
+    Raises
+    ------
+    UserError
+        If there is no part, one of them can't be read, or a participant is in two of them.
+    """
+    places = [place.absolute() for place in partition_folders(folder)]
+    return estimates_of_parts(list(apply(partial(read_part, scores=scores), places)), **options)

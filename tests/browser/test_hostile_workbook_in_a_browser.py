@@ -1,0 +1,326 @@
+"""The book of a workbook full of hostile text, judged by a hostile model: all of it is text, and nothing else.
+
+The markup is what a browser makes of it, since nobody else's reading counts. Whatever a payload would run sets
+``window.__pwned``; whatever it would load comes from a host that is not this machine.
+"""
+
+import base64
+import csv
+import importlib.util
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from sense7 import load
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def helper(name, path):
+    spec = importlib.util.spec_from_file_location(name, TESTS / path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+hostile = helper("hostile_in_a_browser", "faults/hostile.py")
+endpoint = helper("endpoint_of_a_hostile_judge", "judge/endpoint.py")
+
+EXPLORER = "book/explorer.html"
+WORD = re.compile("zq[a-z]+[0-9]?[0-9]{2}q")
+THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}
+PLACES_OF_TEXT = {
+    ("svg", "aria-label"),  # what a figure shows, for those who do not see it
+    ("a", "href"),  # into the explorer, and within it; see below
+    ("option", "value"),  # filters of the explorer
+}
+"""Attributes in which a text of the data belongs."""
+
+THEME_RUNS = {"window.print()", "toggleFullScreen()"}
+"""Buttons of the theme."""
+
+LOOK = """() => {
+    const word = /zq[a-z]+[0-9]?[0-9]{2}q/;
+    const attributes = [], elements = [];
+    for (const element of document.querySelectorAll("*")) {
+        for (const { name, value } of element.attributes) {
+            if (word.test(name) || word.test(value)) attributes.push([element.localName, name, value]);
+            if (name.startsWith("on")) attributes.push([element.localName, name, value]);
+        }
+        const odd = ["iframe", "object", "embed", "base", "math", "mglyph", "frame", "applet", "portal"];
+        const holds = ["script", "style", "link", "meta", "title", "noscript", "textarea"];
+        if (odd.includes(element.localName)) elements.push(element.outerHTML.slice(0, 200));
+        if (holds.includes(element.localName) && word.test(element.textContent)) {
+            elements.push(`${element.localName}: ${element.textContent.slice(0, 200)}`);
+        }
+    }
+    // What a notebook says on standard error names folders of whoever made the book.
+    const noise = document.querySelectorAll(".stderr, .math, mjx-container, .MathJax").length;
+    return { attributes, elements, noise, ran: window.__pwned ?? null, text: document.body.textContent };
+}"""
+"""What a browser made of a page: attributes and elements that a payload may have a part in."""
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory):
+    """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
+    if importlib.util.find_spec("inspect_ai") is None:
+        return None
+    from sense7.judge.endpoint import Endpoint
+    from sense7.judge.prompt import Prompt
+    from sense7.judge.run import carry_out, plan_session
+    from sense7.workbook import write_sheets
+
+    folder = tmp_path_factory.mktemp("judged")
+    write_sheets(hostile.sheets(), folder / "asked.xlsx")
+    file = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
+    file.write_text("\n".join([*hostile.texts("template"), "{chat}"]), encoding="utf-8", newline="\n")
+
+    def answer(asked):
+        return endpoint.Answer(text=f"<S0>{hostile.text('output', asked.number)}</S0><S2>{1 + asked.number % 5}</S2>")
+
+    with endpoint.Endpoint(answer) as server:
+        plan = plan_session(
+            load(folder / "asked.xlsx"),
+            endpoint=Endpoint.of(server.address, {}),
+            folder=folder / "session",
+            model=f"maker/{hostile.text('model', 1)}",
+            prompt=Prompt.read(file),
+            runs=2,
+        )
+        assert set(carry_out(plan).statuses) == {"ok"}
+    return folder / "session"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(predictions, tmp_path_factory):
+    """The edition, made before the browser opens; a link in its place leads out of the folder of editions."""
+    root = tmp_path_factory.mktemp("hostile")
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "precious.txt").write_text("kept", encoding="utf-8")
+    editions = root / "_build" / "editions"
+    editions.mkdir(parents=True)
+    (editions / "hostile").symlink_to(outside, target_is_directory=True)
+    edition = hostile.build(root, predictions)
+    assert [path.name for path in outside.iterdir()] == ["precious.txt"]
+    assert not edition.folder.is_symlink()
+    return edition
+
+
+@pytest.fixture(scope="module")
+def html(built):
+    """Folder of the pages; the readers of this module open these."""
+    return built.folder / "html"
+
+
+@pytest.fixture(scope="module")
+def study(built):
+    return load(built.folder / "data" / hostile.FILE)
+
+
+@pytest.fixture
+def reader(new_reader):
+    """A reader who is asked nothing, and whose browser complains of nothing and asks nobody outside."""
+    reader = new_reader()
+    dialogs = []
+    reader.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    yield reader
+    reader.context.close()
+    assert dialogs == []
+    assert reader.outside == []
+    assert set(reader.complaints) <= THEME_SAYS
+
+
+def look(page):
+    """What is on a page; whatever came of a payload is named."""
+    found = page.evaluate(LOOK)
+    assert found["ran"] is None
+    assert found["elements"] == []
+    assert found["noise"] == 0
+    places = [entry for entry in found["attributes"] if entry[2] not in THEME_RUNS]
+    assert [entry for entry in places if tuple(entry[:2]) not in PLACES_OF_TEXT] == []
+    for _, name, value in places:
+        if name == "href":
+            assert re.match(r"(\.\./book/|\.\./)?(explorer\.html)?#|data:text/csv;base64,", value), value
+    return found["text"]
+
+
+def shown(text):
+    """A text without what a page does not show: blanks run together, and nothing that is not printable."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def pages(html):
+    return sorted(
+        str(path.relative_to(html))
+        for path in html.rglob("*.html")
+        if not {"_static", "judge-logs"} & set(path.parts) and path.name != "index.html"
+    )
+
+
+# Pages
+
+
+def test_no_page_holds_anything_that_a_text_of_the_data_made(reader, html):
+    everything = {file: look(reader.open(file)) for file in [*pages(html), "book/index.html"]}
+    fields = {file: {word[2:-3] for word in WORD.findall(text)} for file, text in everything.items()}
+    assert {"cond", "head", "sheet", "trait0"} <= fields["notebooks/01-dataset.html"]
+    assert {"task", "said"} <= fields["notebooks/00-taxonomy.html"]
+    assert "comment" in fields["notebooks/14-words.html"]
+    assert {"cond", "file"} <= fields["book/index.html"]
+    for file in ("02-ratings", "09-conditions", "11-context", "13-whole"):
+        assert "cond" in fields[f"notebooks/{file}.html"], file
+    assert all("file" in found for found in fields.values()), "the banner names the workbook"
+    assert "7" in hostile.FILE
+    assert not [file for file, text in everything.items() if "{{ 49 }}" in text or re.search(r"root:[x*]:0:", text)]
+
+
+def test_names_stand_on_pages_as_they_are_in_the_workbook(reader, html, study):
+    page = reader.open("notebooks/01-dataset.html")
+    described = page.locator("figure svg").evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))")
+    described = shown(" ".join(described))
+    topics = study.conversations["topic"].unique()
+    assert len([topic for topic in topics if shown(topic) in described]) > 15, "the rarest are put together"
+    text = shown(page.locator("article").text_content())
+    assert [name for name in study.conditions if shown(name) not in text] == []
+
+
+def test_a_hostile_judge_stands_on_its_page_as_text(reader, html, predictions):
+    if predictions is None:
+        pytest.skip("the extra judge is not installed")
+    for file in ("notebooks/19-judge.html", "notebooks/21-noise-ceiling.html"):
+        assert "zqmodel01q" in look(reader.open(file)), file
+
+
+def test_a_search_finds_pages_and_shows_texts_as_texts(reader, address):
+    page = reader.page
+    page.goto(f"{address}/search.html?q=zqtopic00q+script")
+    expect(page.locator("#search-results")).to_contain_text(re.compile("finished|Search Results|did not match", re.I))
+    look(page)
+    page.goto(f"{address}/search.html?q={quote(hostile.text('topic', 1))}")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(LOOK)["ran"] is None
+    assert page.locator("#search-results img, main img[onerror]").count() == 0
+
+
+# The explorer
+
+
+def test_every_conversation_opens_and_shows_what_was_said(reader, html, study):
+    page = reader.open(EXPLORER)
+    root = page.locator("#sense7-explorer")
+    expect(root).to_have_attribute("data-state", "loaded")
+    for name, messages in study.messages.groupby("conversation", sort=False):
+        page.evaluate("name => { location.hash = new URLSearchParams({conversation: name}); }", name)
+        expect(root.locator("h2")).to_have_text(re.compile(re.escape(WORD.search(name)[0])))
+        said = root.locator("li.message .text > p.own").all_text_contents()
+        assert said == messages["content"].tolist()
+        comments = root.locator("li.message .comment > p.own").all_text_contents()
+        assert comments == messages["comment"].dropna().tolist()
+        assert page.evaluate(LOOK)["ran"] is None
+    look(page)
+
+
+def test_a_search_and_filters_take_any_text(reader, html):
+    page = reader.open(EXPLORER)
+    root = page.locator("#sense7-explorer")
+    expect(root).to_have_attribute("data-state", "loaded")
+    for number in (0, 17, 36, 54):
+        page.get_by_label("Search the texts").fill(hostile.word("topic", number))
+        expect(root.locator("ol.list > li")).to_have_count(1)
+    page.get_by_label("Search the texts").fill("zqcomment17q </script>")
+    expect(root.locator("ol.list > li")).to_have_count(1)
+    root.locator("ol.list > li a").click()
+    expect(root.locator("mark").first).to_be_visible()
+    look(page)
+
+
+@pytest.mark.parametrize("state", ["sort=constructor", "poor=__proto__", "sort=__proto__&poor=toString&label=x"])
+def test_no_address_makes_the_explorer_fail(state, reader, html):
+    page = reader.open(f"{EXPLORER}#{state}&conversation={quote('<img src=x onerror=window.__pwned=1>')}")
+    expect(page.locator("#sense7-explorer")).to_contain_text("There is no conversation of this name")
+    look(page)
+
+
+# Data beside the pages
+
+
+def test_no_script_of_data_can_be_ended_by_a_text(html):
+    scripts = list((html / "explorer").glob("*.js"))
+    assert len(scripts) == 2
+    for path in scripts:
+        assert not re.search("[<>\x7f-\x9f\u2028\u2029\u202e]", path.read_text("utf-8")), path
+    listed = (html.parents[1] / "editions.js").read_text("utf-8")
+    assert listed.isascii()
+    (edition,) = json.loads(listed.removeprefix("window.sense7Editions = ").removesuffix(";\n"))
+    assert hostile.FILE in edition["label"]
+
+
+def test_no_text_in_the_data_of_a_figure_is_a_formula(html):
+    """Every CSV that a page offers: without one apostrophe before it each text is what it was."""
+    cells = []
+    for file in pages(html):
+        for content in re.findall(r'href="data:text/csv;base64,([^"]*)"', (html / file).read_text("utf-8")):
+            table = csv.reader(io.StringIO(base64.b64decode(content).decode("utf-8"), newline=""), strict=True)
+            cells += [cell for row in table for cell in row]
+    words = {word for cell in cells for word in WORD.findall(cell)}
+    assert {"zqcond38q", "zqtopic41q", "zqtopic44q"} <= words
+    number = re.compile(r"-?[0-9.]+(e[+-]?[0-9]+)?")
+    live = [cell for cell in cells if re.match("[=+@\t\r\n\uff1d-]", cell) and not number.fullmatch(cell)]
+    assert live == []
+
+
+def test_the_names_of_downloads_are_plain(html):
+    for file in pages(html):
+        text = (html / file).read_text("utf-8")
+        assert [
+            name for name in re.findall(r' download="([^"]*)"', text) if not re.fullmatch(r"[\w-]+\.csv", name)
+        ] == []
+
+
+def test_notebooks_to_download_hold_the_name_of_the_file_as_a_text(html):
+    (path,) = (html / "_sources" / "notebooks").glob("01-dataset.ipynb")
+    (cell,) = [
+        cell
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        if "parameters" in cell["metadata"].get("tags", [])
+    ]
+    given = {}
+    exec("".join(cell["source"]), given)  # noqa: S102 - a cell of assignments, which has to be harmless as it is
+    assert given["data"] == hostile.FILE
+
+
+# The viewer of the judge's logs
+
+
+def test_the_viewer_of_logs_runs_and_loads_nothing(browser, address, html, predictions):
+    if predictions is None:
+        pytest.skip("the extra judge is not installed")
+    policy = re.search(
+        r'http-equiv="Content-Security-Policy"\s+content="([^"]*)"', (html / "judge-logs/index.html").read_text()
+    )
+    assert "default-src 'none'" in policy[1]
+    assert "http" not in policy[1].replace("http-equiv", "")
+    # No Reader: while it watches, nothing is cached, and where a server knows no ranges the viewer needs its cache.
+    page, asked, dialogs = browser.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    (log, *_) = sorted((html / "judge-logs" / "logs").glob("*.eval"))
+    page.goto(f"{address}/judge-logs/index.html#/logs/{log.name}/samples")
+    for words in ("zqmodel01q", "zqtemplate01q"):
+        expect(page.locator("body")).to_contain_text(words)
+    page.get_by_role("row").filter(has_text="zqtemplate01q").first.click()
+    page.get_by_role("tab", name="Messages").click()
+    expect(page.locator("body")).to_contain_text("zqoutput")
+    assert page.evaluate("window.__pwned ?? null") is None
+    assert page.locator("iframe, object, embed, base, [onerror], [onload], [onfocus], [ontoggle]").count() == 0
+    assert page.locator(f"[src*='{hostile.OUTSIDE}']").count() == 0
+    page.close()
+    assert dialogs == []
+    assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []

@@ -1,0 +1,213 @@
+"""Hostile text, and a workbook that holds nothing else: whatever people can write, they wrote.
+
+Each payload would do one thing if it were taken for anything but text: run a script, load a picture, end a block of
+data, become a formula, steer a terminal. Wherever a payload stands, it carries a word of its own, so that a test can
+tell which field was shown, and as what.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sense7.pipeline.build import Built, build_edition
+from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS
+from sense7.workbook import Sheet, write_sheets
+
+ROOT = Path(__file__).resolve().parents[2]
+
+OUTSIDE = "hostile.invalid"
+"""A host that does not exist: whoever asks for it was made to."""
+
+RAN = "window.__pwned"
+"""What every payload that runs sets."""
+
+RUN = f"{RAN}='WORD'"
+
+PAYLOADS = (
+    # Markup that runs or loads.
+    f"WORD <script>{RUN}</script>",
+    f'WORD <img src=x onerror="{RUN}">',
+    f"WORD <svg/onload={RUN}>",
+    f'WORD "><img src="https://{OUTSIDE}/WORD.png">',
+    f"WORD' autofocus onfocus={RUN} x='",
+    f'WORD" style="background:url(https://{OUTSIDE}/WORD)" onmouseover="{RUN}',
+    f'WORD <iframe srcdoc="<script>parent.__pwned=1</script>" src="https://{OUTSIDE}/WORD"></iframe>',
+    f'WORD <object data="https://{OUTSIDE}/WORD"></object><embed src="https://{OUTSIDE}/WORD">',
+    f'WORD <base href="https://{OUTSIDE}/WORD/">',
+    f'WORD <meta http-equiv="refresh" content="0;url=https://{OUTSIDE}/WORD">',
+    f'WORD <link rel="stylesheet" href="https://{OUTSIDE}/WORD.css">',
+    f"WORD <style>@import url(https://{OUTSIDE}/WORD.css); body {{display: none}}</style>",
+    f'WORD <form action="https://{OUTSIDE}/WORD"><button autofocus>go</button></form>',
+    f'WORD <a href="javascript:{RUN}">here</a>',
+    f"WORD <math><mtext></form><form><mglyph><style></math><img src onerror={RUN}>",
+    f"WORD <details open ontoggle={RUN}><summary>more</summary></details>",
+    f'WORD <noscript><p title="</noscript><img src=x onerror={RUN}>">',
+    # The end of whatever it stands in.
+    f"WORD </script><script>{RUN}</script>",
+    f"WORD </title></style></textarea></td></table><script>{RUN}</script>",
+    f"WORD --><script>{RUN}</script><!--",
+    f"WORD ]]><script>{RUN}</script><![CDATA[",
+    f"WORD </svg></figure></p><script>{RUN}</script>",
+    f"WORD \u2028{RUN}//\u2029",
+    f"WORD `${{{RUN}}}`",
+    f"WORD ';{RUN};//\";{RUN}//\\",
+    "WORD \\u003cscript\\u003e \\x3cimg\\x3e",
+    f"WORD &lt;script&gt; &#60;img src=x onerror={RUN}&#62; &amp;amp; &colon;",
+    # Markdown and MyST.
+    f"WORD ![picture](https://{OUTSIDE}/WORD.png) [link](javascript:{RUN})",
+    f"WORD <https://{OUTSIDE}/WORD> [ref]: https://{OUTSIDE}/WORD",
+    "WORD {eval}`1+1` {include}`/etc/passwd` {value}`no_such_value` {download}`/etc/passwd`",
+    f"WORD\n```{{raw}} html\n<script>{RUN}</script>\n```\n",
+    "WORD\n:::{include} /etc/passwd\n:::\n",
+    "WORD\n```{code-cell} python\nraise SystemExit\n```\n",
+    "WORD\n\n---\n\n# A heading\n\n[^1] [[wiki]] {#id} %% {% comment %}",
+    # Templates.
+    "WORD {{ 7*7 }} {% include '/etc/passwd' %} {{ cycler.__init__.__globals__ }} ${7*7} #{7*7} <%= 7*7 %>",
+    "WORD %s %(x)s {0} {key} {0.__class__} $HOME `id` $(id) %n",
+    # LaTeX, for MathJax and for matplotlib's mathtext.
+    r"WORD $x^2$ $$\int$$ \(y\) \[z\] $\frac{",
+    rf"WORD $\href{{javascript:{RUN}}}{{x}}$ \input{{/etc/passwd}} \includegraphics{{https://{OUTSIDE}/WORD}} \def\x",
+    # Formulas of spreadsheet programs.
+    "=cmd|' /C calc'!A0 WORD",
+    f'=HYPERLINK("https://{OUTSIDE}/WORD","WORD")',
+    f'=WEBSERVICE("https://{OUTSIDE}/WORD")',
+    "+1+cmd|' /C calc'!A0 WORD",
+    "-2+3+cmd|' /C calc'!A0 WORD",
+    "@SUM(1+1)*cmd|' /C calc'!A0 WORD",
+    "\t=1+1 WORD",
+    "\r=1+1 WORD",
+    "\n=1+1 WORD",
+    "\uff1d1+1 WORD",
+    'WORD";=1+1;"',
+    "'=1+1 WORD",
+    # Terminals, and text that shows other than it is.
+    f"WORD \x1b[2J\x1b[31m\x1b]0;title\x07\x1b]8;;https://{OUTSIDE}/WORD\x07link\x1b]8;;\x07",
+    "WORD \x9b31m\x08\x08\x7f\x00 end",
+    f"WORD [link=https://{OUTSIDE}/WORD]x[/link] [bold red]y[/bold red] [/] :skull:",
+    "WORD \u202egnp.exe\u2066 \u200b\ufeff end",
+    # Names that mean something to programs.
+    "__proto__ WORD",
+    "constructor WORD",
+    "../../../WORD",
+    'WORD style="text-align: right;" <th></th> class="sense7-figure"',
+)
+"""Texts, in each of which WORD stands for the word of its place."""
+
+ROLES = ("user", "assistant")
+
+
+def word(field: str, number: int) -> str:
+    """The word of a payload in a field: letters and digits, so that nothing changes it."""
+    return f"zq{field}{number:02d}q"
+
+
+def text(field: str, number: int) -> str:
+    """A payload as it stands in a field."""
+    number %= len(PAYLOADS)
+    return PAYLOADS[number].replace("WORD", word(field, number))
+
+
+def texts(field: str) -> list[str]:
+    """Every payload as it stands in a field."""
+    return [text(field, number) for number in range(len(PAYLOADS))]
+
+
+CONDITIONS = tuple(
+    number
+    for number, payload in enumerate(PAYLOADS)
+    if payload.startswith(("WORD <script>", "WORD </svg>", r"WORD $x^2$", "=cmd", "WORD \x1b"))
+)
+"""Payloads that are conditions: a study has few, so those that are drawn, tabled and printed."""
+
+
+def sheets(turns: int = 3) -> list[Sheet]:
+    """A workbook with every payload as the name of a conversation, as topic, message, comment and further column.
+
+    Two conversations a participant; ratings go up and down, so that there is something to compute.
+    """
+    count = len(PAYLOADS)
+    tasks, messages = [], []
+    for number in range(count):
+        condition = text("cond", CONDITIONS[number // 2 % len(CONDITIONS)])
+        scales = [1.0 + (number * step) % 5 for step in range(1, 14)]
+        context = [text("topic", number), 1.0 + number % 5, 1.0 + number % 3]
+        tasks.append([text("pid", number // 2), condition, text("task", number), *context, *scales[:4], *scales[4:11]])
+        tasks[-1].append(text("further", number))
+        for turn in range(2 * turns):
+            role = ROLES[turn % 2]
+            rated = [float(1 + (number * (place + 2) + turn * (place + 1)) % 5) for place in range(1 + len(DIMENSIONS))]
+            messages.append(
+                [
+                    *(text("task", number), turn + 1.0, 20.0 * turn, role, text("said", number + turn)),
+                    *(text("retry", number) if turn == 3 else None, *(rated if turn % 2 else [None] * len(rated))),
+                    text("comment", number) if turn % 2 else None,
+                ]
+            )
+    heads = {name: [column.official for column in columns] for name, columns in CORE_COLUMNS.items()}
+    people = [
+        [text("pid", number), 20.0 + number, *(text(f"trait{place}", number % 4) for place in range(2))]
+        for number in range((count + 1) // 2)
+    ]
+    return [
+        Sheet("Tasks", [*heads["Tasks"], text("head", 0)], tasks),
+        Sheet("Messages", heads["Messages"], messages),
+        Sheet("Participants", ["PID", "Age", text("head", 1), text("head", 36)], people),
+        *(Sheet(name, texts("column")[:3], [texts("cell")[:3]]) for name in SHEET_NAMES),
+    ]
+
+
+SHEET_NAMES: Sequence[str] = ("<img src=x onerror=zqsheet01q>", "$x^2$ {{7}} zqsheet02q", "=1+1 zqsheet03q")
+"""As hostile as 31 characters allow, without those that no sheet's name can hold."""
+
+FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
+
+
+PAGES = ("explorer", "ledger", "how-to-read", "glossary", "references")
+NOTEBOOKS = (
+    *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
+    *("13-whole", "14-words", "19-judge", "21-noise-ceiling"),
+)
+"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models."""
+
+FRONT = """\
+# Front
+
+{value}`best_condition`; {edition}`name`, {edition}`file`, {edition}`label`, {edition}`prompted_condition`,
+{edition}`prompted_reason`. {judge_logs}`Logs`.
+"""
+
+
+def prompted() -> str:
+    """The condition that is named as the one with the empathy prompt."""
+    return text("cond", CONDITIONS[0])
+
+
+def build(root: Path, predictions: Path | None = None) -> Built:
+    """Build the edition of the hostile workbook in an empty folder, from the book's own pages and notebooks."""
+    shutil.copytree(ROOT / "book" / "static", root / "book" / "static")
+    shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing"]  # pages that are left out here
+    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    for file in ("requirements.lock", "data/claims.yml", "data/coverage.json"):
+        (root / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(ROOT / file, root / file)
+    for page in PAGES:
+        shutil.copyfile(ROOT / "book" / f"{page}.md", root / "book" / f"{page}.md")
+    (root / "notebooks").mkdir()
+    for name in NOTEBOOKS:
+        shutil.copyfile(ROOT / "notebooks" / f"{name}.md", root / "notebooks" / f"{name}.md")
+    (root / "book" / "index.md").write_text(FRONT, encoding="utf-8")
+    files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
+    toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": file} for file in files]}
+    (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    write_sheets(sheets(), root / FILE)
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+            patch.delenv(variable, raising=False)
+        patch.setenv("SENSE7_ROOT", str(root))
+        given = {"draws": 100, "prompted_condition": prompted()}
+        return build_edition(str(root / FILE), name="hostile", predictions=predictions, parameters=given)

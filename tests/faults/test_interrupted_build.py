@@ -1,0 +1,154 @@
+"""`sense7 build`, ended at any moment, beside another, or on a full disk: the last good book and finished work stay."""
+
+import importlib.util
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
+interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(interrupting)
+pipeline = interrupting.helper("pipeline/conftest.py")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+
+NOTEBOOKS = ("01-a", "02-b")
+BUILD = ("build", "mine.xlsx", "--jobs", 2)
+
+
+class Project:
+    """A checkout with a good book that has become outdated, and what the next build comes to undisturbed."""
+
+    def __init__(self, base):
+        self.base = base
+        made = pipeline.Checkout(base / "made" / "check out")
+        made.book()
+        made.notebook("02-b", pipeline.recording("02-b", "seed_of_b"), needs=["01-a"])
+        made.toc("book/ledger", *(f"notebooks/{name}" for name in NOTEBOOKS))
+        assert self.command(made.root).run(*BUILD).code == 0
+        self.outdated = made.root
+        for name in NOTEBOOKS:
+            path = made.root / "notebooks" / f"{name}.md"
+            path.write_text(path.read_text("utf-8").replace("seed = 1", "seed = 2"), "utf-8")
+        self.before = editions(made.root)["mine"]
+        command = self.fresh("undisturbed")
+        self.whole = command.run(*BUILD)
+        assert self.whole.code == 0, self.whole.err
+        self.after = editions(command.folder)["mine"]
+        self.finished = cached(command.folder)
+        self.new = self.finished.keys() - cached(self.outdated).keys()
+        assert len(self.new) == len(NOTEBOOKS)
+
+    @staticmethod
+    def command(root):
+        return interrupting.Command(root, SENSE7_ROOT=str(root))
+
+    def fresh(self, name):
+        """A copy of the checkout with the outdated book."""
+        root = self.base / name / "check out"
+        shutil.copytree(self.outdated, root)
+        return self.command(root)
+
+
+def editions(root):
+    """Every file of every edition: name -> relative path -> bytes."""
+    folder = root / "_build" / "editions"
+    return {place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()}
+
+
+def cached(root):
+    """Notebooks that were finished: place in the cache -> its files."""
+    cache = root / "_build" / "cache"
+    return {place.name: interrupting.content(place) for place in cache.glob("[!.]*")}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return Project(tmp_path_factory.mktemp("build"))
+
+
+def require_intact(project, root):
+    """The last good book or the next; every notebook in the cache is whole."""
+    assert editions(root)["mine"] in (project.before, project.after), "the book is neither the old nor the new one"
+    found = cached(root)
+    assert found.items() <= project.finished.items(), "something in the cache is not what it is in the end"
+    return found
+
+
+def require_the_same(project, command, kept):
+    """The next build ends as if nothing had happened, and executes only what was not finished."""
+    again = command.run(*BUILD)
+    assert again.code == 0, again.err
+    assert editions(command.folder)["mine"] == project.after
+    assert cached(command.folder) == project.finished
+    assert interrupting.unfinished(command.folder) == []
+    for name in project.new:
+        assert (f"{name[:4]}: executed" in again.err) <= (name not in kept), "what was finished was executed again"
+    listed = (command.folder / "_build" / "editions" / "editions.js").read_text("utf-8")
+    assert json.loads(listed.partition("=")[2].rstrip(";\n"))[0]["name"] == "mine"
+
+
+def home_files():
+    runtime = Path.home() / ".local" / "share" / "jupyter" / "runtime"
+    return sorted(path.name for path in runtime.glob("*")) if runtime.is_dir() else []
+
+
+@pytest.mark.parametrize("moment", interrupting.moments(3, seed=4), ids=str)
+def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
+    command = project.fresh(str(moment))
+    before = home_files()
+    command.interrupt(moment, project.whole, *BUILD)
+    kept = require_intact(project, command.folder)
+    require_the_same(project, command, kept)
+    assert home_files() == before, "a file was left in the user's home"
+
+
+def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
+    command = project.fresh("pages")
+    making = command.folder / "_build" / "editions"
+    process = command.start(*BUILD)
+    interrupting.until(lambda: any(making.glob(".making-*/pages/_build")), process)
+    process.kill()
+    process.communicate()
+    interrupting.until(lambda: not command.running(), what="the pages are still being made")
+    assert not list(making.glob(".making-*/pages/_build/html/book/index.html")), "the pages were made to their end"
+    assert editions(command.folder)["mine"] == project.before
+    assert cached(command.folder) == project.finished
+
+
+def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
+    command = project.fresh("two")
+    other = project.command(command.folder)
+    one, two = command.start(*BUILD), other.start(*BUILD, "--name", "other")
+    interrupting.until(lambda: bool(cached(command.folder).keys() & project.new), two)
+    two.kill()
+    two.communicate()
+    _, err = one.communicate(timeout=200)
+    assert one.returncode == 0, err
+    assert editions(command.folder) == {"mine": project.after}
+    ended = other.run(*BUILD, "--name", "other")
+    assert ended.code == 0, ended.err
+    made = editions(command.folder)
+    assert made["mine"] == project.after
+    same = [name for name in project.after if name.startswith(("notebooks/", "results/")) or name == "ledger.json"]
+    assert same
+    assert [name for name in same if made["other"][name] != project.after[name]] == []
+    assert interrupting.unfinished(command.folder) == []
+
+
+@pytest.mark.parametrize("room", [1000])
+def test_on_a_full_disk_it_names_the_place_and_the_mend_and_the_last_book_stays(project, room):
+    command = project.fresh(f"room {room}")
+    interrupting.require_full(command.run_on_a_full_disk(room, *BUILD), "mine")
+    kept = require_intact(project, command.folder)
+    assert editions(command.folder)["mine"] == project.before
+    require_the_same(project, command, kept)
+
+
+def test_where_files_may_not_become_so_large_it_says_so(project):
+    command = project.fresh("limit")
+    interrupting.require_full(command.run(*BUILD, limit=50_000), "mine")
+    assert editions(command.folder)["mine"] == project.before

@@ -1,0 +1,101 @@
+"""`sense7 judge run`, ended at any moment or on a full disk: no answer that was kept is lost or asked for again."""
+
+import importlib.util
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from sense7.judge.journal import JOURNAL, read_journal
+from sense7.judge.predictions import read_predictions
+from sense7.workbook import write_sheets
+
+pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+
+spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
+interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(interrupting)
+endpoint = interrupting.helper("judge/endpoint.py")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+
+CONVERSATIONS, RUNS, AT_ONCE = 10, 2, 3
+TOLD = ["conversation", "participant", "score", "status", "output", "prompt"]
+
+
+def script(asked):
+    """The same answer to the same prompt, whenever it is asked."""
+    score = zlib.crc32(asked.prompt.encode()) % 5 + 1
+    return endpoint.Answer(text=f"<S0>Because of {len(asked.prompt)} letters.</S0><S2>{score}</S2>")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory, minimal_sheets):
+    """A server, a command without a folder, its arguments, and what it comes to undisturbed."""
+    base = tmp_path_factory.mktemp("judge")
+    said = [f"Message {number} of conversation {name}." for name in range(CONVERSATIONS) for number in range(4)]
+    write_sheets(minimal_sheets(conversations=CONVERSATIONS, messages={"Content": said}), base / "study.xlsx")
+    with endpoint.Endpoint(script, latency=0.1) as server:
+
+        def prepared(name):
+            folder = base / name
+            folder.mkdir()
+            arguments = ["judge", "run", "--data", base / "study.xlsx", "--base-url", server.address]
+            arguments += ["--concurrency", AT_ONCE, "--runs", RUNS, "--out", folder / "out", "--backoff", 0.01]
+            return interrupting.Command(folder, HOME=str(base)), arguments
+
+        command, arguments = prepared("undisturbed")
+        whole = command.run(*arguments)
+        assert whole.code == 0, whole.err
+        yield server, prepared, whole, predictions(command.folder / "out")
+
+
+def predictions(folder):
+    """What the prediction files of a folder say, but for times."""
+    return {path.name: read_predictions(path).frame[TOLD].to_dict("records") for path in sorted(folder.glob("*.xlsx"))}
+
+
+@pytest.mark.parametrize("moment", interrupting.moments(3, seed=3), ids=str)
+def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(session, moment):
+    server, prepared, whole, undisturbed = session
+    command, arguments = prepared(str(moment))
+    out = command.folder / "out"
+    begun = len(server.asked)
+    command.interrupt(moment, whole, *arguments)
+    asked = len(server.asked) - begun
+    kept, _ = read_journal(out / JOURNAL)
+    assert asked - len(kept) <= AT_ONCE, "more was lost than was under way"
+    assert all(answer.error is None for answer in kept.values())
+    assert predictions(out).items() <= undisturbed.items(), "a prediction file is not what it is in the end"
+    assert all(zipfile.ZipFile(path).testzip() is None for path in out.rglob("*.eval"))
+
+    again = command.run(*arguments)
+    assert again.code == 0, again.err
+    assert len(server.asked) - begun - asked == CONVERSATIONS * RUNS - len(kept), "what was kept was asked for again"
+    assert predictions(out) == undisturbed
+    both, _ = read_journal(out / JOURNAL)
+    assert kept.items() <= both.items()
+    assert len(list(out.rglob("*.eval"))) == RUNS
+    assert interrupting.unfinished(command.folder) == []
+
+
+@pytest.mark.parametrize("room", [40])
+def test_on_a_full_disk_it_names_the_file_and_the_mend_and_the_next_run_gives_the_same(session, room):
+    _, prepared, _, undisturbed = session
+    command, arguments = prepared(f"room {room}")
+    interrupting.require_full(command.run_on_a_full_disk(room, *arguments), "out")
+    assert interrupting.unfinished(command.folder) == []
+    again = command.run(*arguments)
+    assert again.code == 0, again.err
+    assert predictions(command.folder / "out") == undisturbed
+
+
+def test_predictions_that_are_evaluated_onto_a_full_disk_are_a_message(session, tmp_path):
+    _, prepared, *_ = session
+    command, _ = prepared("evaluate")
+    undisturbed = command.folder.with_name("undisturbed") / "out"
+    with Path("/dev/full").open("w") as full:
+        ended = command.run("judge", "evaluate", undisturbed, "--draws", 50, stdout=full)
+    interrupting.require_full(ended, "standard output")

@@ -1,0 +1,267 @@
+"""What a judge is shown and what it answers, held against the authors' rules written down once more, step by step."""
+
+import json
+import math
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, mean_absolute_error
+
+from sense7.judge.answers import Answer, read_completion
+from sense7.judge.batch import custom_id, import_replies
+from sense7.judge.chat import chat_json
+from sense7.judge.metrics import label_metrics
+from sense7.judge.predictions import read_predictions
+from sense7.judge.prompt import Prompt
+from sense7.judge.questions import questions_for
+from sense7.judge.reply import STATUSES, apply_policy, read_reply
+from sense7.workbook import parse_sheets
+
+any_text = st.text()  # lone surrogates and control characters included
+
+# The reply
+
+
+def inside_first(tag, text):
+    """What stands between the first opening tag and the next closing one; characters compared one by one."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+
+    def find(word, start):
+        for place in range(start, len(text) - len(word) + 1):
+            if all(chr(ord(c) | 32) == w if c.isascii() else False for c, w in zip(text[place:], word, strict=False)):
+                return place
+        return None
+
+    begin = find(opening, 0)
+    end = None if begin is None else find(closing, begin + len(opening))
+    return None if end is None else text[begin + len(opening) : end]
+
+
+def score_by_hand(text):
+    """The first digit from 1 to 5, with the decimals that follow it."""
+    inside = inside_first("s2", text) or ""
+    for place, character in enumerate(inside):
+        if character in "12345":
+            decimals = ""
+            if inside[place + 1 : place + 2] == ".":
+                for digit in inside[place + 2 :]:
+                    if digit not in "0123456789":
+                        break
+                    decimals += digit
+            return float(f"{character}.{decimals or 0}")
+    return None
+
+
+TAGS = ["<S2>", "</S2>", "<s2>", "</s2>", "<S0>", "</s0>", "<\u017f2>", "<S2", "S2>"]
+NUMBERS = ["4.5", "5.9", "10", "3-4", "2.", "0.5", "1.2.3", "4.\u0665"]
+DIGITS = ["\uff14", "\u0664", "\u00b2"]  # full-width, Arabic, superscript: none counts
+pieces = st.lists(
+    st.sampled_from(TAGS + NUMBERS + DIGITS) | st.text("0123456789.,/-<> \n\x00", max_size=5) | st.text(max_size=3),
+    max_size=9,
+).map("".join)
+
+
+@settings(max_examples=400)
+@given(text=pieces | pieces.map(lambda text: f"<S2>{text}</S2>"))
+def test_the_score_is_that_of_the_rule_followed_by_hand(text):
+    # `|` makes a capital letter small; of `<`, `>`, `/` and digits it is the same character that comes out.
+    assert all(chr(ord(c) | 32) == c for c in "<>/02")
+    reply = read_reply(text)
+    assert reply.score == score_by_hand(text)
+    assert (reply.status == "ok") == (reply.score is not None)
+    reasoning = inside_first("s0", text)
+    assert reply.reasoning == (reasoning if reasoning is None else reasoning.strip())
+
+
+@given(
+    text=st.none() | pieces,
+    finish_reason=st.sampled_from([None, "stop", "length", "content_filter"]),
+    refusal=st.none() | any_text,
+    error=st.none() | any_text,
+)
+def test_a_reply_has_a_score_or_says_why_not(text, finish_reason, refusal, error):
+    reply = read_reply(text, finish_reason=finish_reason, refusal=refusal, error=error)
+    assert reply.status in STATUSES
+    assert (reply.score is None) == (reply.status != "ok")
+    assert reply.status == "ok" or reply.reason
+    assert apply_policy(reply, "strict") == reply.score
+    assert apply_policy(reply, "authors") == (3.0 if reply.score is None else reply.score)
+    if error is not None or refusal or finish_reason == "content_filter":
+        assert reply.status == ("api_error" if error is not None else "refusal")
+
+
+# The conversation as JSON
+
+
+def content_by_hand(content):
+    if pd.isna(content) or content == "":
+        return "pending"
+    words = [""]
+    for character in content:
+        if unicodedata.category(character) in ("Zs", "Zl", "Zp") or character in "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85":
+            words.append("")
+        else:
+            words[-1] += character
+    return " ".join(word for word in words if word)
+
+
+spaced = st.text(st.sampled_from(' \t\r\n\u00a0\u2003\u2028\u3000\x1c\x85\u200bab"\\/{}🙂\ud800=<>'), max_size=12)
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "assistant", "error", "Error", "USER", "error ", "System", None, ""]),
+        st.none() | st.just(math.nan) | spaced | any_text,
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=200)
+@given(rows=rows)
+def test_a_chat_is_the_compact_json_of_its_rows(rows):
+    chat = chat_json(pd.DataFrame(rows, columns=["role", "content"], dtype=object))
+    expected = [
+        {"role": (role or "").lower(), "content": content_by_hand(content)}
+        for role, content in rows
+        if role != "error"
+    ]  # fmt: skip
+    assert json.loads(chat) == expected
+    assert chat == json.dumps(expected, ensure_ascii=False, separators=(",", ":"))
+    assert Prompt("any", "<{chat}>").fill(chat) == f"<{chat}>"
+
+
+# Replies of a batch
+
+USAGE = {"prompt_tokens": 10, "completion_tokens": 2}
+
+
+@pytest.fixture(scope="module")
+def questions(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    return questions_for(study, Prompt("brief", "Rate this: {chat}"), "gpt-4o")
+
+
+def completion(text, **changes):
+    body = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}], "usage": USAGE}
+    return {"response": {"status_code": 200, "body": body | changes}}
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.just(10**400) | any_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+outcomes = st.one_of(
+    st.tuples(st.just("ok"), st.sampled_from([completion("<S2>4</S2>"), completion("<s2>5</s2>", model="\ud800")])),
+    st.tuples(st.just("parse_failure"), st.sampled_from([completion("four"), completion(None), completion("<S2>4")])),
+    st.tuples(
+        st.just("refusal"),
+        st.just({"response": {"status_code": 400, "body": {"error": {"code": "content_filter"}}}}),
+    ),
+    st.tuples(
+        st.just("api_error"),
+        st.sampled_from(
+            [
+                {"response": None, "error": {"code": "batch_expired", "message": "late"}},
+                {"response": {"status_code": 500, "body": "broken"}},
+                {"response": {"status_code": 200, "body": {"choices": []}}},
+                {},
+            ]
+        ),
+    ),
+)
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_every_reply_goes_to_its_request_and_nothing_is_guessed(questions, tmp_path_factory, data):
+    names, runs = questions.conversations, data.draw(st.integers(1, 2))
+    asked = [(name, run) for name in names for run in range(1, runs + 1)]
+    known = {request: data.draw(outcomes) for request in asked if data.draw(st.booleans())} or {
+        asked[0]: ("api_error", {})
+    }
+    lines = [
+        {"custom_id": custom_id(name, run, questions.request_sha256(name))} | record
+        for (name, run), (_, record) in known.items()
+    ]
+    lines += [
+        {"custom_id": data.draw(st.sampled_from(["run1-x", "other", f"run{runs + 1}{lines[0]['custom_id'][4:]}"]))}
+    ]
+    path = tmp_path_factory.mktemp("batch") / "replies.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in data.draw(st.permutations(lines))))
+    found = import_replies(questions, [path], path.parent / "out", runs=runs)
+    assert (found.missing, len(found.foreign), found.repeated) == (len(asked) - len(known), 1, 0)
+    for run, written in enumerate(found.paths, 1):
+        frame = read_predictions(written).frame
+        assert frame["conversation"].tolist() == names
+        assert frame["status"].tolist() == [known.get((name, run), ("api_error",))[0] for name in names]
+        assert (frame["score"].notna() == (frame["status"] == "ok")).all()
+
+
+@settings(max_examples=200)
+@given(body=junk, usage=junk | st.fixed_dictionaries({"prompt_tokens": junk, "completion_tokens": junk}))
+def test_what_is_no_completion_is_refused_and_never_half_read(body, usage):
+    with pytest.raises(ValueError, match=r"no chat completion|is no text"):
+        read_completion(body)
+    read = read_completion(completion("<S2>4</S2>", usage=usage, model=body)["response"]["body"])
+    assert read["output"] == "<S2>4</S2>"
+    for name in ("input_tokens", "output_tokens"):
+        assert read[name] is None or float(read[name]) == read[name]
+    assert read["returned_model"] is None or isinstance(body, str)
+
+
+answers = st.builds(
+    Answer,
+    conversation=any_text,
+    run=st.integers(1, 10**6),
+    request_sha256=any_text,
+    output=st.none() | any_text,
+    refusal=st.none() | any_text,
+    input_tokens=st.none() | st.integers(0, 2**53),
+    seconds=st.none() | st.floats(allow_nan=False),
+    error=st.none() | any_text,
+)
+
+
+@given(answer=answers)
+def test_an_answer_comes_back_from_its_record(answer):
+    assert Answer.from_dict(json.loads(json.dumps(answer.to_dict()))) == answer
+
+
+@settings(max_examples=200)
+@given(name=st.sampled_from(list(Answer("a", 1, "b").to_dict())), value=junk)
+def test_a_record_with_a_value_of_another_kind_is_none(name, value):
+    record = Answer("a", 1, "b").to_dict()
+    kinds = {"run": int, "attempts": int, "input_tokens": int, "output_tokens": int, "seconds": float}
+    fits = isinstance(value, kinds.get(name, str)) and not (name == "run" and (value is True or value < 1))
+    fits |= value is None and record[name] is None
+    if fits:
+        assert getattr(Answer.from_dict(record | {name: value}), name) is value
+    else:
+        with pytest.raises(ValueError, match="is no "):
+            Answer.from_dict(record | {name: value})
+
+
+# Metrics
+
+scores = st.sampled_from([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 4.500000000000001, 5.0, 5.9])
+
+
+@settings(max_examples=100)
+@given(pairs=st.lists(st.tuples(scores, scores), min_size=2, max_size=30), order=st.randoms(use_true_random=False))
+def test_metrics_are_those_of_scikit_learn_in_any_order_of_rows(pairs, order):
+    truth, score = np.array(pairs).T
+    found = label_metrics(truth, score)["estimate"]
+    first, second = (np.clip(np.round(values), 1, 5).astype(int) for values in (truth, score))
+    assert found["accuracy"] == pytest.approx(accuracy_score(first, second))
+    assert found["macro_f1"] == pytest.approx(f1_score(first, second, average="macro", zero_division=0))
+    assert found["mean_absolute_error"] == pytest.approx(mean_absolute_error(truth, score))
+    if len({*first, *second}) > 1:
+        kappa = cohen_kappa_score(first, second, weights="quadratic", labels=[1, 2, 3, 4, 5])
+        assert found["quadratic_kappa"] == pytest.approx(kappa, nan_ok=True)
+    order.shuffle(pairs)
+    again = label_metrics(*np.array(pairs).T)["estimate"]
+    assert again.to_numpy() == pytest.approx(found.to_numpy(), nan_ok=True)

@@ -1,0 +1,116 @@
+"""A data set in parts: all that a participant did in one of them, and nothing changed on the way."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sense7.errors import UserError
+from sense7.loading import load
+from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook.partitions import _without_gaps, partition_folders, write_partitions
+
+FRAMES = ("conversations", "messages", "turns", "participants")
+
+
+def together(places):
+    """The frames of all parts, one below the other, without the numbers of rows."""
+    studies = [read_workbook(place, part=True) for place in places]
+    return {
+        name: pd.concat([getattr(study, name).drop(columns="row") for study in studies], ignore_index=True)
+        for name in FRAMES
+    }
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def form(request):
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow", reason="the extra parquet is not installed; it is in no lock")
+    return request.param
+
+
+def test_the_parts_together_are_the_data_set(form, tmp_path):
+    study = load("synthetic")
+    places = write_partitions(study, tmp_path / "parts", 4, form=form)
+    found = together(places)
+    for name in FRAMES:
+        expected = getattr(study, name).drop(columns="row").reset_index(drop=True)
+        pd.testing.assert_frame_equal(found[name], expected, check_dtype=False, check_exact=True)
+
+
+def test_a_participant_lies_in_one_part_and_parts_are_about_equal(tmp_path):
+    study = load("synthetic")
+    people, sizes = [], []
+    for place in write_partitions(study, tmp_path / "parts", 6, form="csv"):
+        part = read_workbook(place, part=True)
+        people += list(part.conversations["participant"].unique())
+        sizes.append(len(part.messages))
+    assert sorted(people) == sorted(study.conversations["participant"].unique())
+    assert max(sizes) < 1.3 * min(sizes)
+
+
+def test_what_a_workbook_says_of_its_origin_stands_in_every_part(tmp_path):
+    study = load("synthetic")
+    for place in write_partitions(study, tmp_path / "parts", 3, form="csv"):
+        assert load(str(place)).provenance.kind == "synthetic"
+
+
+def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(minimal_sheets, form, tmp_path):
+    sheets = minimal_sheets(
+        conversations=4,
+        participants=4,
+        tasks={"TaskId": ["a1", "b2", "C3", "d4"], "PID": ["P1", "P2", None, "P4"]},
+        messages={
+            "TaskId": [name for name in ("A1", "b2", "C3", "nobody") for _ in range(4)],
+            "Affective": [None, "sehr gut", "2", "unknown"] * 4,
+            "Role": ["user", "assistant", "Assistant", "assistant"] * 4,
+        },
+    )
+    study = parse_sheets(sheets)
+    found = together(write_partitions(study, tmp_path / "parts", 4, form=form))
+    for name in ("conversations", "messages", "turns"):
+        expected = getattr(study, name).drop(columns="row").reset_index(drop=True)
+        pd.testing.assert_frame_equal(found[name], expected, check_dtype=False, check_exact=True)
+
+
+def test_csv_refuses_a_text_that_it_would_make_a_number(minimal_sheets, tmp_path):
+    study = parse_sheets(minimal_sheets(messages={"Content": ["4.0", "ok", "ok", "ok"]}))
+    with pytest.raises(UserError, match=r"Messages, column Content, row 2 of a part: .*--format parquet"):
+        write_partitions(study, tmp_path / "parts", 1, form="csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_use_is_left_alone(minimal_sheets, tmp_path):
+    study = parse_sheets(minimal_sheets())
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="is there already"):
+        write_partitions(study, tmp_path / "parts", 1, form="csv")
+    assert [path.name for path in tmp_path.rglob("*")] == ["parts", "mine.txt"]
+
+
+@pytest.mark.parametrize("parts", [0, 99])
+def test_parts_are_at_least_one_and_at_most_the_participants(minimal_sheets, parts, tmp_path):
+    with pytest.raises(UserError, match="give a number from 1 to"):
+        write_partitions(parse_sheets(minimal_sheets()), tmp_path / "parts", parts, form="csv")
+
+
+def test_a_folder_without_parts_is_refused_with_the_mend(tmp_path):
+    with pytest.raises(UserError, match="sense7 partition"):
+        partition_folders(tmp_path)
+    with pytest.raises(UserError, match="can't be read"):
+        partition_folders(tmp_path / "absent")
+
+
+@given(
+    st.integers(1, 40).flatmap(
+        lambda n: st.tuples(st.just(n), st.integers(1, n), st.lists(st.integers(0, 50), min_size=n, max_size=n))
+    )
+)
+def test_no_part_stays_empty(case):
+    count, parts, wanted = case
+    place = _without_gaps(np.minimum(np.sort(wanted), parts - 1), parts)
+    assert set(place) == set(range(parts))
+    assert (np.diff(place) >= 0).all()
+    assert len(place) == count
