@@ -29,7 +29,7 @@ def sweep(
     scheduler: _Scheduler = None,
     quiet: _Quiet = False,
 ) -> None:
-    """Execute notebooks over a grid of parameters and data sets, and tabulate their values; exit code 1 if any fails."""
+    """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
     from sense7.cli_more import progress_bar
     from sense7.pipeline.build import find_checkout
     from sense7.pipeline.scheduler import connect
