@@ -9,6 +9,7 @@ BIN    := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 READY  := $(VENV)/.ready
 JUDGE  := $(VENV)/.judge
+HELP   := src/sense7/help.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -89,9 +90,15 @@ format: $(READY) ## put code into the project's style
 fuzz: $(READY) ## search for input that breaks a reader (about 20 minutes; needs atheris, see scripts/fuzz.py)
 	@$(BIN)/python scripts/fuzz.py $(TARGETS)
 
+.PHONY: mutants
+mutants: $(JUDGE) ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
+	@$(BIN)/python -c 'import mutmut' 2>/dev/null || \
+	  { echo "mutmut is in no lock: $(BIN)/python -m pip install 'mutmut>=3.8,<4'"; exit 2; }
+	@$(BIN)/python scripts/mutate.py
+
 .PHONY: bench
-bench: $(READY) ## measure against what a user would use otherwise (GROWTH=1: by size too)
-	@$(BIN)/python benchmarks/run.py $(if $(GROWTH),--growth)
+bench: $(JUDGE) browser ## measure against what a user would use otherwise (about an hour); ONLY=reading,book for some
+	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
 coverage: $(READY) ## prove the intervals on simulated studies (about ten minutes; can be interrupted)
@@ -101,6 +108,7 @@ coverage: $(READY) ## prove the intervals on simulated studies (about ten minute
 derived: $(READY) ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json
 	@$(BIN)/sense7 notebooks
+	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet

@@ -1,144 +1,147 @@
 """Each piece of work beside what a user would use otherwise, in one run: the ratio first.
 
-    make bench
+    make bench                           everything, about an hour
+    make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
 
-Both sides run in turn, five times each after a warm-up, and must give the same answer; the
-medians are compared. Times depend on the machine, ratios much less.
+Both sides run in turn and must give the same answer; the medians are compared. Times depend on the machine, ratios
+much less. What was measured is kept under ``_build/bench`` until the library or the entry changes: interrupted, the
+same command goes on where it was. A page of the book shows the result, ``data/bench.json``.
 """
 
+import argparse
+import hashlib
+import json
+import os
 import platform
 import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
+import analysis
+import book
+import command_line
+import explorer
+import judging
+from measuring import ROOT, Counts, Row
+from sense7.pipeline.execute import library_digest
+from sense7.pipeline.made import commit_of, versions
+from sense7.record import write_json
 
-from sense7.simulate import Parameters, simulate
-from sense7.sources import data_file
-from sense7.statistics import reliability
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.ground_truth import ground_truth
-from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
+FAMILIES = (analysis, judging, book, explorer, command_line)
+ENTRIES = {name: (entry, family) for family in FAMILIES for name, entry in family.ENTRIES.items()}
+PROFILE = "profile"
+"""Name of what is no entry: where the time of a cold build goes."""
 
-RUNS = 5
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One piece of work, ours and the peer's, and how much of it the peer does."""
-
-    work: str
-    peer: str
-    ours: Callable[[], object]
-    theirs: Callable[[], object]
-    share: float = 1.0
+REASONS: dict[str, str] = {}
+"""Key of a row that misses its goal -> the measured reason, which the page shows."""
 
 
-def read_with_openpyxl(path: Path) -> dict:
-    """The two sheets by pandas and openpyxl, without validation."""
-    return {sheet: pd.read_excel(path, sheet_name=sheet, engine="openpyxl") for sheet in ("Tasks", "Messages")}
+def machine() -> dict[str, str | int | float]:
+    """What the times depend on."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "processor": models[0] if models else platform.processor() or platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "memory_gib": round(memory, 1),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
 
 
-def loop_ground_truth(study) -> list[float]:
-    """A filter a conversation, and loops over turns and dimensions."""
-    truths = []
-    for conversation in study.conversations["conversation"]:
-        turns = study.turns[study.turns["conversation"] == conversation]
-        means = []
-        for _, turn in turns.iterrows():
-            rated = [turn[name] for name in DIMENSION_NAMES if not np.isnan(turn[name])]
-            if rated:
-                means.append(np.mean(rated))
-        truths.append(np.mean(means) if means else np.nan)
-    return truths
+def measured(row: Row) -> dict:
+    """A row with its medians, and whether the goal is met: of ``ours`` alone, or by the ratio of the pairs."""
+    found = asdict(row) | {"seconds": statistics.median(row.ours), "peer_seconds": None, "ratio": None, "met": None}
+    if row.theirs:
+        found["peer_seconds"] = statistics.median(row.theirs)
+        found["ratio"] = statistics.median(theirs / ours for ours, theirs in zip(row.ours, row.theirs, strict=True))
+    if row.ratio_at_least is not None:
+        found["met"] = found["ratio"] >= row.ratio_at_least
+    elif row.at_most is not None:
+        found["met"] = found["seconds"] <= row.at_most
+    return found
 
 
-def resample_frames(turns: pd.DataFrame, draws: int) -> np.ndarray:
-    """Alpha by copying participants' rows, for each draw."""
-    groups = dict(list(turns.groupby(level=0)))
-    names = list(groups)
-    generator = np.random.default_rng(1)
-    alphas = []
-    for _ in range(draws):
-        rows = pd.concat([groups[names[code]] for code in generator.integers(len(names), size=len(names))])
-        alphas.append(reliability.alpha_from_covariances(rows.cov().to_numpy()))
-    return np.quantile(alphas, [0.025, 0.975])
+def kept_place(folder: Path, name: str, counts: Counts) -> Path:
+    """Where the result of an entry is kept: the name changes with all that it rests on."""
+    family = ENTRIES[name][1].__file__ if name in ENTRIES else book.__file__
+    texts = [Path(family), Path(family).with_name("measuring.py"), *sorted((ROOT / "notebooks").glob("*.md"))]
+    total = hashlib.sha256(f"{library_digest(())} {counts} {json.dumps(versions())}".encode())
+    for path in [*texts, ROOT / "data" / "synthetic.xlsx"]:
+        total.update(path.read_bytes())
+    return folder / f"{name}-{total.hexdigest()[:16]}.json"
 
 
-def entries() -> list[Entry]:
-    """The benchmark's entries on the embedded workbook."""
-    path = data_file("synthetic.xlsx")
-    study = read_workbook(path)
-    turns = reliability.turn_ratings(study)
-    few = 50  # draws of the peer; its cost per draw does not change
-
-    def engine():
-        bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=10_000, seed=1)
-        return reliability.alpha_row(turns, bootstrap)
-
-    return [
-        Entry(
-            "workbook to validated frames",
-            "pandas and openpyxl, two sheets, no validation",
-            lambda: read_workbook(path),
-            lambda: read_with_openpyxl(path),
-        ),
-        Entry(
-            "ground truth of all conversations",
-            "filter a conversation, loops",
-            lambda: ground_truth(study.turns, study.conversations["conversation"]),
-            lambda: loop_ground_truth(study),
-        ),
-        Entry(
-            "interval of alpha, 10,000 draws of participants",
-            f"resampling frames ({few} draws timed)",
-            engine,
-            lambda: resample_frames(turns, few),
-            share=few / 10_000,
-        ),
-    ]
+def obtain(name: str, folder: Path, counts: Counts) -> list[dict] | dict:
+    """The result of an entry: kept, or measured and kept."""
+    place = kept_place(folder, name, counts)
+    if place.exists():
+        print(f"{name}: kept from an earlier run", file=sys.stderr, flush=True)
+        return json.loads(place.read_text(encoding="utf-8"))
+    print(f"{name}: measuring", file=sys.stderr, flush=True)
+    found = book.profile(counts) if name == PROFILE else [measured(row) for row in ENTRIES[name][0](counts)]
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(place, found)
+    return found
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of one run."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def merged(path: Path, results: dict[str, list[dict] | dict]) -> dict:
+    """The whole result: what was measured now, and of the rest what the file says already."""
+    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"entries": {}, "profile": None}
+    commit = {key: value for key, value in commit_of(ROOT).items() if key != "apart"}
+    made = {**commit, "library": library_digest(())[:12], "machine": machine(), "versions": versions()}
+    entries = {name: old["entries"].get(name) for name in ENTRIES}
+    for name, rows in results.items():
+        if name != PROFILE:
+            entries[name] = {"made": made, "rows": [row | {"reason": REASONS.get(row["key"], "")} for row in rows]}
+    profile = results.get(PROFILE)
+    return {
+        "about": "Times of this project's work beside that of others; nothing here is a finding about people.",
+        "command": "make bench",
+        "entries": {name: entry for name, entry in entries.items() if entry},
+        "profile": {"made": made, **profile} if profile else old["profile"],
+    }
 
 
-def growth() -> pd.DataFrame:
-    """Seconds and conversations per second of reading, at one and four times the size."""
-    rows = []
-    for times in (1, 4):
-        parameters = Parameters().replace(participants=109 * times, conversations=672 * times)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "large.xlsx"
-            simulate(parameters, seed=1).write(path)
-            seconds = statistics.median(timed(partial(read_workbook, path)) for _ in range(3))
-        rows.append((672 * times, round(seconds, 2), round(672 * times / seconds)))
-    return pd.DataFrame(rows, columns=["conversations", "seconds", "conversations a second"])
+def table(result: dict) -> str:
+    """The rows for people, the ratio first."""
+    lines = [f"{'ratio':>9}  {'ours':>11}  {'peer':>11}  goal      work | peer"]
+    for entry in result["entries"].values():
+        for row in entry["rows"]:
+            ratio = "" if row["ratio"] is None else f"{row['ratio']:,.2f}x"
+            peer = "" if row["peer_seconds"] is None else f"{row['peer_seconds']:,.4g} s"
+            met = {True: "met", False: "missed", None: "-"}[row["met"]]
+            ours = f"{row['seconds']:,.4g} {row['unit']}"
+            lines.append(f"{ratio:>9}  {ours:>11}  {peer:>11}  {met:<8}  {row['work']} | {row['peer'] or '-'}")
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Run every entry and print the table."""
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
-    print(f"{platform.machine()}, {platform.system()}; {versions}; median of {RUNS} runs\n")
-    print(f"{'ratio':>8}  {'ours':>10}  {'peer':>10}  work | peer")
-    for entry in entries():
-        entry.ours(), entry.theirs()
-        pairs = [(timed(entry.ours), timed(entry.theirs) / entry.share) for _ in range(RUNS)]
-        ours, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
-        ratio = statistics.median(theirs / ours for ours, theirs in pairs)
-        print(f"{ratio:7.1f}x  {ours:9.4f}s  {theirs:9.3f}s  {entry.work} | {entry.peer}")
-    if "--growth" in sys.argv:
-        print(f"\nReading, by size\n{growth().to_string(index=False)}")
+    """Measure what was asked for, keep it, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    names = (*ENTRIES, PROFILE)
+    parser.add_argument("--only", default=",".join(names), help=f"some of: {', '.join(names)}; with commas")
+    parser.add_argument("--pairs", type=int, default=5, help="of runs, of what is quick")
+    parser.add_argument("--long-pairs", type=int, default=3, help="of what takes minutes")
+    parser.add_argument("--tiny", action="store_true", help="only see that every entry works; the times mean nothing")
+    parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+    parser.add_argument("--out", type=Path, default=ROOT / "data" / "bench.json")
+    parser.add_argument("--kept", type=Path, default=ROOT / "_build" / "bench")
+    given = parser.parse_args()
+    chosen = given.only.split(",")
+    if unknown := [name for name in chosen if name not in names]:
+        parser.error(f"no entry {', '.join(unknown)}; there are {', '.join(names)}")
+    if given.tiny and given.out == ROOT / "data" / "bench.json":
+        parser.error("--tiny measures nothing: give another --out")
+    counts = Counts(1, 1, tiny=True) if given.tiny else Counts(given.pairs, given.long_pairs)
+    for name in chosen:
+        if given.again:
+            kept_place(given.kept, name, counts).unlink(missing_ok=True)
+        result = merged(given.out, {name: obtain(name, given.kept, counts)})
+        write_json(given.out, result)
+    print(f"{'; '.join(f'{key}: {value}' for key, value in machine().items())}\n\n{table(result)}\n\n{given.out}")
 
 
 if __name__ == "__main__":

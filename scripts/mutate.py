@@ -4,7 +4,8 @@ mutmut makes every mutant of a module: a number is one larger, a comparison is t
 Of each module a seeded sample is run against its tests, in a copy of the checkout; the tests of the module's own file
 come first, then those of other files that reach the mutated function. A mutant is dead as soon as one test fails.
 
-Passed over, and counted apart, are mutants that change nothing but wording: the text of a string with a blank in it.
+Passed over, and counted apart, are mutants that change nothing but wording, the text of a string with a blank in it, or
+the guard `strict=` of a zip, whose parts have one length wherever the program is right.
 mutmut leaves out annotations, and what stands outside of functions or in a function with a decorator.
 
     make mutants                                       # or: python scripts/mutate.py --sample 20 statistics.mixed
@@ -127,12 +128,12 @@ class Module:
 
     def draw(self, size: int, seed: int) -> None:
         """Draw mutants; of a small module, all. A larger sample holds the smaller one of the same seed."""
-        self.sample, self.wording = [], 0
+        self.sample, self.passed_over = [], 0
         names = self.made.mutant_names
         for name in sorted(names, key=lambda name: random.Random(f"{seed} sense7.{self.name}.{name}").random()):  # noqa: S311
             mutant = Mutant(self, name)
-            if mutant.is_wording():
-                self.wording += 1
+            if mutant.is_idle():
+                self.passed_over += 1
             else:
                 self.sample.append(mutant)
             if len(self.sample) == size:
@@ -164,7 +165,7 @@ class Module:
         from scipy.stats import binomtest
 
         found = Counter(mutant.outcome for mutant in self.sample if mutant.outcome)
-        row = {"mutants": len(self.made.mutant_names), "wording": self.wording, "run": found.total()}
+        row = {"mutants": len(self.made.mutant_names), "passed_over": self.passed_over, "run": found.total()}
         row |= {how.replace(" ", "_"): found[how] for how in ("dead", OUT_OF_TIME, "alive")}
         if found.total():
             interval = binomtest(found["alive"], found.total()).proportion_ci(method="wilson")
@@ -196,8 +197,8 @@ class Mutant:
         original = f"{self.name.partition('__mutmut_')[0]}__mutmut_orig"
         return self.module.function(original), self.module.function(self.name)
 
-    def is_wording(self) -> bool:
-        """Whether only the text of strings with a blank differs."""
+    def is_idle(self) -> bool:
+        """Whether only the text of strings with a blank differs, or the guard of a zip."""
         before, after = map(outline, self.versions())
         return before == after
 
@@ -211,12 +212,15 @@ class Mutant:
 
 
 def outline(function: ast.FunctionDef) -> list:
-    """Return all that a function consists of, but for its name and the text of strings with a blank."""
+    """Return all that a function consists of, but for its name, the text of strings with a blank, and guards of zip."""
+    guards = [node for node in ast.walk(function) if isinstance(node, ast.keyword) and node.arg == "strict"]
+    left_out = {function, *(part for guard in guards for part in ast.walk(guard))}
     parts = []
-    for node in list(ast.walk(function))[1:]:
+    for node in ast.walk(function):
         plain = [value for _, value in ast.iter_fields(node) if isinstance(value, str | int | float | None)]
         prose = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip("X")
-        parts.append((type(node), "a text" if prose else plain))
+        if node not in left_out:
+            parts.append((type(node), "a text" if prose else plain))
     return parts
 
 
@@ -280,16 +284,18 @@ class Forks:
             if not os.fork():
                 os.environ["MUTANT_UNDER_TEST"] = "stats"
                 seconds, reached_by = {}, defaultdict(list)
-                for item, failed in protocol(items):
-                    for function in state()._stats:
-                        reached_by[function].append(item.nodeid)
-                    state()._stats.clear()
-                    if failed:
-                        print(f"left out, as it fails without a mutant: {item.nodeid}", file=sys.__stderr__)
-                    else:
-                        seconds[item.nodeid] = item.took
-                Path(file.name).write_text(json.dumps([seconds, reached_by]))
-                os._exit(0)
+                try:
+                    for item, failed in protocol(items):
+                        for function in state()._stats:
+                            reached_by[function].append(item.nodeid)
+                        state()._stats.clear()
+                        if failed:
+                            print(f"left out, as it fails without a mutant: {item.nodeid}", file=sys.__stderr__)
+                        else:
+                            seconds[item.nodeid] = item.took
+                    Path(file.name).write_text(json.dumps([seconds, reached_by]))
+                finally:
+                    os._exit(0)  # nothing of the parent's is tidied away here
             os.wait()
             seconds, reached_by = json.loads(Path(file.name).read_text())
         return seconds, {function: set(tests) for function, tests in reached_by.items()}

@@ -20,10 +20,11 @@ FLOORS = (
     {"loading"},
     {"statistics"},
     {"judge"},
-    {"record", "tables", "figures"},
+    {"record", "tables", "figures", "benchmarks"},
     {"claims"},
     {"pipeline"},
     {"cli", "cli_judge", "cli_more", "cli_scale"},
+    {"start"},
 )
 """From the ground. Parts of one floor may use each other, though never in a circle."""
 

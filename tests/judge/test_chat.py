@@ -88,6 +88,7 @@ def test_every_conversation_of_tasks_has_its_chat_in_the_order_of_the_file(minim
     )
     found = chats(parse_sheets(sheets))
     assert found.index.tolist() == ["C1", "C2", "C3", "C4"]
+    assert (found.name, found.index.name) == ("chat", "conversation")
     assert found["C1"] == '[{"role":"user","content":"other"}]'
     assert [entry["content"] for entry in json.loads(found["C2"])] == ["first", "second"]
     assert found[["C3", "C4"]].tolist() == ["[]", "[]"]

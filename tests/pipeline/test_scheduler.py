@@ -1,6 +1,5 @@
 """A book on a cluster: worker processes of this machine give what one process gives, and may die."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -35,8 +34,8 @@ class LocalCluster:
 
     def _start(self, program, *options):
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
-        log = (self.folder / f"{program}.log").open("a")
-        return subprocess.Popen([*command, "--no-dashboard", *options], stdout=log, stderr=log, cwd=self.folder)
+        with (self.folder / f"{program}.log").open("a") as log:
+            return subprocess.Popen([*command, "--no-dashboard", *options], stdout=log, stderr=log, cwd=self.folder)
 
     def worker(self):
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder))
@@ -57,16 +56,22 @@ def cluster(tmp_path_factory):
     made.stop()
 
 
-def several_notebooks(checkout, recording, code="", count=4):
+def several_notebooks(checkout, recording, before=lambda name: "", count=4):
     """A book of several notebooks, the last of which reads what the first recorded."""
-    checkout.book(front="Seed: {value}`seed_of_a`.", name="01-a", code=recording("01-a", "seed_of_a"))
+    checkout.book(name="01-a", code=recording("01-a", "seed_of_a", before=before("01-a")))
     names = [f"{number:02d}-b" for number in range(2, count + 1)]
+    numbers = "import numpy as np\n\ndrawn = np.random.default_rng(seed).normal(size=100).mean()\n"
     for name in names:
-        numbers = "import numpy as np\n\ndrawn = np.random.default_rng(seed).normal(size=100).mean()\n"
-        checkout.notebook(name, recording(name, f"drawn_{name[:2]}", "float(drawn)", numbers + code))
+        checkout.notebook(name, recording(name, f"drawn_{name[:2]}", "float(drawn)", before(name) + numbers))
     reading = 'from sense7.record import read_values\n\nfound = read_values(results)["seed_of_a"]["estimate"]\n'
-    checkout.notebook("09-c", recording("09-c", "read", "found", reading), needs=["01-a"])
+    checkout.notebook("09-c", recording("09-c", "read", "found", before("09-c") + reading), needs=["01-a"])
     checkout.toc("book/ledger", *(f"notebooks/{name}" for name in ("01-a", *names, "09-c")))
+
+
+def recorded(checkout, name):
+    """What an edition's notebooks gave: file -> bytes."""
+    kept = ("results/", "notebooks/", "ledger.json")
+    return {file: content for file, content in checkout.bytes(name).items() if file.startswith(kept)}
 
 
 def test_a_book_made_on_a_cluster_is_byte_for_byte_that_of_one_process(cluster, new_checkout, recording_code):
@@ -76,33 +81,129 @@ def test_a_book_made_on_a_cluster_is_byte_for_byte_that_of_one_process(cluster, 
         several_notebooks(checkout, recording_code)
         done = checkout.sense7("build", "mine.xlsx", "--name", "same", *options)
         assert done.returncode == 0, done.stderr
-        kept = ("results/", "notebooks/", "ledger.json")
-        books.append({name: text for name, text in checkout.bytes("same").items() if name.startswith(kept)})
+        books.append(recorded(checkout, "same"))
     assert len(books[0]) == 11
     assert books[0] == books[1]
 
 
+def noting(folder, slow):
+    """Code by which a notebook notes that it began; the slow one never ends the first time."""
+
+    def before(name):
+        code = (
+            "import os, pathlib, time, uuid\n\n"
+            f"place = pathlib.Path({str(folder)!r})\nbefore = list(place.glob({name + ' *'!r}))\n"
+            f"(place / f'{name} {{uuid.uuid4()}}').write_text(str(os.getppid()))\n"
+        )
+        return code + ("if not before:\n    time.sleep(600)\n" if name == slow else "")
+
+    return before
+
+
 def test_a_worker_that_is_killed_costs_its_own_task_only(cluster, new_checkout, recording_code):
+    import psutil
+
     checkout = new_checkout()
-    log = checkout.root / "begun"
-    log.mkdir()
-    # Each notebook notes every time that it begins; one waits for its end the first time.
-    several_notebooks(
-        checkout,
-        recording_code,
-        code=(
-            "import os, pathlib, time, uuid\n"
-            f"place = pathlib.Path({str(log)!r})\n"
-            'begun = len(list(place.glob(f"{os.getppid()}-*")))\n'
-            'mine = record_name = __import__("uuid").uuid4().hex\n'
-        ),
-    )
-    slow = checkout.root / "notebooks" / "03-b.md"
-    text = slow.read_text()
-    mark = checkout.root / "slow"
-    waiting = (
-        f"import pathlib, time\n\nmark = pathlib.Path({str(mark)!r})\nfirst = not mark.exists()\n"
-        "mark.touch()\nif first:\n    time.sleep(600)\n"
-    )
-    slow.write_text(text.replace("import numpy as np", waiting + "import numpy as np", 1))
-    raise AssertionError((text, signal, time, os))
+    begun = checkout.root / "begun"
+    begun.mkdir()
+    several_notebooks(checkout, recording_code, noting(begun, "03-b"))
+    build = checkout.start("build", "mine.xlsx", "--name", "kept", "--scheduler", cluster.address)
+    try:
+        until = time.monotonic() + 90
+        # Four are done, and the one that waits has said which process its kernel belongs to.
+        while len(list((checkout.root / "_build" / "cache").glob("0*"))) < 4 or not list(begun.glob("03-b *")):
+            assert time.monotonic() < until, build.poll()
+            time.sleep(0.1)
+        kernel = psutil.Process(int(next(begun.glob("03-b *")).read_text()))
+        own = {process.pid: process for process in cluster.workers}
+        killed = next(own[process.pid] for process in (kernel, *kernel.parents()) if process.pid in own)
+        killed.send_signal(signal.SIGKILL)
+        _, problems = build.communicate(timeout=90)
+    finally:
+        build.kill()
+    cluster.workers.remove(killed)
+    cluster.workers.append(cluster.worker())
+    assert build.returncode == 0, problems
+    times = {name: len(list(begun.glob(f"{name} *"))) for name in ("01-a", "02-b", "03-b", "04-b", "09-c")}
+    assert times == {"01-a": 1, "02-b": 1, "03-b": 2, "04-b": 1, "09-c": 1}
+    assert not kernel.is_running(), "the kernels of a worker end with it"
+    assert "read" in (checkout.editions / "kept" / "results" / "09-c.json").read_text()
+
+
+def test_a_notebook_that_fails_on_a_cluster_is_named_as_ever(cluster, checkout):
+    checkout.book(code="1 / 0")
+    done = checkout.sense7("build", "mine.xlsx", "--scheduler", cluster.address)
+    assert done.returncode == 1
+    assert "01-a.md: code cell 3" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_build_that_is_interrupted_leaves_the_cluster_free(cluster, new_checkout, recording_code):
+    import psutil
+
+    checkout = new_checkout()
+    begun = checkout.root / "begun"
+    begun.mkdir()
+    checkout.book(code=noting(begun, "01-a")("01-a") + recording_code("01-a", "seed_of_a"))
+    build = checkout.start("build", "mine.xlsx", "--scheduler", cluster.address)
+    until = time.monotonic() + 60
+    while not list(begun.iterdir()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    build.send_signal(signal.SIGINT)
+    _, problems = build.communicate(timeout=30)
+    assert build.returncode == 130
+    assert problems.strip().endswith("interrupted; what was finished is kept")
+    nursery = psutil.Process(int(next(begun.iterdir()).read_text()))
+    while nursery.children():  # of the process that forks them
+        assert time.monotonic() < until, "a task that nobody waits for ends on its worker too"
+        time.sleep(0.1)
+
+
+def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(cluster, tmp_path):
+    write_partitions(load("synthetic"), tmp_path / "parts", 6, form="csv")
+    here = statistics_of_parts(tmp_path / "parts", draws=200, seed=1)
+    with connect(cluster.address) as where:
+        there = statistics_of_parts(tmp_path / "parts", apply=where.map, draws=200, seed=1)
+    assert here.equals(there)
+
+
+def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
+    from sense7.pipeline import scheduler
+
+    monkeypatch.setattr(scheduler, "library_digest", lambda skip: "other")
+    scheduler._what_runs.cache_clear()
+    try:
+        with pytest.raises(UserError, match=r"differs from this process: library\. Start it anew"):
+            Cluster(cluster.address)
+    finally:
+        scheduler._what_runs.cache_clear()
+
+
+def test_workers_have_to_see_the_folder(cluster, tmp_path, monkeypatch):
+    with connect(cluster.address) as where:
+        where.require_shared(tmp_path)
+        monkeypatch.setattr("os.path.exists", None)  # sent by its name: the workers have their own
+        monkeypatch.setattr(where._client, "run", lambda function, path: {"tcp://w": Path(path).parent == Path("/no")})
+        with pytest.raises(UserError, match="does not see"):
+            where.require_shared(tmp_path)
+
+
+def test_where_nothing_answers_the_message_says_how_to_start_a_scheduler(checkout):
+    pytest.importorskip("distributed", reason=NEEDS_DASK)
+    done = checkout.book().sense7("build", "mine.xlsx", "--scheduler", "tcp://127.0.0.1:9")
+    assert done.returncode == 2
+    assert "nothing answers there" in done.stderr
+    assert "dask scheduler" in done.stderr
+
+
+def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UserError, match='pip install "distributed'), connect("tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_this_machine_maps_in_order(workers):
+    assert ThisMachine(workers).map(abs, [-3, 2, -1]) == [3, 2, 1]

@@ -44,6 +44,16 @@ def test_every_draw_equals_the_statistic_of_the_rows_copied_out():
         assert value == pytest.approx(copied["x"].mean(), abs=1e-13)
 
 
+@pytest.mark.parametrize("cells", [1, 50, 1000])
+def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeypatch):
+    people = [f"P{number}" for number in range(13)]
+    whole = ParticipantBootstrap(people, draws=101, seed=3).weights
+    taken = np.random.default_rng(3).integers(13, size=(101, 13))
+    assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", cells)
+    assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights)
+
+
 def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
     generator = np.random.default_rng(1)
     quality = generator.normal(size=(80, 1))

@@ -162,7 +162,7 @@ def test_medians_do_not_depend_on_how_draws_are_cut(monkeypatch):
     people = pd.Series(np.arange(80) % 20)
     bootstrap = ParticipantBootstrap(people, draws=101, seed=3)
     whole = dataset.median_in_draws(values, people, bootstrap)
-    monkeypatch.setattr(dataset, "_CELLS", 200)
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 200)
     assert np.array_equal(whole, dataset.median_in_draws(values, people, bootstrap))
 
 

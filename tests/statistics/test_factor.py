@@ -126,7 +126,7 @@ def test_resampled_loadings_are_those_of_the_rows_copied_out():
     frame = scores()
     bootstrap = draws_of(frame, 20)
     distribution = bootstrap.distribution(
-        factor._omega_and_loadings, factor.pair_moments(frame.to_numpy()), frame.index
+        factor._omega_and_loadings, reliability.pair_moments(frame.to_numpy()), frame.index
     )
     for draw in range(20):
         times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))

@@ -121,7 +121,7 @@ def test_a_resampled_item_rest_correlation_is_that_of_the_rows_copied_out(missin
     used, _ = structure.usable(frame, missing)
     by_weights = bootstrap.distribution(
         lambda sums: structure.item_rest_from_covariances(structure.covariances_from_sums(sums)),
-        structure.pair_moments(used.to_numpy()),
+        reliability.pair_moments(used.to_numpy()),
         used.index,
     )
     for draw in range(30):

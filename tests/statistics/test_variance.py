@@ -250,6 +250,20 @@ def test_alike_conversations_are_counted_pair_by_pair(study):
         assert row["low"] <= row["estimate"] <= row["high"]
 
 
+def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
+    generator = np.random.default_rng(4)
+    y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
+    weights = generator.integers(4, size=(5, 30)).astype(float)
+    sums, pairs = variance._pair_sums(y, group, weights)
+    apart = np.abs(y[:, None] - y[None])
+    for draw, taken in enumerate(weights):
+        often = taken[:, None] * taken[None] * (1 - np.eye(30))
+        for one in range(3):
+            both = np.ix_(group == one, group == one)
+            assert sums[draw, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
+            assert pairs[draw, one] == often[both].sum()
+
+
 def test_shares_add_up_and_lie_inside_their_limits(study):
     parts = variance.variance_parts(study, bootstrap_of(study), draws=60)
     assert parts.shares["estimate"].sum() == pytest.approx(1)

@@ -9,6 +9,7 @@ from sense7.figures.charts import (
     intervals,
     level_distribution,
 )
+from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.recovery import event_time
 from sense7.figures.robustness import specification_curve
@@ -25,6 +26,7 @@ __all__ = [
     "distinctive_terms",
     "distributions",
     "event_time",
+    "growth_curves",
     "heat_map",
     "histogram",
     "intervals",

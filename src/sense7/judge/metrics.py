@@ -46,7 +46,7 @@ __all__ = [
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
 _CELLS = len(LEVELS) ** 2
-_MOST_NUMBERS = 2_000_000
+_MOST_NUMBERS = 200_000
 """Numbers of an array that holds draws: bounds the memory of Spearman's rho."""
 
 SHARE = "share of conversations"

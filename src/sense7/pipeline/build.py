@@ -28,14 +28,11 @@ import yaml
 from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written
-from sense7.judge.at_hand import runs_at_hand
 from sense7.judge.endpoint import without_keys
-from sense7.judge.logs import LOGS, bundle_logs
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, list_editions
 from sense7.pipeline.execute import SCRATCH, BuildError
-from sense7.pipeline.explorer import add_conversations
 from sense7.pipeline.made import commit_of, describe, versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
 from sense7.pipeline.rerun import write_downloads
@@ -212,6 +209,8 @@ def build_edition(
         progress(len(ready), len(jobs), notebook)
 
     if judged and _up_to_date(place, key) is None:
+        from sense7.judge.at_hand import runs_at_hand  # statistics, which a book that is up to date need not wait for
+
         runs_at_hand(study, judged[0].parent)
     with _naming_the_mend(place), under_way(place.parent, cache):
         if (finished := _up_to_date(place, key)) is not None:
@@ -236,6 +235,8 @@ def build_edition(
             say("pages: Jupyter Book")
             _render(root, edition, facts, study, config, Path(scratch))
             if facts["judge_logs"]:
+                from sense7.judge.logs import bundle_logs
+
                 bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
             _replace(edition, place)
         list_editions(place.parent)
@@ -311,7 +312,8 @@ def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
     beside = data_beside(notebooks, judged)
-    files = [root / "requirements.lock", *(root / "data").glob("coverage.json")]
+    stored = (root / "data" / name for name in ("coverage.json", "bench.json", "growth.json"))
+    files = [root / "requirements.lock", *(path for path in stored if path.exists())]
     return execute.plan(notebooks, given, workbook_digest, files, beside)
 
 
@@ -344,6 +346,8 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
     """Logs of the sessions that the predictions come from, where what shows them is installed."""
     if not judged or importlib.util.find_spec("inspect_ai") is None:
         return []
+    from sense7.judge.logs import LOGS
+
     return sorted((judged[0].parent / LOGS).glob("*.eval"))
 
 
@@ -519,6 +523,8 @@ def banner(facts: Mapping) -> str:
 
 def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dict, scratch: Path) -> None:
     """Make the pages with Jupyter Book: execution off, warnings are errors."""
+    from sense7.pipeline.explorer import add_conversations  # draws, which a book that is up to date need not wait for
+
     stage = scratch / "stage"
     shutil.copytree(root / "book", stage / "book")
     shutil.copyfile(root / "_toc.yml", stage / "_toc.yml")

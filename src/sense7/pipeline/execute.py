@@ -70,7 +70,10 @@ FIXED = {"PYTHONHASHSEED": "0", **ONE_THREAD}
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
 
-NOT_IN_NOTEBOOKS = ("cli.py", "cli_judge.py", "cli_more.py", "cli_scale.py", "claims.py", "pipeline", "simulate")
+NOT_IN_NOTEBOOKS = (
+    *("cli.py", "cli_judge.py", "cli_more.py", "cli_scale.py", "start.py", "help.txt"),
+    *("claims.py", "pipeline", "simulate"),
+)
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 
 
@@ -404,12 +407,26 @@ def execute_apart(job: Job, edition: Path, place: Path) -> None:
             (apart / folder).symlink_to(edition / folder)
         for name in job.notebook.needs:
             shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
-        _execute(job, apart, place, _kernels_of_worker())
+        kernels, done = Kernels(), threading.Event()
+        kernels._nursery = _kernels_of_worker()._nursery
+        threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
+        try:
+            _execute(job, apart, place, kernels)
+        finally:
+            done.set()
 
 
 @functools.cache
-def _kernels_of_worker() -> "Kernels":
+def _kernels_of_worker() -> Kernels:
     return Kernels(warm=True)
+
+
+def _watch(edition: Path, kernels: Kernels, done: threading.Event) -> None:
+    """Kill a task's kernel where the edition is gone: whoever asked was interrupted, and waits no more."""
+    while not done.wait(1):
+        if not edition.exists():
+            kernels.kill()
+            return
 
 
 def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None = None) -> str:

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit  # not all of scipy.stats, whose import takes a second
 
 from sense7.statistics.estimates import estimate_row
 
@@ -293,7 +293,7 @@ class ParticipantBootstrap:
             undefined = np.count_nonzero(~np.isfinite(scaled))
             without = f"without {undefined} of the {len(left_out)} participants" if undefined else "at this value"
             return np.nan, np.nan, f"no interval: undefined {without}"
-        reach = stats.t.ppf((1 + self.confidence) / 2, len(scaled) - 1) * jackknife_error(scaled)
+        reach = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2) * jackknife_error(scaled)
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
         return (np.nan, np.nan, NO_WIDTH) if _alike(low, high) else (float(low), float(high), "")
 

@@ -152,8 +152,11 @@ class ClusteredFit:
             taken = self._adjusted @ (self.bread @ contrast)
             outer = np.einsum("gij,gj->gi", self.products, taken)
             own = np.einsum("gi,gi->g", taken, outer)
-            g = np.diag(own) - outer @ self.bread @ outer.T
-            found.append(np.trace(g) ** 2 / (g**2).sum() if (own > _ALONE).any() else np.nan)
+            # Of G no more is formed than its diagonal: its other squares follow from a matrix of the coefficients.
+            shared = np.einsum("gi,ij,gj->g", outer, self.bread, outer)
+            inner = self.bread @ (outer.T @ outer)
+            squares = ((own - shared) ** 2).sum() + (inner * inner.T).sum() - (shared**2).sum()
+            found.append((own - shared).sum() ** 2 / squares if (own > _ALONE).any() else np.nan)
         return np.array(found)
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -76,7 +77,6 @@ DISTURBANCE_KEYS = {
 }
 """Keys of the rows of :func:`disturbance_shares`."""
 
-_CELLS = 4_000_000
 
 NO_TIMES = "no message has a time (TimeOffsetSeconds) in this data set"
 NO_RETRIES = "no cell of the column Retry is filled in this data set"
@@ -421,12 +421,11 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     """
     distinct, place = np.unique(values, return_inverse=True)
     codes = bootstrap.names.get_indexer(participants)
-    cells = np.bincount(codes * len(distinct) + place, minlength=len(bootstrap.names) * len(distinct))
-    often = cells.reshape(len(bootstrap.names), len(distinct)).astype(float)
-    piece = max(1, _CELLS // max(1, len(distinct)))
+    # Few participants have any one value: the table of both is nearly empty.
+    often = sparse.csr_array((np.ones(len(codes)), (place, codes)), shape=(len(distinct), len(bootstrap.names)))
     medians = []
-    for first in range(0, bootstrap.draws, piece):
-        below = np.cumsum(bootstrap.weights[first : first + piece] @ often, axis=1)
+    for piece in pieces(bootstrap.draws, max(len(distinct), len(bootstrap.names))):
+        below = np.cumsum((often @ bootstrap.weights[piece].T).T, axis=1)
         rows = below[:, -1:]
         # The row of rank r, from 0, holds the first value up to which more than r rows lie.
         middle = [np.minimum((below <= rank).sum(axis=1), len(distinct) - 1) for rank in ((rows - 1) // 2, rows // 2)]

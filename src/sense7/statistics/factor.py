@@ -19,7 +19,7 @@ from sense7.statistics.structure import (
     joined,
     joint_estimates,
     lacking_items,
-    pair_moments,
+    moments_by_participant,
     rows_of,
     too_few,
     unexplained_variances,
@@ -275,7 +275,9 @@ def _fitted(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.
     used, note = usable(ratings)
     if reason := too_few(used, ITEMS_FOR_A_FACTOR, FEWEST_UNITS):
         return used, note, [], reason
-    results = joint_estimates(bootstrap, _omega_and_loadings, pair_moments(used.to_numpy(dtype=float)), used.index)
+    results = joint_estimates(
+        bootstrap, _omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index)
+    )
     return used, note, results, ""
 
 

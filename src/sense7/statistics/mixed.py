@@ -125,20 +125,33 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
     >>> round(float(fit.coefficients[0]), 4), round(float(fit.residual_variance), 4)
     (3.6667, 0.9167)
     """
-    left, right = np.zeros(sums.shape[:-3]), np.full(sums.shape[:-3], _LARGEST_RATIO)
+    fits = sums.reshape(-1, *sums.shape[-3:])
+    parts = [_fit_at_once(fits[piece]) for piece in pieces(len(fits), fits[0].size, _CHUNK)]
+    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return RandomIntercept(*(part.reshape((*sums.shape[:-3], *part.shape[1:])) for part in joined))
+
+
+def _fit_at_once(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What :class:`RandomIntercept` holds; the ratio of the standard deviations by golden section."""
+    left, right = np.zeros(len(sums)), np.full(len(sums), _LARGEST_RATIO)
     with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+        at_low, at_high = _deviance(sums, low), _deviance(sums, high)
         for _ in range(_STEPS):
-            span = right - left
-            low, high = right - _GOLDEN * span, left + _GOLDEN * span
-            lower = _deviance(sums, low) <= _deviance(sums, high)
+            lower = at_low <= at_high
             left, right = np.where(lower, left, low), np.where(lower, high, right)
+            new = np.where(lower, right - _GOLDEN * (right - left), left + _GOLDEN * (right - left))
+            at_new = _deviance(sums, new)
+            # The other inner point is where one of the last two was.
+            low, high = np.where(lower, new, high), np.where(lower, low, new)
+            at_low, at_high = np.where(lower, at_new, at_high), np.where(lower, at_low, at_new)
         ratio = (left + right) / 2
         # The minimum may be the boundary itself.
         ratio = np.where(_deviance(sums, np.zeros_like(ratio)) <= _deviance(sums, ratio), 0.0, ratio)
         cross, _, freedom = _weighted(sums, ratio)
         inverse, coefficients, residual = _solve(cross, freedom)
         errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
-    return RandomIntercept(coefficients, errors, residual * ratio**2, residual)
+    return coefficients, errors, residual * ratio**2, residual
 
 
 def _weighted(sums: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

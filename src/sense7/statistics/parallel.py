@@ -18,7 +18,7 @@ from sense7.statistics.structure import (
     joined,
     joint_estimates,
     lacking_items,
-    pair_moments,
+    moments_by_participant,
     rows_of,
     too_few,
     unexplained_variances,
@@ -86,8 +86,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     results = joint_estimates(
         bootstrap,
         lambda sums: _descending(correlations_from_covariances(covariances_from_sums(sums))),
-        pair_moments(used.to_numpy(dtype=float)),
-        used.index,
+        *moments_by_participant(used.to_numpy(dtype=float), used.index),
     )
     ranks = range(1, used.shape[1] + 1)
     counts = [len(used)] * used.shape[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, Scale
+from sense7.statistics.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -21,6 +21,7 @@ __all__ = [
     "covariances_from_sums",
     "cronbach_alpha",
     "feldt_interval",
+    "moments_by_participant",
     "pair_moments",
     "post_task_ratings",
     "turn_ratings",
@@ -245,11 +246,28 @@ def alpha_row(
         which = "none" if items == 0 else "only one"
         reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
-    moments = pair_moments(_prepared(used, missing))
-    row = alpha_row_of_moments(moments, used.index, units, bootstrap, missing=missing, interval=interval)
+    moments, people = moments_by_participant(_prepared(used, missing), used.index)
+    row = alpha_row_of_moments(moments, people, units, bootstrap, missing=missing, interval=interval)
     if np.isfinite(row["estimate"]):
         row["reason"] = "; ".join(filter(None, (row["reason"], lacking)))
     return row
+
+
+def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[np.ndarray, np.ndarray]:
+    """Pair moments summed by participant, and the participants; those of all units at once would fill the memory.
+
+    Examples
+    --------
+    >>> moments, people = moments_by_participant(np.array([[4.0, 5.0], [3.0, np.nan]]), pd.Index(["b", "a"]))
+    >>> list(people), moments[0, 0].tolist()
+    (['b', 'a'], [[1.0, 1.0], [1.0, 1.0]])
+    """
+    codes, people = pd.factorize(participants)
+    items = values.shape[1]
+    moments = np.zeros((len(people), 4, items, items))
+    for piece in pieces(len(values), 4 * items**2):
+        moments += sums_by_participant(pair_moments(values[piece]), codes[piece], len(people))
+    return moments, people
 
 
 def alpha_row_of_moments(

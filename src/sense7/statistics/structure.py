@@ -14,7 +14,7 @@ import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.reliability import covariances_from_sums, pair_moments
+from sense7.statistics.reliability import covariances_from_sums, moments_by_participant
 from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = [
@@ -337,8 +337,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
         results = joint_estimates(
             bootstrap,
             lambda sums: item_rest_from_covariances(covariances_from_sums(sums)),
-            pair_moments(used.to_numpy(dtype=float)),
-            used.index,
+            *moments_by_participant(used.to_numpy(dtype=float), used.index),
         )
         undefined = "too few units rate the item together with the others"
         counts = list(used.notna().sum())
@@ -469,7 +468,7 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
     if reason := too_few(used, items=2):
         rows = {name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason) for name in names}
         return estimate_table(rows, "statistic")
-    results = joint_estimates(bootstrap, _consistency, pair_moments(used.to_numpy(dtype=float)), used.index)
+    results = joint_estimates(bootstrap, _consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
     rows = {}
     for name, result in zip(names, results, strict=True):
         rows |= rows_of(

@@ -19,7 +19,7 @@ from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversat
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.statistics.outcomes import EXPERIENCE_KEYS, spearman_row
-from sense7.statistics.reliability import alpha_row_of_moments, pair_moments, post_task_ratings, turn_ratings
+from sense7.statistics.reliability import alpha_row_of_moments, moments_by_participant, post_task_ratings, turn_ratings
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 
@@ -85,9 +85,9 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     for kind, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
         given = tuple(ratings.columns[ratings.notna().any()])
         whole = ratings[list(given)].dropna() if given else ratings.iloc[:0]
-        sums[f"{kind} moments"] = summed(pair_moments(ratings.to_numpy(dtype=float)), ratings.index)
+        sums[f"{kind} moments"] = summed(*moments_by_participant(ratings.to_numpy(dtype=float), ratings.index))
         sums[f"{kind} units"] = summed(np.ones(len(ratings)), ratings.index)
-        complete[kind] = given, summed(pair_moments(whole.to_numpy(dtype=float)), whole.index)
+        complete[kind] = given, summed(*moments_by_participant(whole.to_numpy(dtype=float), whole.index))
     for place, name in enumerate(DIMENSION_NAMES, 1):
         both = np.isfinite(levels[:, place]) & np.isfinite(overall)
         tables = np.zeros((both.sum(), len(LEVELS), len(LEVELS)))

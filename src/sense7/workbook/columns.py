@@ -142,7 +142,7 @@ class Table:
             position = self.positions.get(column.official)
             filled = self.filled.get(column.official)
             if filled is None:
-                filled = sum(not is_blank(cell) for cell in self.cells(column.official))
+                filled = sum(cell is not None and not is_blank(cell) for cell in self.cells(column.official))
             records.append(
                 {
                     "sheet": self.official,

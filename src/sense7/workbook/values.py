@@ -1,11 +1,10 @@
 """Cells as texts, names and numbers, whatever type they have in the file; and ids that are spelt differently."""
 
 import contextlib
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-
-import numpy as np
 
 __all__ = ["as_name", "as_number", "as_text", "group_spellings", "is_blank", "match_ids"]
 
@@ -36,7 +35,7 @@ def as_number(cell) -> float | None:
         return None
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
-            return value if np.isfinite(value := float(cell)) else None
+            return value if math.isfinite(value := float(cell)) else None
     return None
 
 

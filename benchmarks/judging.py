@@ -1,0 +1,144 @@
+"""A judge's session beside the shortest script that does the same: threads, the openai client, nothing recorded.
+
+    python benchmarks/judging.py serve SECONDS      an endpoint on this machine, until its standard input ends
+    python benchmarks/judging.py ask ADDRESS CALLS  the peer
+
+Both sides are programs, so that their start counts as well.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from measuring import ROOT, SENSE7, Counts, Row, in_turn, run
+
+CONCURRENCY = 50
+LATENCIES = {"judge": 1.0, "judge_near": 0.05}
+"""Key of the row -> seconds until an answer."""
+
+
+# --- programs --------------------------------------------------------------------------
+
+
+def serve(latency: float) -> None:
+    """Play an endpoint in this process; say where, and how often it was asked once the input ends."""
+    spec = importlib.util.spec_from_file_location("endpoint", ROOT / "tests" / "judge" / "endpoint.py")
+    endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(endpoint)
+    with endpoint.Endpoint(latency=latency) as server:
+        print(server.address, flush=True)
+        for _ in sys.stdin:
+            print(len(server.asked), flush=True)
+
+
+def ask(address: str, calls: int) -> None:
+    """Ask about each conversation once, with the same request; print how many scores came."""
+    from openai import OpenAI
+
+    from sense7.judge.chat import chats
+    from sense7.judge.prompt import Prompt
+    from sense7.loading import load
+
+    prompts = [Prompt.bundled().text.replace("{chat}", chat) for chat in list(chats(load("synthetic")))[:calls]]
+    client = OpenAI(base_url=address, api_key="none")
+
+    def score(prompt: str) -> str:
+        messages = [
+            {"role": "system", "content": "You are a helpful AI assistant"},
+            {"role": "user", "content": prompt},
+        ]
+        answer = client.chat.completions.create(
+            model="judge", messages=messages, temperature=0, top_p=1, max_tokens=3000
+        )
+        return answer.choices[0].message.content.partition("<S2>")[2].partition("</S2>")[0]
+
+    with ThreadPoolExecutor(CONCURRENCY) as pool:
+        print(json.dumps(list(pool.map(score, prompts))))
+
+
+# --- measured --------------------------------------------------------------------------
+
+
+class Server:
+    """The endpoint, in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen):
+        self.process = process
+        self.address = process.stdout.readline().strip()
+
+    def asked(self) -> int:
+        """How many requests came so far."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
+@contextmanager
+def serving(latency: float) -> Iterator[Server]:
+    """An endpoint with this latency, for the length of a block."""
+    command = [sys.executable, __file__, "serve", str(latency)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    try:
+        yield Server(process)
+    finally:
+        process.stdin.close()
+        process.wait(20)
+        process.stdout.close()
+
+
+def judge(counts: Counts) -> list[Row]:
+    """A session of 672 calls, at two latencies; and that the same command again asks nothing."""
+    calls = counts.of(672, 4)
+    rows = []
+    for key, latency in LATENCIES.items():
+        row = Row(
+            key,
+            f"judge: {calls:,} calls, {CONCURRENCY} at once, all recorded; endpoint with {latency:g} s latency",
+            f"{CONCURRENCY} threads with the openai client, nothing recorded",
+            "at most 1.5 times its time" if latency == 1 else "reported",
+            ratio_at_least=1 / 1.5 if latency == 1 else None,
+        )
+        with serving(0.01 if counts.tiny else latency) as server, tempfile.TemporaryDirectory() as folder:
+            rows.append(_measured(row, server, Path(folder), calls, counts))
+    return rows
+
+
+def _measured(row: Row, server: Server, folder: Path, calls: int, counts: Counts) -> Row:
+    sessions: list[Path] = []
+
+    def session(out: Path) -> list[str]:
+        given = ["--data", "synthetic", "--model", "judge", "--base-url", server.address, "--yes", "--limit", calls]
+        return [*SENSE7, "judge", "run", *given, "--concurrency", CONCURRENCY, "--out", out]
+
+    def ours() -> None:
+        sessions.append(folder / f"session {len(sessions)}")
+        run(session(sessions[-1]))
+
+    def theirs() -> None:
+        scores = json.loads(run([sys.executable, __file__, "ask", server.address, calls]))
+        assert scores == ["4"] * calls
+
+    in_turn(row, ours, theirs, counts.pairs)
+    asked = server.asked()
+    assert asked == 2 * (counts.pairs + 1) * calls, f"{asked} requests"
+    for out in sessions:
+        run(session(out))
+    assert server.asked() == asked, "a session that is complete asks nothing"
+    row.note = "Both asked once for each conversation; the same command again sent nothing."
+    return row
+
+
+ENTRIES = {"judge": judge}
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(float(sys.argv[2]))
+    else:
+        ask(sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,277 @@
+"""What was measured of this project's own speed: the stored results of ``make bench`` and ``benchmarks/growth.py``."""
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.sources import data_file
+from sense7.statistics.estimates import estimate_row, estimate_table
+
+__all__ = [
+    "NO_GROWTH",
+    "goals_met",
+    "goals_table",
+    "growth",
+    "growth_exponents",
+    "growth_problems",
+    "machine",
+    "profile_table",
+    "ratios",
+    "slowest_notebooks",
+    "stored_benchmarks",
+    "stored_growth",
+]
+
+NOT_MEASURED = "not measured yet: the command is `make bench`"
+NO_GROWTH = "growth with the size of the data was not measured yet: the command is `python benchmarks/growth.py`"
+NOTEBOOKS = "all notebooks, one after another"
+
+
+def stored_benchmarks() -> dict:
+    """The stored result of ``make bench``; without entries where there is none."""
+    return _stored("bench.json") or {"entries": {}, "profile": None}
+
+
+def stored_growth() -> dict:
+    """The stored times by size; without sizes where there are none."""
+    return _stored("growth.json") or {"sizes": {}, "exponents": {}}
+
+
+def _stored(name: str) -> dict | None:
+    try:
+        return json.loads(data_file(name).read_text(encoding="utf-8"))
+    except UserError:
+        return None
+
+
+def _rows(stored: Mapping) -> list[dict]:
+    return [row for entry in stored["entries"].values() for row in entry["rows"]]
+
+
+def machine(stored: Mapping) -> pd.DataFrame:
+    """Machine, versions and commit of what was measured: a row a fact, a column for each time that they were others.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    """
+    made: dict[str, tuple[dict, list[str]]] = {}
+    for name, entry in {**stored["entries"], "profile": stored["profile"]}.items():
+        if entry:
+            made.setdefault(json.dumps(entry["made"], sort_keys=True), (entry["made"], []))[1].append(name)
+    columns = {}
+    for facts, names in made.values():
+        computer = facts["machine"]
+        columns[", ".join(names) if len(made) > 1 else "all"] = {
+            "processor": computer["processor"],
+            "cores": str(computer["cores"]),
+            "memory": f"{computer['memory_gib']} GiB",
+            **{name: version for name, version in facts["versions"].items() if name != "sense7"},
+            "commit": (facts["commit"] or "not known") + (", with changes since" if facts["changed"] else ""),
+            "library (sha256)": facts["library"],
+        }
+    return pd.DataFrame(columns).rename_axis("of")
+
+
+def goals_table(stored: Mapping) -> pd.DataFrame:
+    """Every piece of work beside its peer: the ratio first, and whether the goal is met.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+
+    Returns
+    -------
+    DataFrame
+        A row a piece of work, all texts. Times are medians; the ratio is the median of those of the pairs.
+
+    Examples
+    --------
+    >>> row = {"work": "a walk", "peer": "a ride", "goal": "not slower", "unit": "s", "seconds": 2.0, "reason": ""}
+    >>> row |= {"peer_seconds": 3.0, "ratio": 1.5, "met": True, "ours": [2.0], "note": "Both arrived."}
+    >>> goals_table({"entries": {"walk": {"rows": [row]}}}).loc["a walk"].tolist()
+    ['1.50', '2.00 s', '3.00 s', 'a ride', '1', 'not slower', 'met', 'Both arrived.']
+    """
+    rows = {
+        row["work"]: {
+            "times as fast": "" if row["ratio"] is None else _short(row["ratio"]),
+            "ours": _amount(row["seconds"], row["unit"]),
+            "peer": "" if row["peer_seconds"] is None else _amount(row["peer_seconds"], row["unit"]),
+            "which peer": row["peer"] or "none",
+            "runs": str(len(row["ours"])),
+            "goal": row["goal"],
+            "met": _verdict(row),
+            "note": row["note"],
+        }
+        for row in _rows(stored)
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("work")
+
+
+def _verdict(row: Mapping) -> str:
+    if row["met"] is None:
+        return "no goal"
+    return "met" if row["met"] else f"missed: {row['reason'] or 'the reason is not known yet'}"
+
+
+def _short(number: float) -> str:
+    """Three digits that count.
+
+    Examples
+    --------
+    >>> [_short(number) for number in (0.01234, 0.5, 12.34, 1234.4)]
+    ['0.0123', '0.500', '12.3', '1,234']
+    """
+    decimals = 0 if number == 0 else max(0, 2 - int(np.floor(np.log10(abs(number)))))
+    return f"{number:,.{decimals}f}"
+
+
+def _amount(number: float, unit: str) -> str:
+    return f"{_short(1000 * number)} ms" if unit == "s" and number < 0.1 else f"{_short(number)} {unit}"
+
+
+def goals_met(stored: Mapping) -> tuple[str | None, int, str]:
+    """How many goals are met, in words; how many there are; and why it can't be said, if so.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    """
+    known = [row["met"] for row in _rows(stored) if row["met"] is not None]
+    if not known:
+        return None, 0, NOT_MEASURED
+    return f"{sum(known)} of {len(known)}", len(known), ""
+
+
+def ratios(stored: Mapping) -> pd.DataFrame:
+    """How many times as fast as its peer each piece of work is; rows are the keys.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    """
+    rows = {
+        row["key"]: estimate_row(
+            row["ratio"],
+            n=len(row["ours"]),
+            unit="times as fast as the peer",
+            method=f"median over pairs of runs; peer: {row['peer']}",
+        )
+        for row in _rows(stored)
+        if row["ratio"] is not None
+    }
+    return estimate_table(rows, "work")
+
+
+def profile_table(stored: Mapping) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Where the time of a cold build goes: share of each step; and step -> key.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    """
+    profile = stored["profile"] or {"steps": [], "seconds": 1.0}
+    method = "one cold build, timed step by step"
+    rows = {
+        step["step"]: estimate_row(
+            step["seconds"] / profile["seconds"], n=1, unit="share of the time of a cold build", method=method
+        )
+        for step in profile["steps"]
+    }
+    return estimate_table(rows, "step"), {step["step"]: step["key"] for step in profile["steps"]}
+
+
+def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:
+    """Seconds of the slowest notebooks of that build, several at once: a row a notebook, as text.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    count : int
+        How many.
+    """
+    notebooks = (stored["profile"] or {"notebooks": {}})["notebooks"]
+    chosen = sorted(notebooks.items(), key=lambda item: -item[1])[:count]
+    return pd.DataFrame({"seconds": {name: _short(seconds) for name, seconds in chosen}}).rename_axis("notebook")
+
+
+def growth(stored: Mapping) -> pd.DataFrame:
+    """Time and peak memory by size: a row a size and line, notebooks taken together.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_growth` gives it.
+
+    Returns
+    -------
+    DataFrame
+        Columns line, conversations, seconds, mebibytes. Of all notebooks, seconds are the sum and memory is the
+        largest; a size at which one of them has no time has no such row.
+    """
+    rows = []
+    every = {name for size in stored["sizes"].values() for name in size["steps"] if _is_notebook(name)}
+    for size in stored["sizes"].values():
+        steps = size["steps"]
+        single = {name: found for name, found in steps.items() if not _is_notebook(name)}
+        together = [steps.get(name, {"problem": "not measured"}) for name in every]
+        if together and all("problem" not in found for found in together):
+            single[NOTEBOOKS] = {
+                "seconds": sum(found["seconds"] for found in together),
+                "peak_mib": max(found["peak_mib"] for found in together),
+            }
+        for name, found in single.items():
+            if "problem" not in found:
+                rows.append((name, size["conversations"], found["seconds"], found["peak_mib"]))
+    return pd.DataFrame(rows, columns=["line", "conversations", "seconds", "mebibytes"])
+
+
+def _is_notebook(step: str) -> bool:
+    return step[:2].isdigit()
+
+
+def growth_exponents(stored: Mapping) -> pd.DataFrame:
+    """How each step's time grows between the two largest sizes: 1 is linear; with its time and memory at the largest.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_growth` gives it.
+    """
+    largest = list(stored["sizes"].values())[-1]["steps"] if stored["sizes"] else {}
+    rows = {
+        step: {
+            "exponent": f"{exponent:.2f}",
+            "seconds at the largest size": _short(largest[step]["seconds"]),
+            "peak memory there (MiB)": f"{largest[step]['peak_mib']:,}",
+        }
+        for step, exponent in sorted(stored["exponents"].items(), key=lambda item: -item[1])
+        if step in largest
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")
+
+
+def growth_problems(stored: Mapping) -> pd.DataFrame:
+    """Steps that did not come to their end at a size, and why.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_growth` gives it.
+    """
+    rows = {
+        f"{step}, {size['conversations']:,} conversations": {"why": found["problem"]}
+        for size in stored["sizes"].values()
+        for step, found in size["steps"].items()
+        if "problem" in found
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")

@@ -1,0 +1,37 @@
+"""Where the command begins: its help at once, the verbs for all else.
+
+What parses a command line takes far longer to import than the help takes to print. So the help is kept as text,
+which ``make derived`` writes; a test holds it to be what the verbs would say.
+"""
+
+import os
+import sys
+
+__all__ = ["main"]
+
+HELP = "help.txt"
+WIDTH = 80
+"""Columns from which the help looks alike on every terminal."""
+
+
+def main() -> None:
+    """Run the command line; see :func:`sense7.cli.main`."""
+    if sys.argv[1:] == ["--help"] and _show_help():
+        return
+    from sense7.cli import main as run
+
+    run()
+
+
+def _show_help() -> bool:
+    """Print the kept help where it fits; whatever is in the way is left to the verbs, which say what it is."""
+    try:
+        if "COLUMNS" in os.environ or (sys.stdout.isatty() and os.get_terminal_size().columns < WIDTH):
+            return False
+        with open(os.path.join(os.path.dirname(__file__), HELP), encoding="utf-8") as stream:  # noqa: PTH118, PTH120, PTH123 -- pathlib would take as long as all of this
+            text = stream.read()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return bool(text)
