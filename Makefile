@@ -52,7 +52,7 @@ book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another ed
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
 # is told what is missing, and those tests are skipped, saying so.
 .PHONY: browser
-browser:
+browser: ## install Chromium for the tests of the pages, where this may be done
 	@for name in "$$SENSE7_CHROMIUM" $(BROWSERS); do command -v "$$name" >/dev/null 2>&1 && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium, for the tests of the pages ..."; \

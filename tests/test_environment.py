@@ -1,9 +1,11 @@
 """The files that make an environment, and those that automate, agree with each other."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -18,6 +20,9 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
+IN_NO_LOCK = {"parquet", "cluster"}
+"""Extras whose packages would change results, or are chosen with a cluster: see pyproject.toml."""
+
 ONLY_FOR_JUDGES = {"judge", "embeddings"}
 """Extras that only the second lock holds; it holds all that the first does."""
 
@@ -51,7 +56,7 @@ def requirements():
         pytest.param(Requirement(text), lock, id=f"{name}:{extra}:{text}")
         for name, lock in LOCKS.items()
         for extra in groups
-        if extra != "parquet" and (name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES)
+        if extra not in IN_NO_LOCK and (name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES)
         for text in groups[extra]
     ]
 
@@ -247,24 +252,26 @@ def test_the_rules_for_security_are_on_and_what_is_let_through_has_its_reason():
     assert let_through <= {"S101", "S603"}, "assertions, and programs that tests start"
 
 
-def run_site(tmp_path, *, fetched, built, ledger):
-    """Run the step of book.yml that puts the site together."""
-    for edition in ["synthetic", "official"] if built == "success" else ["synthetic"]:
-        html = tmp_path / "_build" / "editions" / edition / "html"
-        html.mkdir(parents=True)
-        (html / "index.html").write_text(edition, encoding="utf-8")
-        (html.parent / "ledger.json").write_text("[]", encoding="utf-8")
+def run_site(tmp_path, **outcomes):
+    """Run the step that puts the site together, on editions of a page each; gives its front page and its complaint."""
+    for edition in ("synthetic", "official", "ieval"):
+        folder = tmp_path / "_build" / "editions" / edition
+        (folder / "html").mkdir(parents=True)
+        (folder / "results").mkdir()
+        (folder / "html" / "index.html").write_text(edition, encoding="utf-8")
+        (folder / "edition.json").write_text(json.dumps({"label": f"data of {edition}"}), encoding="utf-8")
+        (folder / "ledger.json").write_text("[]", encoding="utf-8")
+    verb = tmp_path / ".venv" / "bin" / "sense7"
+    verb.parent.mkdir(parents=True)
+    code = "import sys, pathlib; from sense7.pipeline.editions import write_site as write; "
+    code += "write(pathlib.Path('_build/editions'), sys.argv[3:], pathlib.Path(sys.argv[2]))"
+    verb.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n', encoding="utf-8")
+    verb.chmod(0o755)
     steps = read_yaml(ROOT / ".github" / "workflows" / "book.yml")["jobs"]["build"]["steps"]
     (step,) = (step for step in steps if step.get("id") == "site")
-    assert set(step["env"]) == {"FETCH", "OFFICIAL", "LEDGER"}
+    assert set(step["env"]) == set(outcomes)
     output = tmp_path / "output"
-    environment = {
-        "PATH": os.environ["PATH"],
-        "GITHUB_OUTPUT": str(output),
-        "FETCH": fetched,
-        "OFFICIAL": built,
-        "LEDGER": ledger,
-    }
+    environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), **outcomes}
     command = [shutil.which("bash"), "-e", "-c", step["run"]]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     page = (tmp_path / "_site" / "index.html").read_text("utf-8")
@@ -272,25 +279,26 @@ def run_site(tmp_path, *, fetched, built, ledger):
 
 
 @pytest.mark.parametrize(
-    ("fetched", "built", "ledger", "says", "complains"),
+    ("fetched", "built", "ledger", "ieval", "complains"),
     [
-        ("success", "success", "success", "the reproduction", ""),
-        ("success", "success", "failure", "the reproduction", "differs from a primary figure"),
-        ("success", "failure", "skipped", "its build failed", "could not be built"),
-        ("failure", "skipped", "skipped", "could not be fetched", ""),
+        ("success", "success", "success", "success", ""),
+        ("success", "success", "failure", "failure", "differs from a primary figure"),
+        ("success", "failure", "skipped", "success", "could not be built"),
+        ("failure", "skipped", "skipped", "failure", ""),
     ],
 )
-def test_the_site_lists_the_editions_that_were_built(tmp_path, fetched, built, ledger, says, complains):
-    page, complaint = run_site(tmp_path, fetched=fetched, built=built, ledger=ledger)
-    assert says in page
+def test_the_site_lists_the_editions_that_were_built(tmp_path, fetched, built, ledger, ieval, complains):
+    page, complaint = run_site(tmp_path, FETCH=fetched, OFFICIAL=built, LEDGER=ledger, IEVAL=ieval)
     assert complains in complaint
     assert bool(complains) == bool(complaint)
-    links = re.findall(r'href="([^"]+)"', page)
-    editions = ["official", "synthetic"] if built == "success" else ["synthetic"]
-    assert links == [f"{edition}/index.html" for edition in editions]
-    for edition in editions:
-        assert (tmp_path / "_site" / edition / "index.html").read_text("utf-8") == edition
-        assert (tmp_path / "_site" / edition / "ledger.json").exists()
+    outcomes = {"official": built, "ieval": ieval, "synthetic": "success"}
+    editions = [name for name, outcome in outcomes.items() if outcome == "success"]
+    assert re.findall(r'href="([^"]+)"', page) == [f"editions/{name}/html/index.html" for name in editions]
+    assert ("The official edition is not here" in page) == (built != "success")
+    for name in editions:
+        assert f"data of {name}" in page
+        assert (tmp_path / "_site" / "editions" / name / "html" / "index.html").read_text("utf-8") == name
+        assert (tmp_path / "_site" / "editions" / name / "ledger.json").exists()
     assert "://" not in page, "the page asks no other host for anything"
 
 

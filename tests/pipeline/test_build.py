@@ -107,13 +107,19 @@ def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
         build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
 
 
+SCORES = {"predictions_mine": 4, "elsewhere": 5}
+
+
 def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
     counting = "import pathlib\n\nfiles = sorted(path.name for path in pathlib.Path(predictions).glob('*'))"
     code = recording_code("01-a", "seed_of_a", "', '.join(files)", before=f"{counting}\n")
     checkout.book()
     parameters = 'data = "synthetic"\npredictions = ""\nresults = "results"'
     checkout.notebook("01-a", code, parameters=parameters)
-    for folder, content in (("predictions_mine", "a"), ("elsewhere", "b")):
+    runs = {
+        folder: f"TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,{score},2\n2,P2,3,2\n" for folder, score in SCORES.items()
+    }
+    for folder, content in runs.items():
         (checkout.root / folder).mkdir()
         (checkout.root / folder / "judge-iter1.csv").write_text(content, "utf-8")
         (checkout.root / folder / "journal.jsonl").write_text("", "utf-8")
@@ -123,8 +129,9 @@ def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
         held = {path.name: path.read_text("utf-8") for path in (built.folder / "predictions").glob("*")}
         return built.executed, held, json.loads((built.folder / "results" / "01-a.json").read_text())[0]["estimate"]
 
-    assert judged() == (1, {"judge-iter1.csv": "a"}, "judge-iter1.csv")
-    assert judged(predictions=checkout.root / "elsewhere") == (1, {"judge-iter1.csv": "b"}, "judge-iter1.csv")
+    assert judged() == (1, {"judge-iter1.csv": runs["predictions_mine"]}, "judge-iter1.csv")
+    given = judged(predictions=checkout.root / "elsewhere")
+    assert given == (1, {"judge-iter1.csv": runs["elsewhere"]}, "judge-iter1.csv")
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
@@ -290,7 +297,7 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
     (editions / "there" / "file").write_text("newer")
     for folder in (".making-01-a-x", "01-a-123"):
         (cache / folder).mkdir(parents=True)
-    with build.under_way(editions, cache):
+    with build.under_way(editions, cache, 200):
         assert visible(editions) == ["lost", "there"]
         assert hidden(editions) == hidden(cache) == []
         assert (editions / "lost" / "file").read_text() == "good"
@@ -298,16 +305,15 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
         assert visible(cache) == ["01-a-123"]
         # Another build begins meanwhile: what this one has in the making is not touched.
         (editions / ".making-mine").mkdir()
-        with build.under_way(editions, cache):
+        with build.under_way(editions, cache, 2):
             assert hidden(editions) == [".making-mine"]
 
 
 def test_the_cache_keeps_what_was_used_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     for age, name in enumerate(["newest", "newer", "older", "oldest"]):
         (tmp_path / "cache" / name).mkdir(parents=True)
         os.utime(tmp_path / "cache" / name, (10**9 - age, 10**9 - age))
-    with build.under_way(tmp_path / "editions", tmp_path / "cache"):
+    with build.under_way(tmp_path / "editions", tmp_path / "cache", 200):
         assert visible(tmp_path / "cache") == ["newer", "newest"]
         assert hidden(tmp_path / "cache") == []
 

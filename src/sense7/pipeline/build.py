@@ -212,7 +212,7 @@ def build_edition(
         from sense7.judge.at_hand import runs_at_hand  # statistics, which a book that is up to date need not wait for
 
         runs_at_hand(study, judged[0].parent)
-    with _naming_the_mend(place), under_way(place.parent, cache):
+    with _naming_the_mend(place), under_way(place.parent, cache, KEPT_IN_CACHE):
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
             return finished
@@ -614,7 +614,7 @@ def _folded(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def under_way(editions: Path, cache: Path, kept: int | None = KEPT_IN_CACHE) -> Iterator[None]:
+def under_way(editions: Path, cache: Path, kept: int | None) -> Iterator[None]:
     """Mark a build as under way; if it is the only one, first clear away what killed ones left.
 
     Parameters
@@ -635,7 +635,7 @@ def under_way(editions: Path, cache: Path, kept: int | None = KEPT_IN_CACHE) -> 
         yield
 
 
-def _clear(editions: Path, cache: Path, kept: int | None = KEPT_IN_CACHE) -> None:
+def _clear(editions: Path, cache: Path, kept: int | None) -> None:
     """Remove unfinished folders, bring back a book caught between two renames, keep the cache small."""
     for left in [*editions.glob(f"{SCRATCH}*"), *cache.glob(f"{SCRATCH}*")]:
         shutil.rmtree(left, ignore_errors=True)
