@@ -305,15 +305,15 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
         assert visible(cache) == ["01-a-123"]
         # Another build begins meanwhile: what this one has in the making is not touched.
         (editions / ".making-mine").mkdir()
-        with build.under_way(editions, cache, 2):
+        with build.under_way(editions, cache, 200):
             assert hidden(editions) == [".making-mine"]
 
 
-def test_the_cache_keeps_what_was_used_last(tmp_path, monkeypatch):
+def test_the_cache_keeps_what_was_used_last(tmp_path):
     for age, name in enumerate(["newest", "newer", "older", "oldest"]):
         (tmp_path / "cache" / name).mkdir(parents=True)
         os.utime(tmp_path / "cache" / name, (10**9 - age, 10**9 - age))
-    with build.under_way(tmp_path / "editions", tmp_path / "cache", 200):
+    with build.under_way(tmp_path / "editions", tmp_path / "cache", 2):
         assert visible(tmp_path / "cache") == ["newer", "newest"]
         assert hidden(tmp_path / "cache") == []
 
