@@ -25,7 +25,7 @@ __all__ = [
     "stored_growth",
 ]
 
-NOT_MEASURED = "not measured yet: the command is `make bench`"
+NOT_MEASURED = "not measured yet: the command is make bench"
 NO_GROWTH = "growth with the size of the data was not measured yet: the command is `python benchmarks/growth.py`"
 NOTEBOOKS = "all notebooks, one after another"
 
