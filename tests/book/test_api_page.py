@@ -17,8 +17,8 @@ from sense7.pipeline import api
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("api*.md"))
-INSIDE = {"cli", "cli_judge", "cli_more"}
-"""The command line says itself what it can do: --help."""
+INSIDE = {"cli", "cli_judge", "cli_more", "cli_scale", "start", "terminal"}
+"""The command line says itself what it can do (--help), and how it prints is its own affair."""
 
 ROLE = re.compile(r":(?:py:)?(?P<kind>func|class|meth|mod|data|attr|exc|obj):`(?P<name>[^`<]+)`")
 

@@ -4,6 +4,7 @@ import copy
 import importlib.util
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -137,10 +138,21 @@ def limited():
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
 
 
+# Not the system's own record of the largest process: it counts this one, of which a child is a copy at first.
+TELLING_ITS_PEAK = """
+import atexit, re, sys
+status = lambda: open("/proc/self/status").read()
+if sys.platform.startswith("linux"):
+    atexit.register(lambda: sys.stderr.write("peak: " + re.search("VmHWM:[^0-9]+([0-9]+)", status())[1]))
+from sense7.cli import main
+main()
+"""
+
+
 def by_itself(command):
     """Run a command in a process of its own: exit code, output, messages; seconds of a processor; megabytes at most."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from sense7.cli import main; main()", *map(str, command)],
+        [sys.executable, "-c", TELLING_ITS_PEAK, *map(str, command)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -151,16 +163,17 @@ def by_itself(command):
     process.returncode = os.waitstatus_to_exitcode(status)
     process.stdout.close()
     process.stderr.close()
-    scale = 2**20 if sys.platform == "darwin" else 2**10
-    return (process.returncode, out, err), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale
+    err, peak = re.fullmatch(r"(?s)(.*?)(?:peak: ([0-9]+))?", err).groups()  # none if the process was aborted
+    return (process.returncode, out, err), usage.ru_utime + usage.ru_stime, int(peak or 0) / 2**10
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak of memory is read from /proc")
 @parametrised(COSTLY)
 def test_a_bomb_is_refused_in_bounded_time_and_memory(case, bench):
     found, seconds, megabytes = by_itself(case.make(bench))
     require_refusal(case, *found)
     assert seconds < SECONDS
-    assert megabytes < MEGABYTES
+    assert 0 < megabytes < MEGABYTES
 
 
 @parametrised([case for case in SAMPLE if isinstance(case.outcome, corpus.Refused) and case.around is corpus.untouched])

@@ -134,7 +134,9 @@ def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(book, t
     place = pages / "_sources" / "notebooks" / "01-a.ipynb"
     place.parent.mkdir(parents=True)
     place.write_text("the page's own source", encoding="utf-8")
-    write_downloads(book.root, {"name": "mine", "file": "mine.xlsx", "kind": "own"}, pages)
+    write_downloads(
+        book.root, {"name": "mine", "file": "mine.xlsx", "kind": "own"}, pages, "git+https://example.org/a@b"
+    )
     assert [path.name for path in place.parent.iterdir()] == ["01-a.ipynb"], "what has no page is no download"
     saved = tmp_path / "saved"
     saved.mkdir()

@@ -425,7 +425,7 @@ def test_names_and_paths(places):
         ),
         ("../none.xlsx", r"nor a file: there is no .*none\.xlsx\. Check the path"),
         (".", "this is a folder"),
-        ("x" * 5000, "nor a file"),
+        ("x" * 5000, "File name too long"),
         ("nul\0.xlsx", "nor a file|can't be read"),
         ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
     ],

@@ -30,7 +30,7 @@ def statistics_of_parts(
     scores : Series, optional
         A judge's score of each conversation, by its id.
     apply : callable
-        Applies a function to each of several items, as :func:`map` does; that of a
+        Applies a function to each of several items, as ``map`` does; that of a
         :class:`~sense7.pipeline.scheduler.Cluster` or :class:`~sense7.pipeline.scheduler.ThisMachine`.
     **options
         Of :class:`~sense7.statistics.bootstrap.ParticipantBootstrap`.

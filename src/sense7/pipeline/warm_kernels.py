@@ -249,7 +249,8 @@ def _serve(control: socket.socket) -> dict | None:
                         kernels[pid] = (os.pidfd_open(pid), line)
                         selector.register(kernels[pid][0], selectors.EVENT_READ, ("ended", pid))
                         selector.register(line, selectors.EVENT_READ, ("line", pid))
-                        line.send(str(pid).encode())
+                        with contextlib.suppress(OSError):  # the build is gone; so is its end of all others
+                            line.send(str(pid).encode())
         finally:
             for pid in list(kernels):
                 _kill(pid, signal.SIGKILL)
