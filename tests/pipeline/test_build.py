@@ -123,6 +123,7 @@ def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
         (checkout.root / folder).mkdir()
         (checkout.root / folder / "judge-iter1.csv").write_text(content, "utf-8")
         (checkout.root / folder / "journal.jsonl").write_text("", "utf-8")
+        (checkout.root / folder / "~$judge-iter1.xlsx").write_text("", "utf-8")  # the lock of an open workbook
 
     def judged(**options):
         built = build.build_edition(str(checkout.root / "mine.xlsx"), **options)

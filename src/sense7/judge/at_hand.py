@@ -19,7 +19,7 @@ from sense7.judge.metrics import (
     over_runs,
     stability,
 )
-from sense7.judge.predictions import UNSTATED, read_predictions
+from sense7.judge.predictions import UNSTATED, prediction_files, read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -39,7 +39,6 @@ __all__ = [
     "used_authors_prompt",
 ]
 
-ENDINGS = (".csv", ".xlsx")
 AUTHORS_PROMPT = "empathy_judge"
 """Name of the authors' prompt file, which stands in the names of prediction files made with it."""
 
@@ -91,7 +90,7 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
     {}
     """
     judges: dict[str, dict[str, pd.DataFrame]] = {}
-    paths = sorted(path for path in Path(folder).iterdir() if path.suffix in ENDINGS) if folder else []
+    paths = prediction_files(folder) if folder else []
     for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
         found = read_predictions(path)
         if nameless := int(found.frame["conversation"].isna().sum()):

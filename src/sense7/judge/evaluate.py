@@ -14,12 +14,11 @@ from sense7.errors import UserError
 from sense7.files import reason
 from sense7.judge import metrics
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.predictions import SKIPPED_WORD, Predictions, read_predictions
+from sense7.judge.predictions import ENDINGS, SKIPPED_WORD, Predictions, read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
 
-ENDINGS = (".csv", ".xlsx")
 _EXCEL_LOCK = "~$"
 
 

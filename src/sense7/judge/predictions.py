@@ -29,11 +29,13 @@ __all__ = [
     "SKIPPED_WORD",
     "UNSTATED",
     "Predictions",
+    "prediction_files",
     "prediction_path",
     "read_predictions",
     "write_predictions",
 ]
 
+ENDINGS = (".csv", ".xlsx")
 SHEET = "results"
 
 SKIPPED_WORD = "results"
@@ -154,6 +156,28 @@ def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) 
     if run < 1 or not model or not prompt_name:
         raise ValueError(f"a run is counted from 1, and model and prompt have names: {model!r}, {prompt_name!r}, {run}")
     return Path(folder) / f"{_file_part(model, hyphens=True)}-{_file_part(prompt_name, hyphens=False)}-iter{run}.xlsx"
+
+
+def prediction_files(folder: str | Path) -> list[Path]:
+    """Files of a folder that may hold predictions, in order.
+
+    What begins with a dot or a tilde is another program's, such as the lock of a workbook that is open.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("b.csv", "a.xlsx", "~$a.xlsx", "notes.txt"):
+    ...     (folder / name).touch()
+    >>> [path.name for path in prediction_files(folder)]
+    ['a.xlsx', 'b.csv']
+    """
+    return sorted(path for path in Path(folder).iterdir() if path.suffix in ENDINGS and path.name[:1] not in "~.")
 
 
 def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "strict") -> list[str]:

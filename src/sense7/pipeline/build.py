@@ -29,6 +29,7 @@ from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written
 from sense7.judge.endpoint import without_keys
+from sense7.judge.predictions import prediction_files
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, list_editions
@@ -49,7 +50,6 @@ __all__ = [
     "find_checkout",
     "how_made",
     "plan_jobs",
-    "prediction_files",
     "read_config",
     "read_ledger",
     "read_truth",
@@ -297,15 +297,10 @@ def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
     folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
     if given is not None and not folder.is_dir():
         raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
-    files = prediction_files(folder)
+    files = prediction_files(folder) if folder.is_dir() else []
     if given is not None and not files:
         raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
     return files
-
-
-def prediction_files(folder: Path) -> list[Path]:
-    """Prediction files of a folder, in order; none if there is no such folder."""
-    return sorted(path for path in folder.glob("*") if path.suffix in {".xlsx", ".csv"} and path.name[:1] not in "~.")
 
 
 def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
