@@ -1,6 +1,8 @@
-"""Fixtures for all tests: the data sets beside the checkout, and a small official workbook."""
+"""Fixtures for all tests: the data sets beside the checkout, a small official workbook, and a browser."""
 
 import csv
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,10 @@ settings.register_profile(
 )
 settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 30_000
+"""Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 REFERENCES = pytest.StashKey[dict[str, set]]()
@@ -38,6 +44,24 @@ def golden(shared, request):
     found = request.config.stash[REFERENCES]
     found["all"].update(values)
     return References(values, found["asserted"], found["left out"])
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """An installed Chromium without a window.
+
+    Not for the whole session: while it is open, playwright's event loop counts as running in this
+    thread, and tests of other modules that run one themselves would fail.
+    """
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
+    with playwright.sync_playwright() as started:
+        playwright.expect.set_options(timeout=PATIENCE)
+        browser = started.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
 
 
 class References(dict):

@@ -1,7 +1,6 @@
 """Variants: computed results that a reader switches between, without a script, a kernel or a network."""
 
 import re
-import shutil
 
 import pandas as pd
 import pytest
@@ -119,20 +118,6 @@ def test_a_figure_refers_to_its_own_parts_only():
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A browser to look at pages with; skips where none is installed."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        try:
-            opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        except playwright.Error:
-            pytest.skip("no browser is installed")
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -1,22 +1,15 @@
 """The built book in a browser: opened from disk, as it is when unpacked, and from a server on this machine."""
 
-import os
 import re
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
 
 from sense7.pipeline.build import build_edition
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
-PATIENCE = 30_000
-"""Milliseconds until what has not come is taken to be missing; tests run beside others, on few processors."""
-
 WIDE = {"width": 1280, "height": 900}
 
 
@@ -27,23 +20,6 @@ def html():
         for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
             patch.delenv(name, raising=False)
         return build_edition("synthetic").folder / "html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """An installed Chromium without a window.
-
-    Not for the whole session: while it is open, playwright's event loop counts as running in this
-    thread, and tests of other modules that run one themselves would fail.
-    """
-    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
-    with sync_playwright() as playwright:
-        expect.set_options(timeout=PATIENCE)
-        browser = playwright.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()
 
 
 class Reader:

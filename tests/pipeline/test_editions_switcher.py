@@ -201,20 +201,6 @@ def test_the_script_asks_no_network_and_makes_no_markup_of_texts():
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """A browser to look at pages with; skips where none is installed."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        try:
-            opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        except playwright.Error:
-            pytest.skip("no browser is installed")
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
 def visit(browser):
     """Open a page from disk; gives it with what the console said."""

@@ -4,13 +4,12 @@ import fcntl
 import html
 import json
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import write_whole
+from sense7.files import scratch_folder, write_whole
 
 __all__ = ["EDITIONS_LIST", "JUDGE_LOGS", "list_editions", "write_site"]
 
@@ -116,9 +115,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
         if _listed(editions / name) is None:
             raise UserError(f'{editions / name}: no finished edition. Build it first: make book DATA="{name}"')
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".site-", dir=out.parent) as scratch:
-            site = Path(scratch) / "site"
+        with scratch_folder(out.parent) as scratch:
+            site = scratch / "site"
             for name in dict.fromkeys(names):
                 for part in PUBLISHED:
                     source, place = editions / name / part, site / "editions" / name / part

@@ -9,6 +9,7 @@ Papermill runs in threads of this process: a kernel ends by itself when the proc
 started it is gone, so that not even a killed build leaves one behind.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -18,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -234,30 +235,21 @@ def run(
     to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
     # One notebook alone would wait for imports that it may not need.
     kernels = Kernels(say, warm=warm and to_execute > 1, cluster=cluster)
-    # What papermill has to say is in the exceptions that it raises; a killed kernel is no news to whoever killed it.
-    logging.getLogger("papermill").addHandler(logging.NullHandler())
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            while sorter.is_active() and not (failure and not running):
-                for name in sorter.get_ready() if not failure else ():
-                    running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    name = running.pop(future)
-                    try:
-                        fresh = future.result()
-                    except BuildError as error:
-                        failure = failure or error
-                        continue
-                    executed += fresh
-                    sorter.done(name)
-                    report(name, fresh)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            kernels.kill()
-            raise
-        finally:
-            kernels.close()
+    with kernels.threads(workers) as pool:
+        while sorter.is_active() and not (failure and not running):
+            for name in sorter.get_ready() if not failure else ():
+                running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                name = running.pop(future)
+                try:
+                    fresh = future.result()
+                except BuildError as error:
+                    failure = failure or error
+                    continue
+                executed += fresh
+                sorter.done(name)
+                report(name, fresh)
     if failure:
         raise failure
     return executed
@@ -292,6 +284,21 @@ class Kernels:
         if not self._fresh and not self._stopped:
             self._say(f"kernels start fresh, which takes longer: {reason}")
         self._fresh = True
+
+    @contextlib.contextmanager
+    def threads(self, workers: int) -> Iterator[ThreadPoolExecutor]:
+        """Give threads to execute notebooks in; an exception kills their kernels at once, and waits for nothing."""
+        # What papermill has to say is in its exceptions; a killed kernel is no news to whoever killed it.
+        logging.getLogger("papermill").addHandler(logging.NullHandler())
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.kill()
+                raise
+            finally:
+                self.close()
 
     def close(self) -> None:
         """End the process that forks kernels."""

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from pathlib import Path
 
 from sense7 import sources
@@ -161,8 +161,8 @@ def _executed(
     points: Sequence[Mapping], planned: Sequence[Mapping[str, Job]], chosen: str | None, places: Path, where, say
 ) -> Iterator[tuple[int, list[dict] | BuildError]]:
     """Execute all points, several at once: the number of each as it is done, and its values or why it failed."""
-    making, once = tempfile.TemporaryDirectory, defaultdict(threading.Lock)
-    with making(prefix=SCRATCH, dir=places) as scratch, ThreadPoolExecutor(where.workers) as pool:
+    once = defaultdict(threading.Lock)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=places) as scratch:
         copies = _copies(points, Path(scratch))
         kernels = execute.Kernels(say, warm=len(planned) > 1, cluster=where.cluster)
 
@@ -178,19 +178,13 @@ def _executed(
             shutil.rmtree(edition)
             return values
 
-        try:
+        with kernels.threads(where.workers) as pool:
             running = {pool.submit(take, number): number for number in range(len(points))}
             for future in as_completed(running):
                 try:
                     yield running[future], future.result()
                 except BuildError as error:
                     yield running[future], error
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            kernels.kill()
-            raise
-        finally:
-            kernels.close()
 
 
 def _planned(root: Path, point: Mapping, chosen: str | None) -> dict[str, Job]:
