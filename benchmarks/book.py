@@ -8,7 +8,6 @@ A side that is measured by itself is a program, so that its start counts as well
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -96,11 +95,11 @@ def jobs_in(edition: Path) -> dict:
 
 
 def execute_by_pipeline(folder: Path) -> None:
-    """All notebooks as the build executes them, with as many workers as processors."""
-    from sense7.pipeline import execute
+    """All notebooks as the build executes them on this machine."""
+    from sense7.pipeline.scheduler import ThisMachine
 
     edition = folder / "edition"
-    execute.run(jobs_in(edition), edition, folder / "cache", workers=os.cpu_count() or 1)
+    ThisMachine().run(jobs_in(edition), edition, folder / "cache")
 
 
 def execute_by_papermill(folder: Path) -> None:
@@ -123,7 +122,7 @@ def execute_by_papermill(folder: Path) -> None:
 
 def profile_build(file: Path) -> None:
     """Build the book with a clock on its steps: name of a step -> seconds; and of each notebook."""
-    from sense7.pipeline import build, execute, scheduler
+    from sense7.pipeline import build, execute, pages, scheduler
 
     steps: dict[str, float] = {}
     notebooks: dict[str, float] = {}
@@ -158,8 +157,8 @@ def profile_build(file: Path) -> None:
     clocked(build, "plan_jobs", "planning")
     clocked(scheduler, "run", "notebooks")
     clocked(build, "write_ledger", "ledger")
-    clocked(build, "_run_bound", "pages")
-    clocked(build, "_render", "beside")
+    clocked(pages, "_jupyter_book", "pages")
+    clocked(build, "make_pages", "beside")
     start = time.perf_counter()
     build.build_edition("synthetic")
     steps["whole"] = time.perf_counter() - start

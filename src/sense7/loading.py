@@ -9,7 +9,10 @@ from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import read_workbook
 
-__all__ = ["available", "load", "synthetic_marks"]
+__all__ = ["available", "load", "read_ahead", "synthetic_marks"]
+
+_read_ahead: dict[tuple[str, str], Study] = {}
+"""What was read before it was asked for: sha256 and name -> study."""
 
 
 def load(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False) -> Study:
@@ -36,13 +39,37 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    study = read_workbook(path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name)
+    study = None
+    if not strict and not prompted_condition:
+        # Taken, not shared: whoever changes its frames finds the next one as it was read.
+        study = _read_ahead.pop((provenance.sha256, provenance.name), None)
+    if study is None:
+        study = read_workbook(path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name)
     if synthetic_marks(study) is not None:
         provenance = replace(provenance, kind="synthetic")
     elif provenance.kind == "official" and SOURCE_SHEET in study.sheets:
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
         provenance = replace(provenance, kind="third-party")
     return replace(study, provenance=provenance)
+
+
+def read_ahead(data: str | Path) -> None:
+    """Read a data set for the next :func:`load` of it, in this process or in a fork of it.
+
+    Of its bytes: what has changed since is read anew.
+
+    Parameters
+    ----------
+    data : str or path
+        As for :func:`load`.
+
+    Raises
+    ------
+    UserError
+        If there is no such data set, or it can't be read or analysed.
+    """
+    path, provenance = resolve(data)
+    _read_ahead[provenance.sha256, provenance.name] = read_workbook(path, name=provenance.name)
 
 
 def available(name: str) -> bool:

@@ -8,7 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from sense7.loading import load
-from sense7.pipeline.explorer import PAGE, add_conversations
+from sense7.pipeline.editions import EXPLORER_PAGE
+from sense7.pipeline.explorer import add_conversations
 
 HOSTILE = (
     "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt \u2028 &amp; end"
@@ -17,8 +18,8 @@ HOSTILE = (
 
 @pytest.fixture(scope="module", autouse=True)
 def explorer(html):
-    if not (html / PAGE).is_file():
-        pytest.skip(f"{PAGE} is not in the book's contents")
+    if not (html / EXPLORER_PAGE).is_file():
+        pytest.skip(f"{EXPLORER_PAGE} is not in the book's contents")
 
 
 def opened(page):
@@ -35,7 +36,7 @@ def status(page):
 
 
 def test_filters_leave_what_fits_and_stand_in_the_address(reader):
-    page = opened(reader.open(PAGE))
+    page = opened(reader.open(EXPLORER_PAGE))
     study = load("synthetic")
     total = len(study.conversations)
     expect(status(page)).to_have_text(f"All {total:,} conversations.")
@@ -54,7 +55,7 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader):
 
 
 def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
-    page = opened(reader.open(PAGE))
+    page = opened(reader.open(EXPLORER_PAGE))
     link = entries(page).first.locator("a")
     name = link.inner_text()
     link.focus()
@@ -69,10 +70,10 @@ def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
 
 def test_an_address_opens_its_conversation(reader):
     conversation = load("synthetic").conversations.iloc[-1]["conversation"]
-    page = opened(reader.open(f"{PAGE}#conversation={conversation}"))
+    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={conversation}"))
     expect(page.get_by_role("heading", name=f"Conversation {conversation}")).to_be_visible()
     assert page.locator("#sense7-explorer li.message").count() > 1
-    opened(reader.open(f"{PAGE}#conversation=%3Cb%3Enone"))
+    opened(reader.open(f"{EXPLORER_PAGE}#conversation=%3Cb%3Enone"))
     page.reload()
     expect(page.locator("#sense7-explorer")).to_contain_text("There is no conversation of this name")
     assert page.locator("#sense7-explorer b").count() == 0
@@ -86,7 +87,7 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
         shutil.copytree(html / part, tmp_path / part)
     add_conversations(replace(study, messages=messages), tmp_path)
     reader.html = tmp_path
-    page = opened(reader.open(f"{PAGE}#conversation={first}"))
+    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}"))
     shown = page.locator("#sense7-explorer li.message .own").filter(has_text="onerror")
     assert shown.first.text_content() == HOSTILE
     assert page.locator("#sense7-explorer").locator("img, script, iframe").count() == 0
@@ -100,7 +101,7 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
 
 def test_a_conversation_is_read_on_a_phone_without_fault(reader):
     """As every page, but with a conversation open."""
-    page = opened(reader.open(PAGE))
+    page = opened(reader.open(EXPLORER_PAGE))
     entries(page).first.locator("a").click()
     expect(page.locator("#sense7-explorer li.message").first).to_be_visible()
     options = {"resultTypes": ["violations"], "preload": False}

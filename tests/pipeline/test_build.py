@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from sense7.errors import UserError
 from sense7.pipeline import build
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
+from sense7.pipeline.pages import banner as banner_of
 from sense7.sources import SOURCES, Provenance
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
@@ -194,7 +195,7 @@ def facts(**given):
     ids=["synthetic", "official", "mirror", "own", "synthetic whatever else", "others"],
 )
 def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(given, words):
-    banner = build.banner(facts(**given))
+    banner = banner_of(facts(**given))
     text = BeautifulSoup(banner, "html.parser").get_text()
     for word in [*words, "sha256 abababababab"]:
         assert word in text
@@ -222,7 +223,7 @@ def test_the_facts_of_every_kind_of_data_make_a_banner():
             mirror=False,
             found="a" * 64,
         )
-        banner = build.banner(build._facts(name, study, known, "", {}))
+        banner = banner_of(build._facts(name, study, known, "", {}))
         assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
         assert ("not SENSE-7" in banner) is (kind == "third-party")
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from sense7 import load, tables
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.pipeline import explorer
-from sense7.pipeline.explorer import PAGE, add_conversations, explorer_files, script_json
+from sense7.pipeline.editions import EXPLORER_PAGE
+from sense7.pipeline.explorer import add_conversations, explorer_files, script_json
 from sense7.pipeline.explorer_directive import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
@@ -239,7 +240,7 @@ def test_files_lie_beside_the_pages_of_a_book_that_has_an_explorer(study_of, tmp
     study = study_of()
     assert add_conversations(study, tmp_path / "html") == []
     assert not (tmp_path / "html").exists()
-    page = tmp_path / "html" / PAGE
+    page = tmp_path / "html" / EXPLORER_PAGE
     page.parent.mkdir(parents=True)
     page.write_text("a page", encoding="utf-8")
     paths = add_conversations(study, tmp_path / "html")

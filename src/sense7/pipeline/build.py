@@ -10,14 +10,11 @@ import contextlib
 import ctypes
 import fcntl
 import hashlib
-import html
 import importlib.util
 import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,14 +25,14 @@ import yaml
 from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written
-from sense7.judge.endpoint import without_keys
 from sense7.judge.predictions import prediction_files
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, list_editions
 from sense7.pipeline.execute import SCRATCH, BuildError
-from sense7.pipeline.made import commit_of, describe, versions
+from sense7.pipeline.made import commit_of, versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
+from sense7.pipeline.pages import make_pages
 from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
@@ -158,7 +155,7 @@ def build_edition(
     parameters : mapping, optional
         Values for the notebooks' parameters, other than data, predictions and results.
     workers : int, optional
-        Notebooks that run at once; as many as there are processors if not given.
+        Notebooks that run at once; one more than there are processors if not given.
     scheduler : str, optional
         Address of a Dask scheduler whose workers execute the notebooks; see :mod:`sense7.pipeline.scheduler`.
     strict : bool
@@ -233,11 +230,7 @@ def build_edition(
             }
             write_json(edition / "edition.json", facts)
             say("pages: Jupyter Book")
-            _render(root, edition, facts, study, config, Path(scratch))
-            if facts["judge_logs"]:
-                from sense7.judge.logs import bundle_logs
-
-                bundle_logs(judged[0].parent, edition / "html" / JUDGE_LOGS)
+            _add_pages(root, edition, facts, study, config, judged, Path(scratch))
             _replace(edition, place)
         list_editions(place.parent)
     return Built(place, verdicts, executed, changed=True)
@@ -485,124 +478,20 @@ def _config(root: Path) -> dict:
     return config
 
 
-def banner(facts: Mapping) -> str:
-    """What every page says of its data, as HTML; all that comes from outside is escaped."""
-    short = html.escape(facts["sha256"][:12])
-    file = html.escape(facts["file"])
-    if facts["kind"] == "synthetic":
-        return (
-            "<strong>Synthetic data.</strong> Unless a page names another source, every result in this edition comes "
-            "from simulated conversations with planted effects. Its numbers are not findings; values marked tuned were "
-            "set near published ones. "
-            f"(Workbook {file}, sha256 {short}…)"
-        )
-    if facts["kind"] == "official" and facts["verified"]:
-        day = html.escape(facts["fetched"][:10])
-        return (
-            "<strong>Official SENSE-7 workbook</strong>, fetched from the authors' repository on "
-            f"{day}. (sha256 {short}…)"
-        )
-    if facts["kind"] == "official":
-        return (
-            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
-            f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
-        )
-    if facts["kind"] == "third-party":
-        label, credit = html.escape(facts["label"]), html.escape(facts["credit"])
-        return f"<strong>{label}.</strong> {credit} Its numbers say nothing about SENSE-7. (sha256 {short}…)"
-    return (
-        f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
-        f"nothing about SENSE-7. (sha256 {short}…)"
-    )
-
-
-def _render(root: Path, edition: Path, facts: Mapping, study: Study, config: dict, scratch: Path) -> None:
-    """Make the pages with Jupyter Book: execution off, warnings are errors."""
+def _add_pages(
+    root: Path, edition: Path, facts: Mapping, study: Study, config: dict, judged: Sequence[Path], scratch: Path
+) -> None:
+    """Put the pages into an edition in the making, with all that is read or downloaded from them."""
     from sense7.pipeline.explorer import add_conversations  # draws, which a book that is up to date need not wait for
 
-    stage = scratch / "stage"
-    shutil.copytree(root / "book", stage / "book")
-    shutil.copyfile(root / "_toc.yml", stage / "_toc.yml")
-    (stage / "notebooks").mkdir()
-    for path in (edition / "notebooks").glob("*.ipynb"):
-        (stage / "notebooks" / path.name).write_text(_folded(path), encoding="utf-8")
-    options = config["sphinx"]["config"]["html_theme_options"]
-    options["announcement"] = banner(facts)
-    if facts["kind"] != "synthetic":
-        # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
-        options["launch_buttons"] = {}
-    options["repository_url"] = config["repository"]["url"]
-    options["repository_branch"] = config["repository"]["branch"]
-    config["sphinx"]["config"]["sense7_edition"] = str(edition)
-    (stage / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    command = [
-        # -P: no module of the folder that the build was started in takes the place of an installed one.
-        *(
-            sys.executable,
-            "-P",
-            "-X",
-            "utf8",
-            "-c",
-            f"{_BOUND}; from jupyter_book.cli.main import main; main()",
-            "build",
-            str(stage),
-        ),
-        *("--path-output", str(scratch / "pages"), "-W", "-n", "--keep-going", "--all", "--quiet"),
-    ]
-    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
-    done = _run_bound(
-        command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
-    )
-    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-    pages = scratch / "pages" / "_build" / "html"
-    problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
-    # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if done.returncode or problems or not (pages / "index.html").exists():
-        if (full := disk_trouble(log)) is not None:
-            raise full
-        lines = problems or log.strip().splitlines()[-15:]
-        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
-    (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
+    pages = make_pages(root, edition, facts, config, root / "_build" / "pages" / facts["name"], scratch)
     add_conversations(study, pages)
     write_downloads(root, facts, pages, installable_from(config["repository"]))
+    if facts["judge_logs"]:
+        from sense7.judge.logs import bundle_logs
+
+        bundle_logs(judged[0].parent, pages / JUDGE_LOGS)
     shutil.move(pages, edition / "html")
-
-
-_BOUND = "import os, threading; threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()"
-"""Python code that ends its process with the one that started it by :func:`_run_bound`."""
-
-
-def _run_bound(command: Sequence[str], **options) -> subprocess.CompletedProcess:
-    """Run a program whose standard input ends when this process does, even if that is killed."""
-    theirs, ours = os.pipe()
-    try:
-        return subprocess.run(command, stdin=theirs, **options)  # noqa: S603, PLW1510
-    finally:
-        os.close(theirs)
-        os.close(ours)
-
-
-def _landing(facts: Mapping, title: str) -> str:
-    """The page at the top of the book: leads to the front page, and says what data it shows."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts)}</p>\n"
-        f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
-    )
-
-
-def _folded(path: Path) -> str:
-    """The executed notebook as a page shows it: code folded, one click away."""
-    node = json.loads(path.read_text(encoding="utf-8"))
-    for cell in node["cells"]:
-        tags = cell["metadata"].setdefault("tags", [])
-        if "injected-parameters" in tags:
-            tags.append("remove-cell")  # where the files lie; what was given stands on the dataset's page
-        if cell["cell_type"] == "code" and not {"hide-input", "remove-cell", "show-input"} & set(tags):
-            tags.append("hide-cell" if not cell["outputs"] else "hide-input")
-    return json.dumps(node, indent=1, ensure_ascii=False)
 
 
 # --- one step --------------------------------------------------------------------------

@@ -15,10 +15,12 @@ as text: whatever a workbook holds, none of it is markup.
 
 import contextlib
 import json
+import pickle
 from collections.abc import Iterable
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -67,15 +69,23 @@ def _edition(app_or_env) -> _Edition:
     return app._sense7_edition
 
 
+def _looked_up(env, *files: str) -> _Edition:
+    """The edition, of which the page that is read shows what stands in these files: with them it is read anew."""
+    edition = _edition(env)
+    for file in files:
+        env.note_dependency(str(edition.folder / file))
+    return edition
+
+
 class _TextRole(SphinxRole):
     """A role that becomes plain text."""
 
-    def lookup(self, edition: _Edition) -> str:
+    def lookup(self) -> str:
         raise NotImplementedError
 
     def run(self):
         try:
-            text = self.lookup(_edition(self.env))
+            text = self.lookup()
         except KeyError:
             _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
             text = ""
@@ -86,8 +96,10 @@ class _TextRole(SphinxRole):
 class ValueRole(_TextRole):
     """A recorded value, or a part of it; n and method go with every value that has them."""
 
-    def lookup(self, edition: _Edition) -> str:
+    def lookup(self) -> str:
+        edition = _edition(self.env)
         key, part = self._key(edition)
+        _looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
         text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
         # Beside a published figure, nearness to it would else be taken for evidence.
         return f"{text} (tuned)" if key in edition.tuned and part in {"", "estimate", "interval"} else text
@@ -120,8 +132,9 @@ class ValueRole(_TextRole):
 class PublishedRole(_TextRole):
     """The published figure of a claim."""
 
-    def lookup(self, edition: _Edition) -> str:
-        claim = next((row["published"] for row in edition.ledger if row["id"] == self.text), None)
+    def lookup(self) -> str:
+        ledger = _looked_up(self.env, "ledger.json").ledger
+        claim = next((row["published"] for row in ledger if row["id"] == self.text), None)
         if claim is None or claim["value"] is None:
             raise KeyError(self.text)
         return claim["shown"]
@@ -130,15 +143,15 @@ class PublishedRole(_TextRole):
 class EditionRole(_TextRole):
     """A fact about the edition."""
 
-    def lookup(self, edition: _Edition) -> str:
-        return str(edition.facts[self.text])
+    def lookup(self) -> str:
+        return str(_looked_up(self.env, "edition.json").facts[self.text])
 
 
 class JudgeLogsRole(SphinxRole):
     """A link to the judge's logs; without logs, words that say so."""
 
     def run(self):
-        place = _edition(self.env).facts.get("judge_logs")
+        place = _looked_up(self.env, "edition.json").facts.get("judge_logs")
         if not place:
             return [nodes.inline(text="This edition has no logs of a judge")], []
         return [nodes.reference("", self.text, refuri=f"../{place}", internal=True)], []
@@ -149,7 +162,7 @@ class LedgerDirective(SphinxDirective):
 
     def run(self):
         head = ("Claim", "Published", "This edition", "Verdict")
-        body = [[*map(self._cell, self._texts(row))] for row in _edition(self.env).ledger]
+        body = [[*map(self._cell, self._texts(row))] for row in _looked_up(self.env, "ledger.json").ledger]
         table = nodes.table(classes=["sense7-ledger"], support_smartquotes=False)
         table += nodes.title(text="Every claim beside what this edition computed")
         group = nodes.tgroup(cols=len(head))
@@ -242,6 +255,17 @@ def _without_thebe(app, page, template, context, doctree):
         context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
 
 
+def _keep_entries_of_search(app, exception) -> None:
+    """Keep the entries of the index among what is kept for the next build.
+
+    Sphinx collects them page by page for its search, after it has written what it keeps, and would lose those of all
+    pages that it does not make again.
+    """
+    if exception is None:
+        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
+            pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
+
+
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
     app.add_config_value("sense7_edition", "", "env", types=[str])
@@ -254,4 +278,5 @@ def setup(app):
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_how_made)
     app.connect("builder-inited", _add_switches)
+    app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,9 +11,15 @@ from urllib.parse import quote
 from sense7.errors import UserError
 from sense7.files import scratch_folder, write_whole
 
-__all__ = ["EDITIONS_LIST", "JUDGE_LOGS", "list_editions", "write_site"]
+__all__ = ["EDITIONS_LIST", "EXPLORER_FOLDER", "EXPLORER_PAGE", "JUDGE_LOGS", "list_editions", "write_site"]
 
 EDITIONS_LIST = "editions.js"
+EXPLORER_PAGE = "book/explorer.html"
+"""The page that shows the conversations, inside an edition's html folder."""
+
+EXPLORER_FOLDER = "explorer"
+"""Their texts, in the same folder."""
+
 JUDGE_LOGS = "judge-logs"
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""

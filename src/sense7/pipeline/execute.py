@@ -234,7 +234,7 @@ def run(
     executed, failure, running = 0, None, {}
     to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
     # One notebook alone would wait for imports that it may not need.
-    kernels = Kernels(say, warm=warm and to_execute > 1, cluster=cluster)
+    kernels = Kernels(say, warm=warm and to_execute > 1, cluster=cluster, data=_workbook(jobs, edition))
     with kernels.threads(workers) as pool:
         while sorter.is_active() and not (failure and not running):
             for name in sorter.get_ready() if not failure else ():
@@ -255,6 +255,12 @@ def run(
     return executed
 
 
+def _workbook(jobs: Mapping[str, Job], edition: Path) -> Path | None:
+    """The workbook that the notebooks load, if they load the same."""
+    given = {job.parameters["data"] for job in jobs.values() if "data" in job.parameters}
+    return (edition / "notebooks" / given.pop()).resolve() if len(given) == 1 else None
+
+
 class Kernels:
     """The kernels of a run, so that they can be stopped together from another thread."""
 
@@ -264,6 +270,7 @@ class Kernels:
         *,
         warm: bool = False,
         cluster: "Cluster | None" = None,
+        data: Path | None = None,
     ):
         self.cluster = cluster
         self._lock = threading.Lock()
@@ -271,11 +278,11 @@ class Kernels:
         self._started: list = []
         self._say = say
         self._fresh = False
-        self._nursery = self._open() if warm and cluster is None else None
+        self._nursery = self._open(data) if warm and cluster is None else None
 
-    def _open(self) -> Nursery | None:
+    def _open(self, data: Path | None) -> Nursery | None:
         try:
-            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE})
+            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE}, data)
         except (NurseryError, OSError) as error:
             self._fell_back(str(error))
             return None

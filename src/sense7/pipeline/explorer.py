@@ -17,18 +17,15 @@ from matplotlib.colors import to_rgb
 
 from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.files import write_whole
+from sense7.pipeline.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.statistics.disruption import POOR
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import NOT_RATED, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.values import as_name
 
-__all__ = ["AT_ONCE", "PAGE", "TEXTS_A_FILE", "add_conversations", "explorer_files", "script_json"]
+__all__ = ["AT_ONCE", "TEXTS_A_FILE", "add_conversations", "explorer_files", "script_json"]
 
-PAGE = "book/explorer.html"
-"""The page that shows them, inside the edition's html folder."""
-
-FOLDER = "explorer"
 TEXTS_A_FILE = 500
 """Conversations whose texts share a file."""
 
@@ -123,9 +120,9 @@ def add_conversations(study: Study, pages: Path) -> list[Path]:
     list of Path
         The files; none if the book has no explorer.
     """
-    if not (pages / PAGE).exists():
+    if not (pages / EXPLORER_PAGE).exists():
         return []
-    files = {pages / FOLDER / name: text for name, text in explorer_files(study).items()}
+    files = {pages / EXPLORER_FOLDER / name: text for name, text in explorer_files(study).items()}
     for path, text in files.items():
         write_whole(path, text)
     return list(files)

@@ -16,14 +16,14 @@ from urllib.parse import quote
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.pipeline.explorer import FOLDER, PAGE
+from sense7.pipeline.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 
 __all__ = ["COLUMN", "conversation_address", "link_conversations", "setup"]
 
 COLUMN = "conversation in full"
 """Head of the column in a notebook's table whose cells name conversations."""
 
-_DOCUMENT = PAGE.removesuffix(".html")
+_DOCUMENT = EXPLORER_PAGE.removesuffix(".html")
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh]\b[^>]*>)([^<]*)(</t[dh]>)")
@@ -51,7 +51,8 @@ def conversation_address(conversation: str, page: str) -> str:
     >>> conversation_address("T1", "book/ledger")
     'explorer.html#conversation=T1'
     """
-    return f"{posixpath.relpath(PAGE, posixpath.dirname(page) or '.')}#conversation={quote(conversation, safe='')}"
+    address = posixpath.relpath(EXPLORER_PAGE, posixpath.dirname(page) or ".")
+    return f"{address}#conversation={quote(conversation, safe='')}"
 
 
 def link_conversations(shown: str, page: str) -> str:
@@ -113,9 +114,9 @@ class ExplorerDirective(SphinxDirective):
     def run(self):
         root = posixpath.relpath(".", posixpath.dirname(self.env.docname) or ".")
         place = (
-            f'<div class="sense7-explorer" id="sense7-explorer" data-folder="{root}/{FOLDER}/">\n'
+            f'<div class="sense7-explorer" id="sense7-explorer" data-folder="{root}/{EXPLORER_FOLDER}/">\n'
             f"<noscript><p>{html.escape(NO_SCRIPT)}</p></noscript>\n</div>\n"
-            f'<script defer src="{root}/{FOLDER}/conversations.js"></script>\n'
+            f'<script defer src="{root}/{EXPLORER_FOLDER}/conversations.js"></script>\n'
         )
         return [nodes.container("", nodes.raw("", place, format="html"), classes=["full-width"])]
 

@@ -32,11 +32,13 @@ class ThisMachine:
 
     def __init__(self, workers: int | None = None):
         self.workers = workers or os.cpu_count() or 1
+        # A kernel that starts or ends is waited for, which leaves its processor to another.
+        self.notebooks = workers or self.workers + 1
         self.cluster = None
 
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
         """Bring every notebook's result into an edition; see :func:`sense7.pipeline.execute.run`."""
-        return run(jobs, edition, cache, workers=min(self.workers, len(jobs)), cluster=self.cluster, **options)
+        return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), cluster=self.cluster, **options)
 
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, in processes of their own if there are several workers."""
@@ -148,7 +150,8 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
     address : str or None
         Of the scheduler.
     workers : int, optional
-        Tasks at once; as many as this machine has processors, or the cluster threads, if not given.
+        Tasks at once; if not given, as many as the cluster has threads, or this machine processors, and there one
+        notebook more.
     shared : Path, optional
         A folder that every worker has to see.
     """
@@ -157,7 +160,7 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
         return
     cluster = Cluster(address)
     try:
-        cluster.workers = workers or cluster.workers
+        cluster.workers = cluster.notebooks = workers or cluster.workers
         if shared is not None:
             cluster.require_shared(shared)
         yield cluster

@@ -178,7 +178,7 @@ def _executed(
             shutil.rmtree(edition)
             return values
 
-        with kernels.threads(where.workers) as pool:
+        with kernels.threads(where.notebooks) as pool:
             running = {pool.submit(take, number): number for number in range(len(points))}
             for future in as_completed(running):
                 try:

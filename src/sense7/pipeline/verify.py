@@ -122,7 +122,7 @@ def verify_edition(
     edition : str
         Its name, or the path of its folder, wherever that was copied to.
     workers : int, optional
-        Notebooks that run at once; as many as there are processors if not given.
+        Notebooks that run at once; one more than there are processors if not given.
     say, progress : callable
         As for :func:`~sense7.pipeline.build.build_edition`.
 

@@ -1,9 +1,10 @@
 """Kernels that start warm: one process imports the libraries once, and forks a kernel on request.
 
-Of the seconds that a small notebook takes, most go into a fresh kernel's imports. Here a
-*nursery* imports what notebooks use and then waits; asked for a kernel, it forks, and the copy
-becomes an ordinary IPython kernel on the connection file that it was given. It has run nothing
-but imports, so what a notebook gives is what it gives in a fresh kernel; a test compares the two.
+Of the seconds that a small notebook takes, most go into a fresh kernel's imports and into reading
+the workbook. Here a *nursery* imports what notebooks use, reads what they all read, and then waits;
+asked for a kernel, it forks, and the copy becomes an ordinary IPython kernel on the connection file
+that it was given. It has run nothing else, so what a notebook gives is what it gives in a fresh
+kernel; a test compares the two.
 
 The build holds one end of a socket for each kernel and one for the nursery. If an end is closed,
 as the system does when the build is killed, the kernel or all of them are killed. Forking is
@@ -31,10 +32,17 @@ FORKS = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether this system forks safely; macOS does not, once its libraries run."""
 
 # -P: no module of the folder that the build was started in takes the place of an installed one.
-COMMAND = (sys.executable, "-P", "-m", "sense7.pipeline.warm_kernels")
+COMMAND = (sys.executable, "-P", "-X", "frozen_modules=off", "-m", "sense7.pipeline.warm_kernels")
 
 _LARGEST = 1 << 17
-_PRELOADED = ("ipykernel.ipkernel", "ipykernel.kernelapp", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
+_PRELOADED = (
+    *("ipykernel.ipkernel", "ipykernel.kernelapp", "matplotlib.pyplot", "matplotlib_inline.backend_inline"),
+    # What a kernel, a table or a figure would else import when it is made.
+    *("ipykernel.debugger", "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect"),
+    *("IPython.extensions.storemagic", "pandas.io.formats.html", "pandas.io.formats.csvs"),
+    *("matplotlib.backends.backend_svg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin"),
+    "PIL.PpmImagePlugin",
+)
 _LIBRARIES = ("pandas", "scipy.stats", "seaborn", "sklearn", "statsmodels.api")
 _PARTS = ("", "figures", "judge", "statistics", "workbook")
 
@@ -53,6 +61,8 @@ class Nursery:
     ----------
     environment : mapping
         Environment that the imports see. A kernel gets its own.
+    data : path, optional
+        The workbook that its kernels will load.
 
     Raises
     ------
@@ -60,14 +70,14 @@ class Nursery:
         If this system has none.
     """
 
-    def __init__(self, environment: dict[str, str]):
+    def __init__(self, environment: dict[str, str], data: Path | None = None):
         if not FORKS:
             raise NurseryError("this system does not fork safely")
         self._kernels: list[ForkedKernel] = []
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603
-                [*COMMAND, str(theirs.fileno())],
+                [*COMMAND, str(theirs.fileno()), *([] if data is None else [str(data)])],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=environment,
@@ -202,8 +212,8 @@ def provisioner(nursery: Nursery, fell_back: Callable[[str], None]) -> type:
 # The nursery's side -----------------------------------------------------------------------
 
 
-def _preload() -> None:
-    """Import what notebooks import. What can't be imported is for the notebook that needs it to say."""
+def _preload(data: str | None) -> None:
+    """Import what notebooks import, and read what they load. What can't be had is for the notebook to say."""
     import sense7
 
     packages = [sense7 if not part else importlib.import_module(f"sense7.{part}") for part in _PARTS]
@@ -216,6 +226,9 @@ def _preload() -> None:
     for name in (*_PRELOADED, *_LIBRARIES, *ours):
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    if data is not None:
+        with contextlib.suppress(Exception):
+            importlib.import_module("sense7.loading").read_ahead(data)
 
 
 def _serve(control: socket.socket) -> dict | None:
@@ -299,11 +312,11 @@ def _become_kernel(request: dict, nursery: int) -> None:
     launch_new_instance()
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, data: str | None = None) -> None:
     """Be a nursery until the other end of the socket is closed, or the kernel that was forked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the build, which then closes the socket
     nursery = os.getpid()
-    _preload()
+    _preload(data)
     gc.freeze()  # what is here by now stays: not looking at it again keeps its memory shared
     request = _serve(socket.socket(fileno=descriptor))
     if request is not None:
@@ -312,4 +325,4 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

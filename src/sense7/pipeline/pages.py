@@ -1,0 +1,278 @@
+"""The pages of an edition, made by Jupyter Book; of notebooks, only those that changed since the last time.
+
+``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them. The next
+build starts there, so that Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose
+values did. All else that pages depend on, the rest of the book, the configuration, the packages, how the edition was
+made, is its *frame*: under another one, and after a build that failed or was killed, all is made anew. The
+pages are those that a first build makes; a test compares them to the byte.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import html
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from sense7.files import disk_trouble
+from sense7.judge.endpoint import without_keys
+from sense7.pipeline.execute import BuildError
+from sense7.pipeline.made import describe
+
+__all__ = ["banner", "make_pages"]
+
+_MARK = "frame"
+_NOTEBOOKS = "stage/notebooks"
+_SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
+"""Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
+
+
+def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, scratch: Path) -> Path:
+    """Make the pages of an edition with Jupyter Book: execution off, warnings are errors.
+
+    Parameters
+    ----------
+    root : Path
+        The checkout.
+    edition : Path
+        Folder of the edition in the making: executed notebooks, results, ledger and truth are there.
+    facts : mapping
+        Of the edition, as edition.json holds them.
+    config : dict
+        Jupyter Book's configuration, with the repository's address.
+    kept : Path
+        Folder for what is kept from one build to the next.
+    scratch : Path
+        Folder for what is not.
+
+    Returns
+    -------
+    Path
+        Folder of the pages, in ``scratch``.
+
+    Raises
+    ------
+    BuildError
+        Quoting what Jupyter Book complained of.
+    """
+    # Which build it is says nothing about its pages; the verdicts stand only where the edition's facts are shown.
+    steady = {name: value for name, value in facts.items() if name != "key"}
+    sources = _edition_files(edition, steady) | _notebooks(edition) | _book(root)
+    frame = _frame(sources, steady, config)
+    with _workplace(kept, frame, scratch) as place:
+        (place / "stage").mkdir(exist_ok=True)
+        sources["stage/_config.yml"] = _configuration(config, facts, place / "edition")
+        _bring_up_to_date(place, sources)
+        made = place / "pages" / "_build" / "html"
+        # Always copied anew; what lies there already gets another address.
+        shutil.rmtree(made / "_static", ignore_errors=True)
+        _jupyter_book(place)
+        pages = Path(shutil.copytree(made, scratch / "html"))
+    (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
+    return pages
+
+
+# --- what pages are made from ----------------------------------------------------------
+
+
+def _edition_files(edition: Path, facts: Mapping) -> dict[str, bytes]:
+    """What the roles and directives of pages look up."""
+    paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
+    paths += [edition / "ledger.json", edition / "data" / "truth.json"]
+    found = {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
+    return found | {"edition/edition.json": json.dumps(facts, indent=1, sort_keys=True).encode()}
+
+
+def _notebooks(edition: Path) -> dict[str, bytes]:
+    paths = (edition / "notebooks").glob("*.ipynb")
+    return {f"{_NOTEBOOKS}/{path.name}": _folded(path).encode() for path in paths}
+
+
+def _book(root: Path) -> dict[str, bytes]:
+    paths = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
+    return {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in paths}
+
+
+def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
+    """Jupyter Book's configuration with the edition's banner and folder."""
+    config = json.loads(json.dumps(config))  # of its own
+    options = config["sphinx"]["config"]["html_theme_options"]
+    options["announcement"] = banner(facts)
+    if facts["kind"] != "synthetic":
+        # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
+        options["launch_buttons"] = {}
+    options["repository_url"] = config["repository"]["url"]
+    options["repository_branch"] = config["repository"]["branch"]
+    config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    return yaml.safe_dump(config, sort_keys=False).encode()
+
+
+def _folded(path: Path) -> str:
+    """The executed notebook as a page shows it: code folded, one click away."""
+    node = json.loads(path.read_text(encoding="utf-8"))
+    for cell in node["cells"]:
+        tags = cell["metadata"].setdefault("tags", [])
+        if "injected-parameters" in tags:
+            tags.append("remove-cell")  # where the files lie; what was given stands on the dataset's page
+        if cell["cell_type"] == "code" and not {"hide-input", "remove-cell", "show-input"} & set(tags):
+            tags.append("hide-cell" if not cell["outputs"] else "hide-input")
+    return json.dumps(node, indent=1, ensure_ascii=False)
+
+
+def _frame(sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
+    """SHA-256 of all that more than one page depends on."""
+    parts = {
+        "config": config,
+        "facts": {name: value for name, value in facts.items() if name != "verdicts"},
+        "packages": sorted(f"{package.name} {package.version}" for package in importlib.metadata.distributions()),
+    }
+    for name, content in sources.items():
+        if name.startswith("edition/results/"):
+            # Where a value stands; what it is concerns the pages that show it.
+            parts[name] = [[value["key"], value["notebook"], value["cell"]] for value in json.loads(content)]
+        elif name == "edition/ledger.json":
+            rows = json.loads(content)
+            parts[name] = [[row["id"], row["tuned"], (row["computed"] or {}).get("key")] for row in rows]
+        elif name.startswith(_NOTEBOOKS):
+            parts[name] = _seen_elsewhere(json.loads(content))
+        elif name != "edition/edition.json" and not name.startswith("edition/notebooks/"):
+            parts[name] = hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _seen_elsewhere(notebook: Mapping) -> list[str]:
+    prose = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    return [line for text in prose for line in text.splitlines() if _SEEN_ELSEWHERE.match(line)]
+
+
+# --- where they are made ---------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _workplace(kept: Path, frame: str, scratch: Path) -> Iterator[Path]:
+    """Give the folder of the last pages if they were made within the same frame, emptied if not.
+
+    It is another one in ``scratch`` if a second build of the edition is at work there. Whoever is stopped leaves a
+    folder without a mark, which is not used again.
+    """
+    kept.mkdir(parents=True, exist_ok=True)
+    # The system gives a lock back when its process ends, however it ends.
+    with kept.with_name(f"{kept.name}.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            place = scratch / "work"
+            place.mkdir()
+            yield place
+            return
+        mark = kept / _MARK
+        known = mark.read_text(encoding="utf-8") if mark.exists() else ""
+        mark.unlink(missing_ok=True)
+        if known != frame:
+            shutil.rmtree(kept)
+            kept.mkdir()
+        yield kept
+        mark.write_text(frame, encoding="utf-8")
+
+
+def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> None:
+    """Write what changed, and only that, as Sphinx goes by the times of files; remove what is no source any more."""
+    for part in ("edition", "stage"):
+        for path in [path for path in (place / part).rglob("*") if path.is_file()]:
+            if path.relative_to(place).as_posix() not in sources:
+                path.unlink()
+    for name, content in sources.items():
+        path = place / name
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def _jupyter_book(place: Path) -> None:
+    """Run Jupyter Book in a folder: from ``stage`` to ``pages``."""
+    stage = place / "stage"
+    # -P: no module of the folder that the build was started in takes the place of an installed one.
+    command = [
+        *(sys.executable, "-P", "-X", "utf8", "-c", f"{_BOUND}; from jupyter_book.cli.main import main; main()"),
+        *("build", str(stage), "--path-output", str(place / "pages"), "-W", "-n", "--keep-going", "--quiet"),
+    ]
+    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    done = _run_bound(
+        command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
+    )
+    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+    problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
+    # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
+    if done.returncode or problems or not (place / "pages" / "_build" / "html" / "index.html").exists():
+        if (full := disk_trouble(log)) is not None:
+            raise full
+        lines = problems or log.strip().splitlines()[-15:]
+        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
+
+
+_BOUND = "import os, threading; threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()"
+"""Python code that ends its process with the one that started it by :func:`_run_bound`."""
+
+
+def _run_bound(command: Sequence[str], **options) -> subprocess.CompletedProcess:
+    """Run a program whose standard input ends when this process does, even if that is killed."""
+    theirs, ours = os.pipe()
+    try:
+        return subprocess.run(command, stdin=theirs, **options)  # noqa: S603, PLW1510
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+# --- what every page says --------------------------------------------------------------
+
+
+def banner(facts: Mapping) -> str:
+    """What every page says of its data, as HTML; all that comes from outside is escaped."""
+    short = html.escape(facts["sha256"][:12])
+    file = html.escape(facts["file"])
+    if facts["kind"] == "synthetic":
+        return (
+            "<strong>Synthetic data.</strong> Unless a page names another source, every result in this edition comes "
+            "from simulated conversations with planted effects. Its numbers are not findings; values marked tuned were "
+            "set near published ones. "
+            f"(Workbook {file}, sha256 {short}…)"
+        )
+    if facts["kind"] == "official" and facts["verified"]:
+        day = html.escape(facts["fetched"][:10])
+        return (
+            "<strong>Official SENSE-7 workbook</strong>, fetched from the authors' repository on "
+            f"{day}. (sha256 {short}…)"
+        )
+    if facts["kind"] == "official":
+        return (
+            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
+            f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
+        )
+    if facts["kind"] == "third-party":
+        label, credit = html.escape(facts["label"]), html.escape(facts["credit"])
+        return f"<strong>{label}.</strong> {credit} Its numbers say nothing about SENSE-7. (sha256 {short}…)"
+    return (
+        f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
+        f"nothing about SENSE-7. (sha256 {short}…)"
+    )
+
+
+def _landing(facts: Mapping, title: str) -> str:
+    """The page at the top of the book: leads to the front page, and says what data it shows."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
+        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts)}</p>\n"
+        f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
+    )
