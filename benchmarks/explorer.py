@@ -8,7 +8,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from book import BOOK, copied_checkout
 from measuring import Counts, Row, run, say
-from sense7.pipeline.explorer import PAGE
+from sense7.pipeline.editions import EXPLORER_PAGE
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -83,7 +83,7 @@ def explorer(counts: Counts) -> list[Row]:
 
 def first_view(page: Page, html: Path) -> float:
     """Seconds from the navigation until the list is there."""
-    page.goto(f"{html.as_uri()}/{PAGE}", wait_until="commit")
+    page.goto(f"{html.as_uri()}/{EXPLORER_PAGE}", wait_until="commit")
     page.wait_for_selector("#sense7-explorer", state="attached")
     return page.evaluate(FIRST_VIEW) / 1000
 
