@@ -437,3 +437,13 @@ def test_a_file_that_can_not_be_read_is_one_message(tmp_path, name, content, mes
 def test_a_file_that_is_not_there_is_one_message(tmp_path, name):
     with pytest.raises(UserError, match="there is no such file"):
         read_predictions(tmp_path / name)
+
+
+def test_a_reason_that_is_not_there_is_an_empty_text_and_another_text_is_missing(tmp_path):
+    write_predictions(
+        tmp_path / "a.xlsx", run_of(2, status=["ok", STATUSES[1]], score=[3.0, np.nan], reason=["", "no"])
+    )
+    read = read_predictions(tmp_path / "a.xlsx").frame
+    assert read["reason"].tolist() == ["", "no"]
+    assert read["altered"].tolist() == ["", ""]
+    assert read["model"].isna().all()

@@ -268,3 +268,13 @@ def test_real_ratings_give_estimates_or_reasons(shared, file):
         assert (table["estimate"].notna() | (table["reason"] != "")).all()
     if file == "ieval":
         assert all(np.isfinite(table["low"]).all() for table in tables.values())
+
+
+def test_side_by_side_shows_estimate_limits_and_n(study):
+    tables = clustered.condition_intervals(study, bootstrap_of(study))
+    shown = clustered.side_by_side(tables)
+    first = next(iter(tables.values()))
+    assert shown["n"].tolist() == first["n"].tolist()
+    assert shown["estimate"].tolist() == [f"{value:.3f}" for value in first["estimate"]]
+    for kind, table in tables.items():
+        assert shown[kind].tolist() == [f"{row.low:.3f} to {row.high:.3f}" for row in table.itertuples()]

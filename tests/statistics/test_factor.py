@@ -167,3 +167,14 @@ def test_one_participant_has_omega_and_no_interval():
     assert row["estimate"] > 0.5
     assert np.isnan(row["low"])
     assert row["reason"] == "no interval: only 1 participant to resample"
+
+
+def test_every_omega_has_an_interval_of_resampled_participants():
+    turns, post = scores(rows=80).rename(columns={"d": "Relational"}), scores(rows=60, seed=2)
+    bootstrap = draws_of(turns)
+    table = factor.omega_table(turns, post, bootstrap)
+    assert list(table.index) == list(factor.OMEGAS)
+    for name, (_, which, left_out) in factor.OMEGAS.items():
+        own = {"turn": turns, "post": post}[which].drop(columns=left_out)
+        assert table.loc[name].to_dict() == pytest.approx(factor.omega_row(own, bootstrap))
+        assert np.isfinite(table.loc[name, "low"])

@@ -59,3 +59,12 @@ def test_without_choices_the_rows_say_why(minimal_sheets, participants, reason):
     _, table = shares_of(minimal_sheets(participants=participants))
     assert np.isnan(table["estimate"]).all()
     assert table["reason"].str.startswith(reason).all()
+
+
+def test_a_method_names_column_and_interval_and_no_more(minimal_sheets):
+    _, table = shares_of(minimal_sheets(participants={"Q17": ["Affective", "Interest", "Affective"]}))
+    assert table.index.name == "dimension"
+    opening = "participants who name it in the column Q17"
+    assert table["method"].str.startswith(f"{opening}; ").all() or (table["method"] == opening).all()
+    _, missing = shares_of(minimal_sheets(participants={}))
+    assert not missing["method"].str.contains(";").any()

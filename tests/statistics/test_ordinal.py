@@ -246,3 +246,18 @@ def test_real_ratings_without_an_overall_are_compared_by_dimension(shared):
     orders = ordinal.order_of_conditions(study)
     assert orders.loc["overall", "cumulative logit"] == "none: never rated in this data set"
     assert ordinal.same_order(orders)["n"] == len(study.rated_dimensions)
+
+
+def test_keys_of_odds_ratios_begin_alike_and_are_of_their_pair(study):
+    keys = ordinal.odds_keys(study)
+    assert list(keys) == list(ordinal.odds_ratios(study).index)
+    assert all(key.startswith("condition_odds_ratio_") for key in keys.values())
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_orders_that_differ_are_told_apart(study, monkeypatch):
+    orders = iter(["a > b", "b > a"] * len(RATING_NAMES))
+    monkeypatch.setattr(ordinal, "_order", lambda *_: next(orders))
+    table = ordinal.order_of_conditions(study)
+    assert table["same order"].tolist() == ["no"] * len(RATING_NAMES)
+    assert ordinal.same_order(table)["estimate"] == 0

@@ -107,3 +107,9 @@ def test_what_a_data_set_lacks_is_a_reason_and_not_a_zero(shared):
     topics = dataset.counts(study).loc["tasks"]
     assert np.isnan(topics["estimate"])
     assert topics["reason"] == "topics were not given in this data set"
+
+
+def test_the_tables_rows_are_ratings(small_study):
+    table = ratings.level_counts(small_study)
+    assert table.index.name == "rating"
+    assert list(table.columns) == [1, 2, 3, 4, 5, "not rated", "absent"]

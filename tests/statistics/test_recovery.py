@@ -218,3 +218,11 @@ def test_a_figure_of_nothing_is_a_sentence():
     shown = event_time(recovery.event_study(study, bootstrap_of(study)), name="x", label="levels", caption="n")
     assert isinstance(shown, Sentence)
     assert recovery.NEVER_POOR in shown.text
+
+
+def test_a_time_that_never_occurs_says_so():
+    study = study_of([[5, 1], [4, 2], [3, 1], [5, 2], [4, 1]], list("abcde"))
+    table = recovery.event_study(study, bootstrap_of(study))
+    absent = table[table["n"] == 0]
+    assert len(absent) >= 1
+    assert set(absent["reason"]) == {recovery.NOT_THERE}

@@ -179,3 +179,11 @@ def test_nothing_rated_constant_columns_and_one_participant():
     assert nothing.loc[importance.TOTAL, "reason"] == "no dimension was rated in this data set"
     constant = importance.relative_importance(y * 0 + 3, x, draws_of(x))
     assert set(constant["reason"]) == {"the outcome does not vary"}
+
+
+def test_r_squared_of_some_dimensions_says_what_it_lacks_beside_why_it_has_no_interval():
+    y, x = scores(people=1)
+    table = importance.relative_importance(y, x.assign(e=np.nan), draws_of(x))
+    reason = table.loc[importance.TOTAL, "reason"]
+    assert reason.startswith("no interval: only 1 participant to resample; ")
+    assert "e" in reason.removeprefix("no interval: only 1 participant to resample; ")

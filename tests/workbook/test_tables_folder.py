@@ -198,3 +198,9 @@ def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
 @given(st.text(alphabet='a,"\r\n\u2028\x0b\x85 ', max_size=40))
 def test_lines_end_where_those_of_a_file_end(text):
     assert [line[0] for line in _LINE.finditer(text)] == list(io.StringIO(text, newline=""))
+
+
+def test_the_separator_is_that_of_the_first_row(tmp_path):
+    (tmp_path / "Tasks.csv").write_text('PID,TaskId\nP1,"a;b;c;d;e"\n', encoding="utf-8")
+    sheet = read_tables(tmp_path)["Tasks"]
+    assert (sheet.header, sheet.rows) == (["PID", "TaskId"], [["P1", "a;b;c;d;e"]])
