@@ -122,7 +122,7 @@ def execute_by_papermill(folder: Path) -> None:
 
 def profile_build(file: Path) -> None:
     """Build the book with a clock on its steps: name of a step -> seconds; and of each notebook."""
-    from sense7.pipeline import build, execute, pages, scheduler
+    from sense7.pipeline import build, execute, jupyter_book, scheduler
 
     steps: dict[str, float] = {}
     notebooks: dict[str, float] = {}
@@ -157,7 +157,7 @@ def profile_build(file: Path) -> None:
     clocked(build, "plan_jobs", "planning")
     clocked(scheduler, "run", "notebooks")
     clocked(build, "write_ledger", "ledger")
-    clocked(pages, "_jupyter_book", "pages")
+    clocked(jupyter_book.JupyterBook, "run", "pages")
     clocked(build, "make_pages", "beside")
     start = time.perf_counter()
     build.build_edition("synthetic")

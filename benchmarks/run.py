@@ -2,6 +2,7 @@
 
     make bench                           everything, about an hour
     make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
+    python benchmarks/run.py --only=     nothing: only the reasons of missed goals are written anew
 
 Both sides run in turn and must give the same answer; the medians are compared. Times depend on the machine, ratios
 much less. What was measured is kept under ``_build/bench`` until the library or the entry changes: interrupted, the
@@ -95,7 +96,10 @@ def merged(path: Path, results: dict[str, list[dict] | dict]) -> dict:
     entries = {name: old["entries"].get(name) for name in ENTRIES}
     for name, rows in results.items():
         if name != PROFILE:
-            entries[name] = {"made": made, "rows": [row | {"reason": REASONS.get(row["key"], "")} for row in rows]}
+            entries[name] = {"made": made, "rows": rows}
+    for entry in filter(None, entries.values()):
+        for row in entry["rows"]:
+            row["reason"] = "" if row["met"] in (True, None) else REASONS.get(row["key"], "")
     profile = results.get(PROFILE)
     return {
         "about": "Times of this project's work beside that of others; nothing here is a finding about people.",
@@ -130,16 +134,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "bench.json")
     parser.add_argument("--kept", type=Path, default=ROOT / "_build" / "bench")
     given = parser.parse_args()
-    chosen = given.only.split(",")
+    chosen = given.only.split(",") if given.only else []
     if unknown := [name for name in chosen if name not in names]:
         parser.error(f"no entry {', '.join(unknown)}; there are {', '.join(names)}")
     if given.tiny and given.out == ROOT / "data" / "bench.json":
         parser.error("--tiny measures nothing: give another --out")
     counts = Counts(1, 1, tiny=True) if given.tiny else Counts(given.pairs, given.long_pairs)
+    result = merged(given.out, {})
     for name in chosen:
         if given.again:
             kept_place(given.kept, name, counts).unlink(missing_ok=True)
         result = merged(given.out, {name: obtain(name, given.kept, counts)})
+        write_json(given.out, result)
+    if not chosen:
         write_json(given.out, result)
     print(f"{'; '.join(f'{key}: {value}' for key, value in machine().items())}\n\n{table(result)}\n\n{given.out}")
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -12,7 +13,7 @@ import pytest
 from sense7.errors import UserError
 from sense7.pipeline import execute
 from sense7.pipeline.execute import BuildError
-from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.notebooks import find_notebooks, to_ipynb
 
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
 
@@ -268,3 +269,45 @@ def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch
     monkeypatch.setattr(execute, "_papermill", dead)
     with pytest.raises(BuildError, match="could not be executed"):
         runner.run()
+
+
+# Prose: what was executed gets that which the notebook has now
+
+
+def test_other_prose_executes_nothing_and_gives_what_executing_would(runner, recording_code):
+    """Cells of prose that change, come and go, before and after the parameters, which were injected."""
+    name, code = "01-a", recording_code("01-a", "seed_of_a")
+    path = runner.checkout.notebook(name, code, "1 + 1", prose="Text with *stars*,\nover two lines.")
+    assert runner.run(seed=5) == [name]
+    text = path.read_text("utf-8").replace("over two lines.", "over\ntwo lines: ä.")
+    tagged = '+++ {"tags": ["remove-cell"]}\n\nA cell of its own.\n'
+    path.write_text(f"{text}\n{tagged}\n## A heading at the end\n", encoding="utf-8")
+    assert runner.run(seed=5) == []
+    kept = (runner.edition / "notebooks" / f"{name}.ipynb").read_bytes()
+    shutil.rmtree(runner.checkout.root / "cache")
+    assert runner.run(seed=5) == [name]
+    assert kept == (runner.edition / "notebooks" / f"{name}.ipynb").read_bytes()
+    assert "two lines: ä." in kept.decode()
+    assert "A cell of its own." in kept.decode()
+
+
+def test_without_an_injected_cell_prose_goes_where_it_belongs(runner, recording_code):
+    path = runner.checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
+    job = runner.plan()["01-a"]
+    executed = to_ipynb(job.notebook)
+    node = json.loads(executed) | {"metadata": {"papermill": {}}}
+    path.write_text(path.read_text("utf-8").replace("Text.", "Other text."), encoding="utf-8")
+    shown = json.loads(execute.with_prose(json.dumps(node), runner.plan()["01-a"].notebook))
+    assert [cell["cell_type"] for cell in shown["cells"]] == [cell["cell_type"] for cell in node["cells"]]
+    assert "Other text." in "".join("".join(cell["source"]) for cell in shown["cells"])
+
+
+def test_a_tag_of_code_is_no_prose(chain):
+    before = chain.plan()
+    path = chain.checkout.root / "notebooks" / "04-d.md"
+    text = path.read_text("utf-8")
+    path.write_text(text + "\n```{code-cell} ipython3\n:tags: [hide-input]\n\n1\n```\n", encoding="utf-8")
+    between = chain.plan()
+    assert changed(before, between) == ["04-d"]
+    path.write_text(path.read_text("utf-8").replace("hide-input", "hide-output"), encoding="utf-8")
+    assert changed(between, chain.plan()) == ["04-d"]

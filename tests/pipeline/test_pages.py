@@ -44,6 +44,14 @@ def build(checkout):
     return build_edition(str(checkout.root / "mine.xlsx")).folder / "html"
 
 
+def test_other_prose_is_on_the_page_and_nothing_was_executed(book):
+    build(book)
+    book.notebooks(prose="Other text.")
+    built = build_edition(str(book.root / "mine.xlsx"))
+    assert (built.changed, built.executed) == (True, 0)
+    assert "Other text." in (built.folder / "html" / "notebooks" / "02-b.html").read_text("utf-8")
+
+
 def read_when(checkout):
     """When Sphinx last read each page."""
     folder = checkout.root / "_build" / "pages" / "mine" / "pages" / "_build" / ".doctrees"

@@ -9,7 +9,9 @@ the last good book stays where it was. ``_build/editions/editions.js`` lists the
 import contextlib
 import ctypes
 import fcntl
+import functools
 import hashlib
+import importlib
 import importlib.util
 import json
 import os
@@ -30,6 +32,7 @@ from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, list_editions
 from sense7.pipeline.execute import SCRATCH, BuildError
+from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import commit_of, versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
 from sense7.pipeline.pages import make_pages
@@ -213,7 +216,8 @@ def build_edition(
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
             return finished
-        with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
+        making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
+        with making as scratch, JupyterBook() as program:
             edition = Path(scratch) / "edition"
             sources.copy_for_edition(path, provenance, edition / "data")
             if truth is not None:
@@ -230,7 +234,7 @@ def build_edition(
             }
             write_json(edition / "edition.json", facts)
             say("pages: Jupyter Book")
-            _add_pages(root, edition, facts, study, config, judged, Path(scratch))
+            _add_pages(root, edition, facts, study, config, judged, Path(scratch), program)
             _replace(edition, place)
         list_editions(place.parent)
     return Built(place, verdicts, executed, changed=True)
@@ -369,6 +373,7 @@ def _book_key(
     pages += [root / "_config.yml", root / "_toc.yml", root / "data" / "claims.yml"]
     parts = {
         "jobs": {name: job.digest for name, job in jobs.items()},
+        "notebooks": {name: job.notebook.source for name, job in jobs.items()},
         "pages": execute.digest_files(pages, root),
         "made": made,
         "provenance": provenance.to_dict(),
@@ -479,13 +484,21 @@ def _config(root: Path) -> dict:
 
 
 def _add_pages(
-    root: Path, edition: Path, facts: Mapping, study: Study, config: dict, judged: Sequence[Path], scratch: Path
+    root: Path,
+    edition: Path,
+    facts: Mapping,
+    study: Study,
+    config: dict,
+    judged: Sequence[Path],
+    scratch: Path,
+    program: JupyterBook,
 ) -> None:
     """Put the pages into an edition in the making, with all that is read or downloaded from them."""
-    from sense7.pipeline.explorer import add_conversations  # draws, which a book that is up to date need not wait for
-
-    pages = make_pages(root, edition, facts, config, root / "_build" / "pages" / facts["name"], scratch)
-    add_conversations(study, pages)
+    kept = root / "_build" / "pages" / facts["name"]
+    # Draws and computes, and takes as long to import as a page to make.
+    explorer = functools.partial(importlib.import_module, "sense7.pipeline.explorer")
+    pages = make_pages(root, edition, facts, config, kept, scratch, program, meanwhile=explorer)
+    explorer().add_conversations(study, pages)
     write_downloads(root, facts, pages, installable_from(config["repository"]))
     if facts["judge_logs"]:
         from sense7.judge.logs import bundle_logs

@@ -1,9 +1,10 @@
 """Execution of notebooks: by papermill, side by side, and only where something changed.
 
-What a notebook gives depends on its text, its parameters, the workbook, the library, the
+What a notebook gives depends on its code, its parameters, the workbook, the library, the
 locked environment, and the notebooks whose values it reads. The digest of all these is
 the name of its place in the cache, which several editions share. A finished notebook is
-moved there in one step, so that an interrupted build loses none.
+moved there in one step, so that an interrupted build loses none. Prose is no part of the
+digest: what was executed gets the prose that the notebook has now.
 
 Papermill runs in threads of this process: a kernel ends by itself when the process that
 started it is gone, so that not even a killed build leaves one behind.
@@ -172,7 +173,7 @@ def plan(
         needed = [jobs[other].digest for other in notebook.needs]
         rests_on = {*notebook.schemas, *notebook.sources}
         further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
-        content = json.dumps([notebook.name, notebook.source, given, further, *common, *needed], sort_keys=True)
+        content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
         jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
     return jobs
 
@@ -383,10 +384,37 @@ def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
         kernels.cluster.call(execute_apart, job, edition.absolute(), place.absolute())
     elif fresh:
         _execute(job, edition, place, kernels)
-    shutil.copyfile(place / "notebook.ipynb", edition / "notebooks" / f"{job.notebook.name}.ipynb")
+    executed = (place / "notebook.ipynb").read_text(encoding="utf-8")
+    shown = executed if fresh else with_prose(executed, job.notebook)
+    (edition / "notebooks" / f"{job.notebook.name}.ipynb").write_text(shown, encoding="utf-8")
     shutil.copyfile(place / "values.json", edition / "results" / f"{job.notebook.name}.json")
     os.utime(place)
     return fresh
+
+
+def with_prose(executed: str, notebook: TextNotebook) -> str:
+    """An executed notebook as it would be had it been executed with the prose that it has now.
+
+    Parameters
+    ----------
+    executed : str
+        In Jupyter's format, as :func:`executed_copy` gives it; of the same cells of code.
+    notebook : TextNotebook
+        As it stands now.
+    """
+    node = json.loads(executed)
+    ran = iter([cell for cell in node["cells"] if cell["cell_type"] == "code"])
+    injected = any("injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"])
+    cells = []
+    for cell in json.loads(to_ipynb(notebook))["cells"]:
+        if cell["cell_type"] == "code":
+            cells.append(next(ran))
+            if "parameters" in cell["metadata"].get("tags", ()) and injected:
+                cells.append(next(ran))
+        else:
+            cells.append(cell | {"source": cell["source"].splitlines(keepends=True)})
+    node["cells"] = cells
+    return _in_order(node)
 
 
 def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
@@ -538,6 +566,11 @@ def _tidy(path: Path) -> str:
     node = json.loads(path.read_text(encoding="utf-8"))
     node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
     node["metadata"]["language_info"] = {"name": "python"}
+    return _in_order(node)
+
+
+def _in_order(node: dict) -> str:
+    """A notebook as text, its cells numbered and bare of all metadata but tags."""
     for number, cell in enumerate(node["cells"], 1):
         cell["id"] = f"cell-{number:02d}"
         tags = cell["metadata"].get("tags", [])

@@ -71,6 +71,8 @@ class TextNotebook:
         The .md file.
     source : str
         Its text.
+    code : str
+        Its cells of code with their tags, which is all that runs, as JSON.
     defaults : dict
         Parameter -> default, from the parameters cell.
     schemas : dict
@@ -83,6 +85,7 @@ class TextNotebook:
 
     path: Path
     source: str = field(repr=False)
+    code: str = field(repr=False)
     defaults: dict
     schemas: dict = field(repr=False)
     needs: tuple[str, ...] = ()
@@ -135,7 +138,8 @@ def load_notebook(path: Path) -> TextNotebook:
     schemas = {name: schemas[name] for name in defaults}
     if problems := unfit_parameters(schemas, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
-    return TextNotebook(path, source, defaults, schemas, needs, sources)
+    code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
+    return TextNotebook(path, source, code, defaults, schemas, needs, sources)
 
 
 def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], tuple[str, ...], dict]:

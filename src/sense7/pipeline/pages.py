@@ -16,16 +16,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
 
 from sense7.files import disk_trouble
-from sense7.judge.endpoint import without_keys
 from sense7.pipeline.execute import BuildError
+from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import describe
 
 __all__ = ["banner", "make_pages"]
@@ -36,7 +34,16 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, scratch: Path) -> Path:
+def make_pages(
+    root: Path,
+    edition: Path,
+    facts: Mapping,
+    config: dict,
+    kept: Path,
+    scratch: Path,
+    program: JupyterBook,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Path:
     """Make the pages of an edition with Jupyter Book: execution off, warnings are errors.
 
     Parameters
@@ -53,6 +60,10 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         Folder for what is kept from one build to the next.
     scratch : Path
         Folder for what is not.
+    program : JupyterBook
+        Not used yet.
+    meanwhile : callable
+        What else is to be done while it is at work.
 
     Returns
     -------
@@ -75,7 +86,8 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         made = place / "pages" / "_build" / "html"
         # Always copied anew; what lies there already gets another address.
         shutil.rmtree(made / "_static", ignore_errors=True)
-        _jupyter_book(place)
+        arguments = ["build", str(place / "stage"), "--path-output", str(place / "pages")]
+        _check(*program.run([*arguments, "-W", "-n", "--keep-going", "--quiet"], place / "stage", meanwhile), place)
         pages = Path(shutil.copytree(made, scratch / "html"))
     (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
     return pages
@@ -113,6 +125,8 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
     config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
+    config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
@@ -197,40 +211,17 @@ def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> None:
             path.write_bytes(content)
 
 
-def _jupyter_book(place: Path) -> None:
-    """Run Jupyter Book in a folder: from ``stage`` to ``pages``."""
-    stage = place / "stage"
-    # -P: no module of the folder that the build was started in takes the place of an installed one.
-    command = [
-        *(sys.executable, "-P", "-X", "utf8", "-c", f"{_BOUND}; from jupyter_book.cli.main import main; main()"),
-        *("build", str(stage), "--path-output", str(place / "pages"), "-W", "-n", "--keep-going", "--quiet"),
-    ]
-    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
-    done = _run_bound(
-        command, cwd=stage, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
-    )
-    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-    problems = [line.replace(f"{stage}{os.sep}", "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
+def _check(code: int, log: str, place: Path) -> None:
+    """Raise what Jupyter Book complained of, if anything."""
+    log = re.sub(r"\x1b\[[0-9;]*m", "", log)
+    stage = f"{place / 'stage'}{os.sep}"
+    problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if done.returncode or problems or not (place / "pages" / "_build" / "html" / "index.html").exists():
+    if code or problems or not (place / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
         lines = problems or log.strip().splitlines()[-15:]
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
-
-
-_BOUND = "import os, threading; threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()"
-"""Python code that ends its process with the one that started it by :func:`_run_bound`."""
-
-
-def _run_bound(command: Sequence[str], **options) -> subprocess.CompletedProcess:
-    """Run a program whose standard input ends when this process does, even if that is killed."""
-    theirs, ours = os.pipe()
-    try:
-        return subprocess.run(command, stdin=theirs, **options)  # noqa: S603, PLW1510
-    finally:
-        os.close(theirs)
-        os.close(ours)
 
 
 # --- what every page says --------------------------------------------------------------
