@@ -192,15 +192,15 @@ def build_edition(
     jobs = plan_jobs(root, given, provenance.sha256, judged)
     # Claims, and below predictions, are needed only when notebooks have run; what is wrong with them is said before.
     claims.load_claims(root / "data" / "claims.yml")
-    study = load(data, prompted_condition=given.get("prompted_condition"), strict=strict)
-    provenance = replace(provenance, name=name, kind=study.provenance.kind)
-    truth = read_truth(path.with_name(f"{path.stem}_truth.json"), study)
     config = _config(root)
     logged = _logs(judged)
     made = how_made(root, jobs, judged, parameters or {})
-    key = _book_key(root, jobs, provenance, truth, config["repository"], logged, made)
-    place = edition_folder(root, name)
-    cache = root / "_build" / "cache"
+    truth_file = path.with_name(f"{path.stem}_truth.json")
+    # Of bytes alone: all that reading them gives follows, so that a book that is up to date need not wait for it.
+    key = _book_key(root, jobs, replace(provenance, name=name), truth_file, config["repository"], logged, made)
+    place, cache = edition_folder(root, name), root / "_build" / "cache"
+    read = functools.partial(load, data, prompted_condition=given.get("prompted_condition"), strict=strict)
+    study = read() if strict or _up_to_date(place, key) is None else None
     ready: list[str] = []
 
     def report(notebook: str, fresh: bool) -> None:
@@ -208,14 +208,17 @@ def build_edition(
         say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
         progress(len(ready), len(jobs), notebook)
 
-    if judged and _up_to_date(place, key) is None:
-        from sense7.judge.at_hand import runs_at_hand  # statistics, which a book that is up to date need not wait for
+    if judged and study is not None:
+        from sense7.judge.at_hand import runs_at_hand  # statistics, likewise
 
         runs_at_hand(study, judged[0].parent)
     with _naming_the_mend(place), under_way(place.parent, cache, KEPT_IN_CACHE):
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
             return finished
+        study = study or read()  # which was not needed a moment ago
+        provenance = replace(provenance, name=name, kind=study.provenance.kind)
+        truth = read_truth(truth_file, study)
         making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
         with making as scratch, JupyterBook() as program:
             edition = Path(scratch) / "edition"
@@ -366,7 +369,7 @@ def read_truth(place: Path, study: Study) -> dict | None:
 
 
 def _book_key(
-    root: Path, jobs: Mapping, provenance, truth: dict | None, repository: dict, logged: Sequence[Path], made: dict
+    root: Path, jobs: Mapping, provenance, truth: Path, repository: dict, logged: Sequence[Path], made: dict
 ) -> str:
     """SHA-256 of everything that a finished edition depends on."""
     pages = [path for path in (root / "book").rglob("*") if path.is_file()]
@@ -377,7 +380,7 @@ def _book_key(
         "pages": execute.digest_files(pages, root),
         "made": made,
         "provenance": provenance.to_dict(),
-        "truth": hashlib.sha256(json.dumps(truth, sort_keys=True).encode()).hexdigest(),
+        "truth": hashlib.sha256(truth.read_bytes()).hexdigest() if truth.is_file() else None,
         "repository": repository,
         "logs": execute.digest_files(logged, logged[0].parent) if logged else None,
     }
