@@ -200,3 +200,17 @@ def test_with_nothing_to_draw_the_figure_is_a_sentence():
     sentence = lines_by_turn(lines(["a"], estimate=np.nan), name="x", label="level", caption="c")
     assert isinstance(sentence, Sentence)
     assert sentence.text == "No figure of level: no such turn was rated."
+
+
+def test_slopes_count_their_own_turns_and_those_who_met_both_may_be_nobody(study, minimal_sheets):
+    table = time_course.prompt_fading(study, bootstrap_of(study))
+    counts = table["n"].tolist()
+    assert counts[0] + counts[1] == counts[2] == counts[4] > counts[3] > 0
+    assert table.index.name == "slope"
+    apart = parse_sheets(
+        minimal_sheets(tasks={"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2})
+    )
+    row = time_course.prompt_fading(apart, bootstrap_of(apart, 100)).loc["difference, participants who met both"]
+    assert (row["n"], row["reason"]) == (0, "no participant met both")
+    unrated = parse_sheets(minimal_sheets(messages=SILENT))
+    assert time_course.prompt_fading(unrated, bootstrap_of(unrated, 100)).index.name == "slope"

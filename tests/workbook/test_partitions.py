@@ -114,3 +114,13 @@ def test_no_part_stays_empty(case):
     assert set(place) == set(range(parts))
     assert (np.diff(place) >= 0).all()
     assert len(place) == count
+
+
+def test_half_a_character_and_a_missing_participant_come_through_csv(minimal_sheets, tmp_path):
+    sheets = minimal_sheets(
+        tasks={"PID": ["P1", None, "P2", "P3"]}, messages={"Content": ["half \ud83d", "ok", "ok", "ok"]}
+    )
+    study = parse_sheets(sheets)
+    (place,) = write_partitions(study, tmp_path / "parts", 1, form="csv")
+    assert b"half \xed\xa0\xbd" in (place / "Messages.csv").read_bytes()
+    assert "(no PID)" not in (place / "Tasks.csv").read_text("utf-8", "surrogatepass")

@@ -657,3 +657,13 @@ def test_no_cell_breaks_the_reader(minimal_sheets, changes):
         assert set(levels[~np.isnan(levels)]) <= {1, 2, 3, 4, 5}
         describe(study)
     assert errors <= {"duplicate-id", "no-rating", "no-conversation"}
+
+
+def test_a_missing_key_column_is_named_beside_those_that_are_there(minimal_sheets):
+    sheets = minimal_sheets()
+    place = sheets["Tasks"].header.index("TaskId")
+    sheets["Tasks"].header[place] = "Something else"
+    present = ", ".join(sheets["Tasks"].header)
+    with pytest.raises(WorkbookError) as error:
+        parse_sheets(sheets)
+    assert f"the key column TaskId is missing in row 1 (columns present: {present})." in str(error.value)
