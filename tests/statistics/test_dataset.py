@@ -1,5 +1,7 @@
 """What a data set holds: lengths and times by hand, medians against rows copied out, and nobody named."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -439,3 +441,13 @@ def test_real_data_without_times_keep_their_lengths(shared):
     people = dataset.characteristics(study)
     assert people.numbers.index.tolist() == ["elapsed_sec", "TEQ_agg"]
     assert people.others.loc["TEQ_raw"].tolist() == [240, 220]
+
+
+def test_a_condition_without_messages_has_noughts(parsed):
+    study = parsed()
+    silent = study.conversations.loc[study.conversations["condition"] == "plain", "conversation"]
+    left = study.messages[~study.messages["conversation"].isin(silent)]
+    table = dataset.disturbances(dataclasses.replace(study, messages=left))
+    assert table.index.name == "condition"
+    assert table.loc["plain", "messages"] == 0
+    assert table.loc[dataset.ALL, "messages"] == len(left)

@@ -126,3 +126,18 @@ def test_the_taxonomy_marks_what_is_our_reading():
     assert list(table.index) == [dimension.title for dimension in DIMENSIONS]
     assert [column for column in table if "companion's reading" in column] == list(table.columns[1:])
     assert examples.OBSERVABLE.keys() == set(DIMENSION_NAMES)
+
+
+def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
+    given = chosen[chosen["dimension"] == "Affective"].set_index("end")
+    high = given.loc["high"]
+    shown = examples.dimensions_shown(chosen, "Affective", length=10_000)
+    assert (shown.index.name, list(shown.index)) == ("rated", list(given.index))
+    assert shown.loc["high"].to_dict() == {
+        "rating": "very good",
+        "user, before": " ".join(high["user"].split()),
+        "assistant's turn": " ".join(high["assistant"].split()),
+        "conversation in full": high["conversation"],
+    }
+    none = examples.dimensions_shown(chosen.assign(reason="why not"), "Affective").loc["low"]
+    assert none.tolist() == ["none", "", "why not", ""]
