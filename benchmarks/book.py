@@ -37,7 +37,7 @@ def copied_checkout(counts: Counts) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="sense7-bench-") as folder:
         root = Path(folder) / "checkout"
         listing = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        files = subprocess.run(listing, check=True, capture_output=True, text=True).stdout  # noqa: S603
+        files = subprocess.run(listing, check=True, capture_output=True, text=True).stdout  # noqa: S603 - commands of our own
         for name in filter(None, files.split("\0")):
             if (ROOT / name).is_file():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -148,7 +148,7 @@ def measure(step: str, folder: Path, data: Path, limit: float) -> dict:
     log = folder / "step.log"
     start = time.perf_counter()
     with log.open("w+") as stream:
-        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)  # noqa: S603
+        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)  # noqa: S603 - this file itself
         timed_out = False
         while True:
             pid, status, used = os.wait4(process.pid, os.WNOHANG)
@@ -174,16 +174,18 @@ def measure(step: str, folder: Path, data: Path, limit: float) -> dict:
 
 
 def growth_exponents(sizes: dict) -> dict[str, float]:
-    """Of each step between its two largest sizes: 1 is linear, 0 is no growth at all."""
-    (small, before), (large, after) = list(sizes.items())[-2:]
-    factor = math.log(int(large) / int(small))
-    exponents = {}
-    for step, found in after["steps"].items():
-        other = before["steps"].get(step, {"problem": "absent"})
-        if "problem" not in found and "problem" not in other:
-            key = "own_processor_seconds" if "own_processor_seconds" in found else "processor_seconds"
-            exponents[step] = round(math.log(max(found[key], 1e-4) / max(other[key], 1e-4)) / factor, 2)
-    return exponents
+    """Of each step between the two largest sizes that it was done at: 1 is linear, 0 is no growth at all."""
+    seconds: dict[str, list[tuple[int, float]]] = {}
+    for size, measured in sizes.items():
+        for step, found in measured["steps"].items():
+            if "problem" not in found:
+                own = found.get("own_processor_seconds", found["processor_seconds"])
+                seconds.setdefault(step, []).append((int(size), max(own, 1e-4)))
+    return {
+        step: round(math.log(done[-1][1] / done[-2][1]) / math.log(done[-1][0] / done[-2][0]), 2)
+        for step, done in seconds.items()
+        if len(done) > 1
+    }
 
 
 def main() -> None:

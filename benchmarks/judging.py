@@ -83,7 +83,7 @@ class Server:
 def serving(latency: float) -> Iterator[Server]:
     """An endpoint with this latency, for the length of a block."""
     command = [sys.executable, __file__, "serve", str(latency)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - commands of our own
     try:
         yield Server(process)
     finally:

@@ -82,7 +82,7 @@ def _run(name: str, options: argparse.Namespace) -> bool:
 
 
 def _inside(name: str, arguments: list[str]) -> int:
-    return subprocess.run([sys.executable, __file__, name, "--inside", *arguments], check=False).returncode  # noqa: S603
+    return subprocess.run([sys.executable, __file__, name, "--inside", *arguments], check=False).returncode  # noqa: S603 - this file itself
 
 
 def _minimise(name: str, kept: Path, found: Path, flags: list[str]) -> bool:

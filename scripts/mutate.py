@@ -130,7 +130,7 @@ class Module:
         """Draw mutants; of a small module, all. A larger sample holds the smaller one of the same seed."""
         self.sample, self.passed_over = [], 0
         names = self.made.mutant_names
-        for name in sorted(names, key=lambda name: random.Random(f"{seed} sense7.{self.name}.{name}").random()):  # noqa: S311
+        for name in sorted(names, key=lambda name: random.Random(f"{seed} sense7.{self.name}.{name}").random()):  # noqa: S311 - no secret
             mutant = Mutant(self, name)
             if mutant.is_idle():
                 self.passed_over += 1

@@ -79,7 +79,7 @@ def step(text: str) -> None:
 
 def command(arguments: list[str], folder: Path, variables: dict) -> str:
     """Run a program to its end; what it said is the error if it fails."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(  # noqa: S603 - commands of our own
         arguments, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
@@ -139,7 +139,7 @@ def server(checkout: Path, variables: dict) -> Iterator[tuple[str, str]]:
     log = checkout.parent / "server.log"
     # By a variable: on the command line everyone on this machine could read it.
     with log.open("w") as stream:
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603 - commands of our own
             arguments, cwd=checkout, env=variables | {"JUPYTER_TOKEN": token}, stdout=stream, stderr=stream
         )
     try:

@@ -12,7 +12,7 @@ from sense7 import claims, tables
 from sense7.errors import UserError
 from sense7.judge import ceiling
 from sense7.loading import load
-from sense7.pipeline.build import banner
+from sense7.pipeline.pages import banner
 from sense7.record import Recorder
 from sense7.simulate import truth
 from sense7.sources import SOURCES, Provenance, record_path, write_record

@@ -98,7 +98,7 @@ class Ended:
 def moments(few: int, seed: int) -> list[Moment]:
     """Draw moments spread over the whole of a command, by turns steps and times, with every signal in turn."""
     number = int(os.environ.get("SENSE7_MOMENTS", "0")) or few
-    draw = random.Random(seed)  # noqa: S311
+    draw = random.Random(seed)  # noqa: S311 - no secret
     shares = [(place + draw.random()) / number for place in range(number)]
     draw.shuffle(shares)
     return [

@@ -122,7 +122,7 @@ def static_model(tmp_path):
     """Folder with a tiny model of model2vec that knows two words."""
     model2vec = pytest.importorskip("model2vec")
     tokenizers = pytest.importorskip("tokenizers")
-    words = tokenizers.models.WordLevel({"[UNK]": 0, "kind": 1, "cold": 2}, unk_token="[UNK]")  # noqa: S106
+    words = tokenizers.models.WordLevel({"[UNK]": 0, "kind": 1, "cold": 2}, unk_token="[UNK]")  # noqa: S106 - no password
     tokenizer = tokenizers.Tokenizer(words)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     vectors = np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32)

@@ -73,8 +73,8 @@ def _git(root: Path, *arguments: str) -> str | None:
     # What a hook or a rebase sets would lead git to another repository.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603
-            ["git", "-C", str(root), *arguments],  # noqa: S607
+        done = subprocess.run(  # noqa: S603 - git, with words of our own
+            ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
             capture_output=True,
             encoding="utf-8",
             errors="replace",

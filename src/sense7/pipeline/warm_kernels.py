@@ -76,7 +76,7 @@ class Nursery:
         self._kernels: list[ForkedKernel] = []
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603
+            self._process = subprocess.Popen(  # noqa: S603 - this module itself
                 [*COMMAND, str(theirs.fileno()), *([] if data is None else [str(data)])],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

@@ -152,9 +152,13 @@ def _roles(table: Table, findings: Findings) -> list[str | None]:
 def _numbers(table: Table, official: str, lowest: float, findings: Findings, consequence: str) -> np.ndarray:
     """A column of plain numbers; what is none is NaN, with a warning."""
     cells = table.cells(official)
-    values = np.full(len(cells), np.nan)
-    filled = 0
-    for index, cell in enumerate(cells):
+    # Nearly all are numbers already; one by one only what is not.
+    values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
+    values[~(np.isfinite(values) & (values >= lowest))] = np.nan
+    others = np.flatnonzero(np.isnan(values))
+    filled = len(cells) - len(others)
+    for index in others.tolist():
+        cell = cells[index]
         if is_blank(cell):
             continue
         filled += 1

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from zipfile import is_zipfile
 
@@ -72,7 +73,7 @@ class Sheet:
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
-        return [row[index] for row in self.rows]
+        return list(map(itemgetter(index), self.rows))
 
 
 def cell_name(column: int, row: int) -> str:
