@@ -108,15 +108,17 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
 
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
-    making = command.folder / "_build" / "editions"
+    making = command.folder / "_build" / "pages" / "mine"
     process = command.start(*BUILD)
-    interrupting.until(lambda: any(making.glob(".making-*/pages/_build")), process)
+    # While they are made they have no mark.
+    interrupting.until(lambda: making.is_dir() and not (making / "frame").exists(), process)
     process.kill()
     process.communicate()
     interrupting.until(lambda: not command.running(), what="the pages are still being made")
-    assert not list(making.glob(".making-*/pages/_build/html/book/index.html")), "the pages were made to their end"
+    assert not (making / "frame").exists(), "the pages were made to their end"
     assert editions(command.folder)["mine"] == project.before
     assert cached(command.folder) == project.finished
+    require_the_same(project, command, project.finished)
 
 
 def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
