@@ -243,6 +243,14 @@ def test_growth_takes_notebooks_together_and_leaves_out_what_did_not_end():
     assert benchmarks.growth_exponents(GROWTH).index.tolist() == ["01-a", "ground truth"]
 
 
+def test_growth_is_the_same_to_the_last_digit_in_whatever_order_steps_were_done():
+    seconds = [0.1, 0.2, 0.3, 1e-17, 0.7, 1e3, 0.1]
+    steps = {f"{number:02d}-a": {"seconds": second, "peak_mib": 1} for number, second in enumerate(seconds)}
+    sizes = [{"1": {"conversations": 672, "steps": dict(order)}} for order in (steps.items(), [*steps.items()][::-1])]
+    first, other = (benchmarks.growth({"sizes": size})["seconds"].item() for size in sizes)
+    assert first == other
+
+
 def growth_figure():
     return figures.growth_curves(benchmarks.growth(GROWTH), name="growth", caption="n = 2 sizes.")
 

@@ -219,7 +219,8 @@ def growth(stored: Mapping) -> pd.DataFrame:
         largest; a size at which one of them has no time has no such row.
     """
     rows = []
-    every = {name for size in stored["sizes"].values() for name in size["steps"] if _is_notebook(name)}
+    # In one order: a sum in that of a set would differ in its last digit from one process to the next.
+    every = sorted({name for size in stored["sizes"].values() for name in size["steps"] if _is_notebook(name)})
     for size in stored["sizes"].values():
         steps = size["steps"]
         single = {name: found for name, found in steps.items() if not _is_notebook(name)}
