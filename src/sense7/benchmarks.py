@@ -20,6 +20,7 @@ __all__ = [
     "machine",
     "profile_table",
     "ratios",
+    "remarks",
     "slowest_notebooks",
     "stored_benchmarks",
     "stored_growth",
@@ -95,7 +96,7 @@ def goals_table(stored: Mapping) -> pd.DataFrame:
     >>> row = {"work": "a walk", "peer": "a ride", "goal": "not slower", "unit": "s", "seconds": 2.0, "reason": ""}
     >>> row |= {"peer_seconds": 3.0, "ratio": 1.5, "met": True, "ours": [2.0], "note": "Both arrived."}
     >>> goals_table({"entries": {"walk": {"rows": [row]}}}).loc["a walk"].tolist()
-    ['1.50', '2.00 s', '3.00 s', 'a ride', '1', 'not slower', 'met', 'Both arrived.']
+    ['1.50', '2.00 s', '3.00 s', 'a ride', '1', 'not slower', 'met']
     """
     rows = {
         row["work"]: {
@@ -105,18 +106,31 @@ def goals_table(stored: Mapping) -> pd.DataFrame:
             "which peer": row["peer"] or "none",
             "runs": str(len(row["ours"])),
             "goal": row["goal"],
-            "met": _verdict(row),
-            "note": row["note"],
+            "met": {None: "no goal", True: "met", False: "missed"}[row["met"]],
         }
         for row in _rows(stored)
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("work")
 
 
-def _verdict(row: Mapping) -> str:
-    if row["met"] is None:
-        return "no goal"
-    return "met" if row["met"] else f"missed: {row['reason'] or 'the reason is not known yet'}"
+def remarks(stored: Mapping) -> pd.DataFrame:
+    """Why a goal is missed, and what else is to be said of a piece of work: a row each, all texts.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+    """
+    found = {
+        row["work"]: {
+            "why the goal is missed": "" if row["met"] in (True, None) else row["reason"] or "not known yet",
+            "remark": row["note"],
+        }
+        for row in _rows(stored)
+    }
+    kept = {work: texts for work, texts in found.items() if any(texts.values())}
+    columns = ["why the goal is missed", "remark"]
+    return pd.DataFrame.from_dict(kept, orient="index", columns=columns).rename_axis("work")
 
 
 def _short(number: float) -> str:
