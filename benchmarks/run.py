@@ -37,8 +37,8 @@ PROFILE = "profile"
 REASONS: dict[str, str] = {
     "reading": "Of 0.25 s, calamine's own reading of the XML takes 0.12 s, and 0.05 s goes into the examination of the "
     "package for bombs, which the peer leaves out; checks and frames are the rest (profile of ten readings).",
-    "bootstrap": "The median of the five pairs lies 0.3 % below the goal; they reach from 226 to 505 times, on a machine "
-    "that did other work beside it.",
+    "bootstrap": "The median of the five pairs lies 0.3 % below the goal; they reach from 226 to 505 times, on a "
+    "machine that did other work beside it.",
     "notebooks": "Executing all notebooks takes 55 to 60 s of processor time, of which the notebooks' own work is more "
     "than 40 s (a fifth of it drawing), kernels and papermill 12 s and imports 3 s: two processors need 30 s for "
     "that, whatever starts warm. The goal asks for 18 s, which only less work could reach.",
