@@ -158,7 +158,7 @@ def profile_build(file: Path) -> None:
     clocked(scheduler, "run", "notebooks")
     clocked(build, "write_ledger", "ledger")
     clocked(jupyter_book.JupyterBook, "run", "pages")
-    clocked(build, "make_pages", "beside")
+    clocked(build, "_add_pages", "beside")
     start = time.perf_counter()
     build.build_edition("synthetic")
     steps["whole"] = time.perf_counter() - start

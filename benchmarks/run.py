@@ -109,7 +109,7 @@ def merged(path: Path, results: dict[str, list[dict] | dict]) -> dict:
             entries[name] = {"made": made, "rows": rows}
     for entry in filter(None, entries.values()):
         for row in entry["rows"]:
-            row["reason"] = "" if row["met"] in (True, None) else REASONS.get(row["key"], "")
+            row["reason"] = REASONS.get(row["key"], "") if row["met"] is False else ""
     profile = results.get(PROFILE)
     return {
         "about": "Times of this project's work beside that of others; nothing here is a finding about people.",

@@ -123,7 +123,7 @@ def remarks(stored: Mapping) -> pd.DataFrame:
     """
     found = {
         row["work"]: {
-            "why the goal is missed": "" if row["met"] in (True, None) else row["reason"] or "not known yet",
+            "why the goal is missed": (row["reason"] or "not known yet") if row["met"] is False else "",
             "remark": row["note"],
         }
         for row in _rows(stored)

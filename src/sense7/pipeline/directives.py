@@ -69,11 +69,10 @@ def _edition(app_or_env) -> _Edition:
     return app._sense7_edition
 
 
-def _looked_up(env, *files: str) -> _Edition:
-    """The edition, of which the page that is read shows what stands in these files: with them it is read anew."""
+def _looked_up(env, file: str) -> _Edition:
+    """The edition, of which the page that is read shows what stands in this file: with it the page is read anew."""
     edition = _edition(env)
-    for file in files:
-        env.note_dependency(str(edition.folder / file))
+    env.note_dependency(str(edition.folder / file))
     return edition
 
 

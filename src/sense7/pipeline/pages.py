@@ -8,6 +8,7 @@ pages are those that a first build makes; a test compares them to the byte.
 """
 
 import contextlib
+import copy
 import fcntl
 import hashlib
 import html
@@ -80,7 +81,6 @@ def make_pages(
     sources = _edition_files(edition, steady) | _notebooks(edition) | _book(root)
     frame = _frame(sources, steady, config)
     with _workplace(kept, frame, scratch) as place:
-        (place / "stage").mkdir(exist_ok=True)
         sources["stage/_config.yml"] = _configuration(config, facts, place / "edition")
         _bring_up_to_date(place, sources)
         made = place / "pages" / "_build" / "html"
@@ -116,7 +116,7 @@ def _book(root: Path) -> dict[str, bytes]:
 
 def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
-    config = json.loads(json.dumps(config))  # of its own
+    config = copy.deepcopy(config)
     options = config["sphinx"]["config"]["html_theme_options"]
     options["announcement"] = banner(facts)
     if facts["kind"] != "synthetic":

@@ -11,7 +11,7 @@ from sense7.study import ABSENT
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.sheets import Sheet, cell_name
-from sense7.workbook.values import count_filled
+from sense7.workbook.values import is_blank
 
 __all__ = ["KEY_COLUMNS", "Table", "column_report", "locate_sheet", "place_of", "report_state"]
 
@@ -142,7 +142,8 @@ class Table:
             position = self.positions.get(column.official)
             filled = self.filled.get(column.official)
             if filled is None:
-                filled = count_filled(self.cells(column.official))
+                cells = self.cells(column.official)
+                filled = len(cells) - sum(map(is_blank, cells))
             records.append(
                 {
                     "sheet": self.official,

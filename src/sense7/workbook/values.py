@@ -6,21 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-__all__ = ["as_name", "as_number", "as_text", "count_filled", "group_spellings", "is_blank", "match_ids"]
+__all__ = ["as_name", "as_number", "as_text", "group_spellings", "is_blank", "match_ids"]
 
 
 def is_blank(cell) -> bool:
     """Whether a cell holds nothing, or nothing but space."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-def count_filled(cells: list) -> int:
-    """How many cells are not blank.
-
-    >>> count_filled([None, " ", "a", 0.0])
-    2
-    """
-    return len(cells) - cells.count(None) - sum(1 for cell in cells if isinstance(cell, str) and not cell.strip())
 
 
 def as_text(cell) -> str | None:
