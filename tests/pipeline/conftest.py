@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,35 @@ class Checkout:
         """Every file of an edition: relative path -> bytes."""
         folder = self.editions / name
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def is_running(pid):
+    """Whether a process is there and has not ended; one whose exit code nobody has asked for yet has ended."""
+    try:
+        os.kill(pid, 0)
+        stat = (Path("/proc") / str(pid) / "stat").read_text("utf-8")
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture(scope="session")
+def running():
+    """Says of the id of a process whether it runs."""
+    return is_running
+
+
+@pytest.fixture(scope="session")
+def ends():
+    """Says of the id of a process whether it ends within so many seconds."""
+
+    def wait(pid, seconds=20):
+        deadline = time.monotonic() + seconds
+        while is_running(pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return not is_running(pid)
+
+    return wait
 
 
 @pytest.fixture

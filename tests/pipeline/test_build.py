@@ -35,20 +35,6 @@ def wait_for(place, process=None):
     return place.read_text("utf-8")
 
 
-def gone(pid):
-    """Whether a process ends; a kernel looks once a second whether its parent is there."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        if (Path("/proc") / str(pid) / "stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z":
-            return True  # ended, and nobody has asked for its exit code yet
-        time.sleep(0.1)
-    return False
-
-
 def visible(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
@@ -521,13 +507,13 @@ def interrupted(checkout, recording_code):
     return checkout, good
 
 
-def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, recording_code):
+def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, recording_code, ends):
     checkout, good = interrupted
     process = checkout.start("build", "mine.xlsx")
     kernel = int(wait_for(checkout.root / "_build" / "pid", process))
     process.kill()
     process.communicate()
-    assert gone(kernel), "the kernel survived its build"
+    assert ends(kernel, seconds=10), "the kernel survived its build"
     assert checkout.bytes("mine") == good
     assert visible(checkout.editions) == ["editions.js", "mine"]
     assert len(hidden(checkout.editions)) == 1
@@ -538,7 +524,7 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C in a terminal"])
-def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group):
+def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
     checkout, good = interrupted
     process = checkout.start("build", "mine.xlsx")
     kernel = int(wait_for(checkout.root / "_build" / "pid", process))
@@ -547,7 +533,7 @@ def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, gr
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert "Kernel died" not in errors
-    assert gone(kernel), "the kernel survived its build"
+    assert ends(kernel, seconds=10), "the kernel survived its build"
     assert checkout.bytes("mine") == good
     assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
 

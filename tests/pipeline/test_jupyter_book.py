@@ -1,10 +1,8 @@
 """Jupyter Book waits for its work, does it once, and does not outlive the build."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,20 +19,6 @@ with JupyterBook() as program:
 """
 
 
-def ends(pid):
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-            stat = (Path("/proc") / str(pid) / "stat").read_text("utf-8")
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        if stat.rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_it_runs_in_the_folder_and_gives_code_and_words(tmp_path):
     with JupyterBook() as program:
         code, log = program.run(["build", "absent"], tmp_path)
@@ -49,14 +33,14 @@ def test_something_else_is_done_meanwhile(tmp_path):
     assert (code, running) == (0, [None])
 
 
-def test_who_gives_it_no_work_ends_it():
+def test_who_gives_it_no_work_ends_it(ends):
     with JupyterBook() as program:
         pid = program._process.pid
     assert ends(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_killed_build_takes_it_along():
+def test_a_killed_build_takes_it_along(ends):
     held = subprocess.Popen([sys.executable, "-c", HELD], stdout=subprocess.PIPE, text=True)
     pid = int(held.stdout.readline())
     held.send_signal(signal.SIGKILL)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -31,21 +30,6 @@ def run(edition, notebooks, given, data="synthetic", **options):
     execute.run(jobs, edition, edition / "cache", workers=2, say=said.append, **options)
     files = [*(edition / "notebooks").iterdir(), *(edition / "results").iterdir()]
     return {path.name: path.read_bytes() for path in files}, said
-
-
-def running(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return (Path("/proc") / str(pid) / "stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-
-
-def ends(pid):
-    deadline = time.monotonic() + 20
-    while running(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not running(pid)
 
 
 def test_a_warm_kernel_gives_what_a_fresh_one_gives_to_the_byte(tmp_path):
@@ -95,7 +79,7 @@ sys.stdin.read()
 """
 
 
-def test_a_killed_build_takes_its_kernels_with_it(tmp_path):
+def test_a_killed_build_takes_its_kernels_with_it(tmp_path, running, ends):
     arguments = [str(tmp_path / "connection.json"), str(tmp_path)]
     with subprocess.Popen(
         [sys.executable, "-c", SLEEPER, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -108,7 +92,7 @@ def test_a_killed_build_takes_its_kernels_with_it(tmp_path):
     assert ends(nursery)
 
 
-def test_the_end_of_a_kernel_is_known_with_its_exit_code(tmp_path):
+def test_the_end_of_a_kernel_is_known_with_its_exit_code(tmp_path, ends):
     nursery = Nursery(dict(os.environ))
     try:
         first, second = (
