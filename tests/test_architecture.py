@@ -10,6 +10,7 @@ import jupytext
 import pytest
 
 import sense7
+from sense7.pipeline.notebooks import load_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "src" / "sense7"
@@ -36,6 +37,12 @@ ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book
 
 CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "cli", "simulate", "sources", "download", "files"}
 LONGEST_CELL = 14
+STORED = {
+    "coverage_": "data/coverage.json",
+    "stored_benchmarks": "data/bench.json",
+    "stored_growth": "data/growth.json",
+}
+"""Stored results, by the calls that read them."""
 
 
 def part_of(path):
@@ -137,6 +144,13 @@ def test_a_notebook_only_calls_shows_and_records(path):
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.While, ast.With, ast.Try)
         found = [ast.unparse(node) for node in ast.walk(ast.parse(cell.source)) if isinstance(node, kinds)]
         assert found == [], "what has to be written out belongs into the library"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_names_the_stored_results_that_it_shows(path):
+    code = "".join(cell.source for cell in code_cells(path))
+    shown = {file for call, file in STORED.items() if call in code}
+    assert set(load_notebook(path).stored) == shown
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -28,6 +28,7 @@ kernelspec:
 sense7:
   needs: {needs}
   sources: {sources}
+  stored: {stored}
 ---
 
 # {title}
@@ -107,8 +108,9 @@ class Checkout:
     def claims(self, claims):
         (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
 
-    def notebook(self, name, *codes, needs=(), sources=(), prose="Text.", parameters=PARAMETERS):
-        lists = {"needs": json.dumps(list(needs)), "sources": json.dumps(list(sources))}
+    def notebook(self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS):
+        lists = {"needs": needs, "sources": sources, "stored": stored}
+        lists = {key: json.dumps(list(names)) for key, names in lists.items()}
         text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
         text += "".join(CELL.format(code=code) for code in codes)
         path = self.root / "notebooks" / f"{name}.md"

@@ -12,6 +12,7 @@ import pytest
 
 from sense7.errors import UserError
 from sense7.pipeline import execute
+from sense7.pipeline.build import plan_jobs
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.notebooks import find_notebooks, to_ipynb
 
@@ -91,6 +92,18 @@ def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(cha
     before = chain.plan(beside={"predictions": "1", "elsewhere": "1"})
     assert changed(before, chain.plan(beside={"predictions": "2", "elsewhere": "1"})) == ["05-e"]
     assert changed(before, chain.plan(beside={"predictions": "1", "elsewhere": "2"})) == ["06-f"]
+
+
+def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
+    root = chain.checkout.root
+    chain.checkout.notebook("05-e", "1", stored=["data/bench.json"])
+    plans = [plan_jobs(root, {}, "", [])]
+    for content in ("1", "2"):
+        (root / "data" / "bench.json").write_text(content, "utf-8")
+        plans.append(plan_jobs(root, {}, "", []))
+        assert changed(*plans[-2:]) == ["05-e"]
+    (root / "data" / "growth.json").write_text("1", "utf-8")
+    assert changed(plans[-1], plan_jobs(root, {}, "", [])) == []
 
 
 @pytest.mark.parametrize("what", ["workbook", "lock", "library"])

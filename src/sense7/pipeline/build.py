@@ -306,15 +306,16 @@ def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
 def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
-    beside = data_beside(notebooks, judged)
-    stored = (root / "data" / name for name in ("coverage.json", "bench.json", "growth.json"))
-    files = [root / "requirements.lock", *(path for path in stored if path.exists())]
-    return execute.plan(notebooks, given, workbook_digest, files, beside)
+    beside = data_beside(root, notebooks, judged)
+    return execute.plan(notebooks, given, workbook_digest, [root / "requirements.lock"], beside)
 
 
-def data_beside(notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
-    """Digests of what some notebooks look at besides the workbook; "" for a data set that was not fetched."""
+def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
+    """Digests of what some notebooks look at besides the workbook; "" for what is not here."""
     beside = {name: sources.fetched_digest(name) for notebook in notebooks for name in notebook.sources}
+    for name in (name for notebook in notebooks for name in notebook.stored):
+        path = root / name
+        beside[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
     if judged:
         beside["predictions"] = execute.digest_files(judged, judged[0].parent)
     return beside
@@ -330,7 +331,7 @@ def how_made(root: Path, jobs: Mapping[str, execute.Job], judged: Sequence[Path]
         "parameters": dict(parameters),
         "notebooks": dict(sorted(own.items())),
         "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
-        "beside": data_beside([job.notebook for job in jobs.values()], judged),
+        "beside": data_beside(root, [job.notebook for job in jobs.values()], judged),
         "versions": versions(),
         **commit_of(root),
         "library": execute.library_digest(skip=()),

@@ -139,8 +139,8 @@ def plan(
     files : sequence of Path
         The locked environment, and whatever else every notebook may rest on.
     beside : mapping, optional
-        Digests of what only some notebooks rest on: by the parameter that leads there, or by the
-        name of the data set.
+        Digests of what only some notebooks rest on: by the parameter that leads there, by the
+        name of the data set, or by the path of the stored result.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def plan(
         notebook = by_name[name]
         given = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
-        rests_on = {*notebook.schemas, *notebook.sources}
+        rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
         further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
         content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
         jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())

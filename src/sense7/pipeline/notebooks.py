@@ -81,6 +81,8 @@ class TextNotebook:
         Names of the notebooks whose recorded values it reads.
     sources : tuple of str
         Names of the fetched data sets that it looks at, whatever the edition's own data are.
+    stored : tuple of str
+        Paths of the stored results that it shows, such as data/coverage.json.
     """
 
     path: Path
@@ -90,6 +92,7 @@ class TextNotebook:
     schemas: dict = field(repr=False)
     needs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -120,7 +123,7 @@ def load_notebook(path: Path) -> TextNotebook:
     """
     source = path.read_text(encoding="utf-8")
     node = _parse(source)
-    needs, sources, own = _own_settings(path, node.metadata.get("sense7") or {})
+    settings = _own_settings(path, node.metadata.get("sense7") or {})
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
@@ -128,7 +131,7 @@ def load_notebook(path: Path) -> TextNotebook:
         defaults = dict(map(_assignment, ast.parse(cells[0].source).body))
     except (SyntaxError, ValueError):
         raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Mend it.") from None
-    schemas = COMMON | own
+    schemas = COMMON | settings.get("parameters", {})
     unknown = sorted(set(defaults) - set(schemas))
     if unknown:
         raise UserError(
@@ -139,25 +142,26 @@ def load_notebook(path: Path) -> TextNotebook:
     if problems := unfit_parameters(schemas, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
     code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
-    return TextNotebook(path, source, code, defaults, schemas, needs, sources)
+    rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored")}
+    return TextNotebook(path, source, code, defaults, schemas, **rests_on)
 
 
-def _own_settings(path: Path, settings) -> tuple[tuple[str, ...], tuple[str, ...], dict]:
-    """What a notebook's metadata say: notebooks that it needs, data sets, schemas of its own parameters."""
+def _own_settings(path: Path, settings) -> dict:
+    """What a notebook's metadata say: what it rests on, and schemas of its own parameters."""
     import jsonschema
 
     names = {"type": "array", "items": {"type": "string"}}
     schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    known = {"needs": names, "sources": names, "parameters": schemas}
+    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.json$"}}
+    known = {"needs": names, "sources": names, "stored": results, "parameters": schemas}
     shape = {"type": "object", "properties": known, "additionalProperties": False}
     try:
         jsonschema.validate(settings, shape)
-        own = settings.get("parameters", {})
-        for schema in own.values():
+        for schema in settings.get("parameters", {}).values():
             jsonschema.Draft202012Validator.check_schema(schema)
     except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
         raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Mend it.") from None
-    return tuple(settings.get("needs", ())), tuple(settings.get("sources", ())), dict(own)
+    return dict(settings)
 
 
 def _assignment(statement: ast.stmt) -> tuple[str, object]:

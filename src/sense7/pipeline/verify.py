@@ -146,7 +146,7 @@ def verify_edition(
     if judged:
         given["predictions"] = "../predictions"
     jobs = plan_jobs(root, given, facts["sha256"], judged)
-    _require_same_beside(folder, made["beside"], data_beside([job.notebook for job in jobs.values()], judged))
+    _require_same_beside(folder, made["beside"], data_beside(root, [job.notebook for job in jobs.values()], judged))
     workbook = _workbook(folder, facts)
     study = load(workbook, prompted_condition=given.get("prompted_condition"))
     provenance = study.provenance
@@ -279,6 +279,10 @@ def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
         before, here = then.get(name, ""), now[name]
         if before == here:
             continue
+        if name.startswith("data/"):
+            raise UserError(
+                f"{name}: not the stored result that the edition shows. Restore it, or build the edition again."
+            )
         if not here:
             raise UserError(f"{name}: this edition shows it, and it is not fetched here. Run: sense7 fetch {name}")
         if not before:
