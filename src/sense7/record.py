@@ -99,6 +99,14 @@ class Recorder:
             If the key is recorded already, a value has no n or method, a missing value has
             no reason, or only one limit is given.
         """
+        self._add(key, estimate, n=n, unit=unit, method=method, low=low, high=high, reason=reason)
+        self._write()
+
+    def _write(self) -> None:
+        write_json(self.path, list(self._values.values()))
+
+    def _add(self, key, estimate, *, n, unit, method, low, high, reason) -> None:
+        """Check one value and take it up; it is not written yet."""
         estimate, low, high = (_plain(number) for number in (estimate, low, high))
         if key in self._values:
             raise ValueError(f"{key!r} is recorded already")
@@ -120,7 +128,6 @@ class Recorder:
             "notebook": self.notebook,
             "cell": _running_cell(),
         }
-        write_json(self.path, list(self._values.values()))
 
     def table(self, table: pd.DataFrame, keys: str | Mapping[str, str] = "{}") -> None:
         """Record every row of a table of estimates.
@@ -132,11 +139,17 @@ class Recorder:
         keys : str or mapping
             Pattern for the keys, ``{}`` standing for the row's name, or row's name -> key;
             with a mapping, rows that it lacks are not recorded.
+
+        Raises
+        ------
+        ValueError
+            If a row is no value, as :meth:`value` says.
         """
         for name, row in table.iterrows():
             key = keys.format(name) if isinstance(keys, str) else keys.get(name)
             if key is not None:
-                self.value(key, **row.to_dict())
+                self._add(key, **row.to_dict())
+        self._write()  # once: the file is written whole each time
 
 
 def _plain(number):

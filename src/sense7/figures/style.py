@@ -121,6 +121,7 @@ class Figure:
                     warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
                     with contextlib.suppress(UserWarning):
                         self.drawing.savefig(stream, **options)
+                        self.drawing.set_layout_engine("none")  # it is laid out; another format needs no more than that
                         return stream.getvalue()
                 self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
             self.drawing.savefig(stream := io.BytesIO(), **options)
