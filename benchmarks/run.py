@@ -21,6 +21,7 @@ from pathlib import Path
 
 import analysis
 import book
+import cluster
 import command_line
 import explorer
 import judging
@@ -29,7 +30,7 @@ from sense7.pipeline.execute import library_digest
 from sense7.pipeline.made import commit_of, versions
 from sense7.record import write_json
 
-FAMILIES = (analysis, judging, book, explorer, command_line)
+FAMILIES = (analysis, judging, book, cluster, explorer, command_line)
 ENTRIES = {name: (entry, family) for family in FAMILIES for name, entry in family.ENTRIES.items()}
 PROFILE = "profile"
 """Name of what is no entry: where the time of a cold build goes."""
@@ -93,8 +94,9 @@ def obtain(name: str, folder: Path, counts: Counts) -> list[dict] | dict:
         return json.loads(place.read_text(encoding="utf-8"))
     print(f"{name}: measuring", file=sys.stderr, flush=True)
     found = book.profile(counts) if name == PROFILE else [measured(row) for row in ENTRIES[name][0](counts)]
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(place, found)
+    if found:  # without rows it could not be measured here
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(place, found)
     return found
 
 
@@ -105,7 +107,7 @@ def merged(path: Path, results: dict[str, list[dict] | dict]) -> dict:
     made = {**commit, "library": library_digest(())[:12], "machine": machine(), "versions": versions()}
     entries = {name: old["entries"].get(name) for name in ENTRIES}
     for name, rows in results.items():
-        if name != PROFILE:
+        if rows and name != PROFILE:
             entries[name] = {"made": made, "rows": rows}
     for entry in filter(None, entries.values()):
         for row in entry["rows"]:

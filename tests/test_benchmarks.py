@@ -17,7 +17,7 @@ from sense7.statistics.ground_truth import ground_truth
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
-PARTS = ("measuring", "analysis", "judging", "book", "command_line", "explorer", "run")
+PARTS = ("measuring", "analysis", "judging", "book", "cluster", "command_line", "explorer", "growth", "run")
 
 SIZES = {"1": (672, 1.0), "10": (6720, 8.0)}
 GROWTH = {
@@ -103,7 +103,18 @@ def test_a_goal_is_met_by_the_median_ratio_of_the_pairs(scripts, row, ours, thei
 
 def test_every_entry_has_a_family_and_every_row_of_the_order_an_entry(scripts):
     names = {"reading", "ground-truth", "bootstrap", "variance", "judge", "notebooks", "book", "explorer"}
-    assert scripts["run"].ENTRIES.keys() == names | {"command-line"}
+    assert scripts["run"].ENTRIES.keys() == names | {"command-line", "cluster"}
+
+
+def test_what_can_not_be_measured_here_stays_as_it_was(scripts, result, tmp_path, monkeypatch):
+    run, path = scripts["run"], tmp_path / "bench.json"
+    path.write_text(json.dumps(result), encoding="utf-8")
+    monkeypatch.setattr(scripts["cluster"].importlib.util, "find_spec", lambda name: None)
+    counts = scripts["measuring"].Counts(1, 1, tiny=True)
+    monkeypatch.setitem(run.ENTRIES, "reading", (scripts["cluster"].cluster, scripts["analysis"]))
+    rows = run.obtain("reading", tmp_path / "kept", counts)
+    assert run.merged(path, {"reading": rows})["entries"] == result["entries"]
+    assert not (tmp_path / "kept").exists(), "it is tried again"
 
 
 def test_what_was_measured_is_kept_until_what_it_rests_on_changes(scripts, row, tmp_path, monkeypatch):

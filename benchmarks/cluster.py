@@ -1,0 +1,111 @@
+"""Work on a cluster of Dask, two worker processes of this machine, beside the same work in one process.
+
+    python benchmarks/cluster.py FOLDER [ADDRESS]   all notebooks, one at a time, or on the cluster of an address
+
+dask.distributed is in no lock: where it is not installed, these rows stay as they were.
+"""
+
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+import book
+import growth
+from measuring import Counts, Row, in_turn, run, say, timed
+from sense7.pipeline.parts import statistics_of_parts
+from sense7.pipeline.scheduler import connect
+from sense7.workbook import read_workbook
+from sense7.workbook.partitions import write_partitions
+
+WORKERS = 2
+TIMES = 10
+PARTS = 16
+DRAWS = 10_000
+
+
+@contextmanager
+def workers() -> Iterator[str]:
+    """Give the address of a scheduler with so many worker processes of one thread each."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+def execute(folder: Path, address: str | None = None) -> None:
+    """All notebooks, on the cluster or one at a time here."""
+    edition = folder / "edition"
+    with connect(address, None if address else 1) as where:
+        where.run(book.jobs_in(edition), edition, folder / "cache")
+
+
+def parts(counts: Counts, address: str) -> Row:
+    """The main statistics of a data set in parts."""
+    times, draws = counts.of(TIMES, 1), counts.of(DRAWS, 100)
+    row = Row(
+        "cluster_parts",
+        f"main statistics of {growth.CONVERSATIONS * times:,} conversations in {PARTS} parts, {WORKERS} workers",
+        "the same in one process",
+        "reported",
+        note="Every number was equal; the bootstrap of the merged sums runs in one process on both sides.",
+    )
+    options = {"draws": draws, "seed": 1, "confidence": 0.95}
+    with tempfile.TemporaryDirectory(prefix="sense7-bench-") as scratch, connect(address) as where:
+        whole, folder = Path(scratch) / "whole", Path(scratch) / "parts"
+        growth.write_csv(times, whole)
+        write_partitions(read_workbook(whole), folder, PARTS, form="csv")
+
+        def ours() -> pd.DataFrame:
+            return statistics_of_parts(folder, apply=where.map, **options)
+
+        def theirs() -> pd.DataFrame:
+            return statistics_of_parts(folder, **options)
+
+        pd.testing.assert_frame_equal(ours(), theirs(), check_exact=True)
+        return in_turn(row, ours, theirs, counts.pairs)
+
+
+def notebooks(counts: Counts, address: str) -> Row:
+    """Execution of all notebooks, nothing cached."""
+    row = Row(
+        "cluster_notebooks",
+        f"executing all notebooks on {WORKERS} workers, nothing cached",
+        "one at a time on this machine, from warm kernels as well",
+        "reported",
+    )
+    with book.copied_checkout(counts) as root:
+        for number in range(counts.long_pairs):
+            with tempfile.TemporaryDirectory() as scratch:
+                sides = {"cluster": [Path(scratch) / "cluster", address], "one": [Path(scratch) / "one"]}
+                times = {}
+                for name in sorted(sides, reverse=bool(number % 2)):
+                    command = [sys.executable, __file__, *sides[name]]
+                    times[name] = timed(lambda command=command: run(command, root=root))
+                    say(f"{row.key}: pair {number + 1} of {counts.long_pairs}: {name} {times[name]:.1f} s")
+                ours, theirs = (book.values_of(folder / "edition" / "results") for folder, *_ in sides.values())
+                assert ours == theirs
+                row.ours.append(times["cluster"])
+                row.theirs.append(times["one"])
+    row.note = f"All {len(ours):,} recorded values were equal."
+    return row
+
+
+def cluster(counts: Counts) -> list[Row]:
+    """What two workers gain."""
+    if importlib.util.find_spec("distributed") is None:
+        say('cluster: left out, as dask.distributed is not installed: python -m pip install "distributed>=2024.8"')
+        return []
+    with workers() as address:
+        return [parts(counts, address), notebooks(counts, address)]
+
+
+ENTRIES = {"cluster": cluster}
+
+
+if __name__ == "__main__":
+    execute(Path(sys.argv[1]), *sys.argv[2:])
