@@ -306,26 +306,27 @@ def test_a_study_of_unknown_origin_is_other_data():
 # Judges at hand
 
 
-def predictions(folder, name, scores, truth):
+def predictions(folder, name, study, scores):
+    truth = ground_truth(study.turns, study.conversations["conversation"])
     lines = [
-        f"C{number},P{number % 7},{score},{known}"
-        for number, (score, known) in enumerate(zip(scores, truth, strict=True))
+        f"{conversation},P,{score},{known}" for (conversation, known), score in zip(truth.items(), scores, strict=True)
     ]
     (folder / f"{name}.csv").write_text("\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *lines]) + "\n")
 
 
 def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
+    study = replace(read_workbook(data_file("synthetic.xlsx")), provenance=None)
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    known = np.isfinite(truth)
     generator = np.random.default_rng(5)
-    truth = generator.integers(4, 21, size=60) / 4
-    runs = {f"some-prompt-iter{run}": generator.integers(1, 6, size=60) for run in (1, 2)}
-    runs["other-prompt-iter1"] = np.clip(np.round(truth), 1, 5)
+    runs = {f"some-prompt-iter{run}": generator.integers(1, 6, size=len(truth)) for run in (1, 2)}
+    runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
     for name, scores in runs.items():
-        predictions(tmp_path, name, scores, truth)
-    study = SimpleNamespace(provenance=None)
+        predictions(tmp_path, name, study, scores)
     found = ceiling.judges_at_hand(study, tmp_path)
     assert list(found) == ["published classifier (on other data)", "other-prompt", "some-prompt"]
     expected = [
-        (stats.spearmanr(scores, truth).statistic, (labels(truth) == scores).mean())
+        (stats.spearmanr(scores[known], truth[known]).statistic, (labels(truth) == scores)[known].mean())
         for scores in list(runs.values())[:2]
     ]
     assert found["some-prompt"] == pytest.approx(tuple(np.mean(expected, axis=0)))
@@ -333,9 +334,11 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     assert list(ceiling.judges_at_hand(study)) == list(found)[:1]
 
 
-def test_a_folder_without_predictions_says_so(tmp_path):
-    with pytest.raises(UserError, match="no file of predictions"):
-        ceiling.judges_at_hand(SimpleNamespace(provenance=None), tmp_path)
+def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_path):
+    study = read_workbook(data_file("synthetic.xlsx"))
+    (tmp_path / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nnowhere,P,3,3\n")
+    with pytest.raises(UserError, match="not of this data set"):
+        ceiling.judges_at_hand(study, tmp_path)
 
 
 def test_baselines_of_the_text_are_those_of_their_own_page():

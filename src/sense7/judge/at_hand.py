@@ -1,6 +1,5 @@
 """The judges whose predictions for a data set are at hand, brought into line with its conversations."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +49,6 @@ HOW_TO_MAKE_THEM = (
     "and build the edition again."
 )
 
-_RUN = re.compile(r"-iter[0-9]+$")
 _SAME = 1e-9
 _SHORT = 16
 _NOTHING = pd.DataFrame(
@@ -90,15 +88,14 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
     {}
     """
     judges: dict[str, dict[str, pd.DataFrame]] = {}
-    paths = prediction_files(folder) if folder else []
-    for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
+    for path in prediction_files(folder) if folder else ():
         found = read_predictions(path)
         if nameless := int(found.frame["conversation"].isna().sum()):
             raise UserError(
                 f"{path.name}: column TaskId: {nameless:,} of {len(found.frame):,} predictions don't say of which "
                 "conversation they are. Give each row its TaskId."
             )
-        judges.setdefault(_RUN.sub("", found.name), {})[found.name] = _aligned(study, found.frame, path.name)
+        judges.setdefault(found.judge, {})[found.name] = _aligned(study, found.frame, path.name)
     return dict(sorted(judges.items()))
 
 

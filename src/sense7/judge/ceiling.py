@@ -15,7 +15,6 @@ content, and nothing of e. Correlations of ranks and shares of labels depend on 
 any increasing function of the ground truth.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +24,9 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from sense7.judge.at_hand import runs_at_hand
 from sense7.judge.baselines import baseline_predictions
-from sense7.judge.evaluate import find_files
 from sense7.judge.metrics import label_metrics, over_runs
-from sense7.judge.predictions import read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -99,7 +97,6 @@ _ROUNDING = 1e-9
 _SMALLEST = 1e-24
 _PUBLISHED = ("published classifier", "published classifier (on other data)")
 _TEXT_BASELINES = ("length", "all words, ridge")
-_RUN = re.compile(r"-iter[0-9]+$")
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
 
@@ -404,20 +401,15 @@ def judges_at_hand(study: Study, predictions: str | Path = "") -> dict[str, tupl
     Returns
     -------
     dict
-        Name -> (Spearman correlation, accuracy), means over the runs of a judge, without unusable replies. Files that
-        are called alike but for the number of the run are runs of one judge.
+        Name -> (Spearman correlation, accuracy), means over the runs of a judge, without unusable replies.
 
     Raises
     ------
     UserError
-        If the folder has no file of predictions, or one can't be read.
+        As :func:`sense7.judge.at_hand.runs_at_hand` says.
     """
-    runs: dict[str, dict[str, pd.DataFrame]] = {}
-    for path in find_files(predictions)[0] if predictions else ():
-        found = read_predictions(path)
-        runs.setdefault(_RUN.sub("", found.name), {})[str(path)] = found.frame
     judges = {}
-    for name, frames in runs.items():
+    for name, frames in runs_at_hand(study, predictions).items():
         mean = over_runs(frames).mean["estimate"]
         judges[name] = (float(mean["spearman"]), float(mean["accuracy"]))
     return published_judge(study) | judges

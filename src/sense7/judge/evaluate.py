@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,10 @@ from sense7.errors import UserError
 from sense7.files import reason
 from sense7.judge import metrics
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.predictions import ENDINGS, SKIPPED_WORD, Predictions, read_predictions
+from sense7.judge.predictions import SKIPPED_WORD, Predictions, prediction_files, read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
-
-_EXCEL_LOCK = "~$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +223,7 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
     Parameters
     ----------
     paths : path or sequence of paths
-        See :func:`evaluate`. Hidden files and the lock files of a spreadsheet program are no predictions.
+        See :func:`evaluate`; what counts of a folder, see :func:`~sense7.judge.predictions.prediction_files`.
 
     Returns
     -------
@@ -246,14 +243,12 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
             found.setdefault(path.absolute(), path)
             continue
         try:
-            entries = sorted(path.iterdir(), key=lambda entry: _natural(entry.name))
+            entries = prediction_files(path)
         except OSError as error:
             raise UserError(f"{path}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
         for entry in entries:
-            no_predictions = entry.is_dir() or entry.name.startswith((".", _EXCEL_LOCK))
-            if entry.suffix.casefold() in ENDINGS and not no_predictions:
-                chosen = skipped if SKIPPED_WORD in str(entry.absolute()) else found
-                chosen.setdefault(entry.absolute(), entry)
+            chosen = skipped if SKIPPED_WORD in str(entry.absolute()) else found
+            chosen.setdefault(entry.absolute(), entry)
     if not found:
         what = ", ".join(map(str, given)) or "nothing"
         if skipped:
@@ -263,12 +258,6 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
             )
         raise UserError(f"{what}: no file of predictions. Give .xlsx or .csv files, or folders that hold them.")
     return list(found.values()), [path for key, path in skipped.items() if key not in found]
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """A key by which iter2 comes before iter10."""
-    parts = re.split(r"([0-9]+)", name)
-    return [(1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)]
 
 
 def _names(paths: list[Path]) -> list[str]:

@@ -125,6 +125,11 @@ class Predictions:
     absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def judge(self) -> str:
+        """Its name without the number of the run, which is what the runs of one judge have in common."""
+        return _RUN.sub("", self.name)
+
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``.
@@ -159,25 +164,32 @@ def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) 
 
 
 def prediction_files(folder: str | Path) -> list[Path]:
-    """Files of a folder that may hold predictions, in order.
+    """Files of a folder that may hold predictions, by name, iter2 before iter10.
 
     What begins with a dot or a tilde is another program's, such as the lock of a workbook that is open.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such folder.
+    OSError
+        If there is no such folder, or it can't be listed.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("b.csv", "a.xlsx", "~$a.xlsx", "notes.txt"):
+    >>> for name in ("a-iter10.csv", "a-iter2.XLSX", "~$a-iter2.XLSX", "notes.txt"):
     ...     (folder / name).touch()
     >>> [path.name for path in prediction_files(folder)]
-    ['a.xlsx', 'b.csv']
+    ['a-iter2.XLSX', 'a-iter10.csv']
     """
-    return sorted(path for path in Path(folder).iterdir() if path.suffix in ENDINGS and path.name[:1] not in "~.")
+    files = (path for path in Path(folder).iterdir() if path.suffix.casefold() in ENDINGS and not path.is_dir())
+    return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """A key by which iter2 comes before iter10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)]
 
 
 def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "strict") -> list[str]:
