@@ -56,6 +56,8 @@ class Cluster(ThisMachine):
     ----------
     address : str
         Of its scheduler, such as ``tcp://127.0.0.1:8786``.
+    workers : int, optional
+        Tasks at once; if not given, as many as the cluster has threads.
 
     Raises
     ------
@@ -63,7 +65,7 @@ class Cluster(ThisMachine):
         If Dask is not installed, nothing answers, there is no worker, or a worker has other code or other libraries.
     """
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, workers: int | None = None):
         try:
             from distributed import Client
         except ImportError:
@@ -80,7 +82,7 @@ class Cluster(ThisMachine):
                 "and on each machine: dask worker ADDRESS"
             ) from None
         self._address = address
-        super().__init__(sum(self._client.nthreads().values()))
+        super().__init__(workers or sum(self._client.nthreads().values()))
         self.cluster = self
         try:
             self._require_alike()
@@ -158,9 +160,8 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
     if address is None:
         yield ThisMachine(workers)
         return
-    cluster = Cluster(address)
+    cluster = Cluster(address, workers)
     try:
-        cluster.workers = cluster.notebooks = workers or cluster.workers
         if shared is not None:
             cluster.require_shared(shared)
         yield cluster
