@@ -217,6 +217,22 @@ def test_the_verdict_names_what_is_outside(stored, tmp_path):
     assert text.startswith("Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)")
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.91, True), (0.98, True), (0.909, False), (0.981, False)])
+def test_the_limits_themselves_are_kept(stored, tmp_path, share, kept):
+    path = tmp_path / "coverage.json"
+    rows = [row | {"studies": 1000, "count": round(1000 * share)} for row in stored["results"]]
+    path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
+    assert power.coverage_verdict("within", path).startswith("Every coverage lies") == kept
+
+
+def test_the_right_width_is_that_of_a_normal_interval(stored, tmp_path):
+    path = tmp_path / "coverage.json"
+    rows = [row | {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0} for row in stored["results"]]
+    path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
+    widths = power.coverage_misses("within", path)["mean width, by the right one"]
+    np.testing.assert_allclose(widths, 1, atol=1e-4)
+
+
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
     misses = power.coverage_misses(design)

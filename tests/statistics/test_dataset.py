@@ -207,6 +207,7 @@ def test_quantities_are_shown_side_by_side():
         "b": {"turns": "no value", "waits": "2 (2 to 2), n = 1"},
         "(all)": {"turns": "500.6 (250.8 to 750.4), n = 2", "waits": "2 (2 to 2), n = 1"},
     }
+    assert shown.index.name == "condition"
     assert dataset.in_words([few, gone]) == "n = 2 conversations (turns); durations: no times"
     assert dataset.shown_by_condition([gone]).empty
 
@@ -283,6 +284,7 @@ def people_of(parsed, columns, people=12):
 def test_numbers_are_summed_up_and_few_texts_counted(parsed):
     ages = [20.0, 30.0, 40.0, 50.0] * 3
     found = people_of(parsed, {"Age": ages, "Gender": ["f", "m", "f", None] * 3})
+    assert found.numbers.columns[0] == found.others.columns[0] == "n"
     assert found.numbers.loc["Age"].tolist() == [12, 20, *np.quantile(ages, [0.25, 0.5, 0.75]), 50]
     assert found.groups.index.tolist() == ["Gender: f", "Gender: m"]
     assert found.groups["participants"].tolist() == [6, 3]

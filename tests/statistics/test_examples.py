@@ -63,6 +63,15 @@ def test_every_example_has_a_level_of_its_end(chosen):
     assert counts["estimate"].tolist() == [7, 7, 7]
 
 
+def test_a_turn_without_a_text_is_no_example(minimal_sheets):
+    texts = ["asked", None, "asked", "answered", None, "answered", "asked", "answered"] * 2
+    study = parse_sheets(minimal_sheets(messages={"Content": texts}))
+    spoken = examples._with_texts(study)
+    assert len(spoken) < len(study.turns)
+    assert spoken[["user", "assistant"]].notna().all(axis=None)
+    assert set(spoken["user"]) | set(spoken["assistant"]) == {"asked", "answered"}
+
+
 def test_a_dimension_never_asked_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
     shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")

@@ -152,6 +152,16 @@ def test_what_can_not_be_told_apart_is_said(minimal_sheets):
     assert table.loc[BEYOND, "reason"].startswith("what is to be held equal")
 
 
+def test_an_estimate_without_an_interval_says_why(minimal_sheets):
+    changes = {"PreTaskDesiredEmpathy": [3.0, 3.0, 1.0, 1.0], "PID": "P1"}
+    overall = POOR * 2 + GOOD * 2
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}, tasks=changes, participants=None))
+    row = expectations.unmet_expectations(study, bootstrap_of(study)).loc[PLAIN]
+    assert np.isfinite(row["estimate"])
+    assert np.isnan(row["low"])
+    assert row["reason"].startswith("no interval: ")
+
+
 def test_one_wish_for_all_has_no_unmet_one(shared):
     study = read_workbook(shared / "golden" / "golden.xlsx")
     table = expectations.unmet_expectations(study, bootstrap_of(study))

@@ -232,6 +232,17 @@ def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
     assert "nan" not in str(getattr(shown, "alt", shown))
 
 
+@pytest.mark.parametrize("silent", [0, 1], ids=["the best", "the worst"])
+def test_a_condition_without_a_score_is_the_reason(minimal_sheets, silent):
+    study = parse_sheets(minimal_sheets(messages={"Affective": [None, "good"] * 4 + [None, "poor"] * 4}))
+    condition = robustness.best_and_worst(study)[silent]
+    study.turns.loc[study.turns["condition"] == condition, "overall"] = np.nan
+    table = robustness.multiverse(study, bootstrap_of(study, 20), "condition_difference")
+    without = table[table["score"] == "overall rating"]
+    assert len(without)
+    assert set(without["reason"]) == {"under this specification one of the two conditions has no turn with a score"}
+
+
 def test_conditions_are_extremes_by_ground_truth(study):
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     means = pd.Series(truth).groupby(study.conversations["condition"].to_numpy()).mean()

@@ -159,6 +159,8 @@ def test_parquet_parts_give_the_same_as_csv(study, tmp_path):
 
 def test_a_part_counts_the_scores_of_its_own_conversations(study, scores):
     sums = sums_of_part(study, scores).sums["hit"]
+    other_order = sums_of_part(study, scores.sample(frac=1, random_state=1)).sums["hit"]
+    np.testing.assert_array_equal(sums, other_order)
     truth = ground_truth(study.turns, study.conversations["conversation"])
     own = scores.reindex(truth.index)
     known = truth.notna() & own.notna()

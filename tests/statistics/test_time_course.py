@@ -105,7 +105,7 @@ def test_fading_is_the_difference_of_the_two_slopes(study):
     assert table["slope with the empathy prompt"] == pytest.approx(slopes[study.prompted_condition])
     difference = table["slope with the empathy prompt"] - table["slope of the other conditions"]
     assert table["difference, all participants"] == pytest.approx(difference)
-    assert table["difference, participants who met both"] != table["difference, all participants"]
+    assert table.iloc[2:].nunique() == 3, "all, who met both, and all turns alike"
 
 
 # What can't be computed

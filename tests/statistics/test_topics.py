@@ -105,6 +105,13 @@ def test_ratings_are_those_of_the_turns_commented_on(found):
     assert found.ratings["reason"].iloc[0] == "no interval: every resampling gives the same value"
 
 
+def test_a_topic_without_rated_turns_says_so():
+    comments = pd.DataFrame({"participant": ["P1"], "rating": [np.nan]})
+    bootstrap = ParticipantBootstrap(comments["participant"], draws=10)
+    assert topics._rating(comments, bootstrap)["reason"] == "no turn with such a comment was rated"
+    assert topics._rating(comments[:0], bootstrap)["reason"] == "there is no such comment"
+
+
 def test_each_topic_is_quoted_by_another_person(found):
     assert found.topics["quotation"].is_unique
     for row in found.topics.itertuples():

@@ -324,6 +324,11 @@ def test_scales_of_tasks(read, column, name, cells, levels):
     assert [None if np.isnan(level) else level for level in got] == levels
 
 
+def test_a_scale_that_begins_with_0_is_located(read):
+    finding = found(read(tasks={"PreTaskImportance": [0.0, 2.0, 0.0, 4.0]}), "shifted-scale")
+    assert (finding.sheet, finding.column, finding.rows) == ("Tasks", "PreTaskImportance", (2, 4))
+
+
 def test_only_the_overall_rating_is_enough(read):
     study = read(messages=dict.fromkeys(DIMENSION_NAMES))
     assert study.asked == ["overall"]
