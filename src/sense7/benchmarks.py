@@ -96,17 +96,17 @@ def goals_table(stored: Mapping) -> pd.DataFrame:
     >>> row = {"work": "a walk", "peer": "a ride", "goal": "not slower", "unit": "s", "seconds": 2.0, "reason": ""}
     >>> row |= {"peer_seconds": 3.0, "ratio": 1.5, "met": True, "ours": [2.0], "note": "Both arrived."}
     >>> goals_table({"entries": {"walk": {"rows": [row]}}}).loc["a walk"].tolist()
-    ['1.50', '2.00 s', '3.00 s', 'a ride', '1', 'not slower', 'met']
+    ['1.50', 'met', 'not slower', '2.00 s', '3.00 s', 'a ride', '1']
     """
     rows = {
         row["work"]: {
             "times as fast": "" if row["ratio"] is None else _short(row["ratio"]),
+            "met": {None: "no goal", True: "met", False: "missed"}[row["met"]],
+            "goal": row["goal"],
             "ours": _amount(row["seconds"], row["unit"]),
             "peer": "" if row["peer_seconds"] is None else _amount(row["peer_seconds"], row["unit"]),
             "which peer": row["peer"] or "none",
             "runs": str(len(row["ours"])),
-            "goal": row["goal"],
-            "met": {None: "no goal", True: "met", False: "missed"}[row["met"]],
         }
         for row in _rows(stored)
     }
