@@ -241,6 +241,12 @@ def test_no_statistic_is_typed_into_prose(path):
     assert typed_numbers(prose_of(path)) == [], "record the value and weave it in: {value}`key`"
 
 
+@pytest.mark.parametrize("path", [*PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(ROOT)))
+def test_headings_hold_no_woven_value(path):
+    """Headings stand in the navigation of every page, and a value that changes makes its own page anew only."""
+    assert re.findall(r"^#+ .*\{\w+\}`.*$", prose_of(path), re.MULTILINE) == []
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_statistic_is_typed_into_captions(path):
     """Texts in code end on the page as well: captions, labels, reasons."""
