@@ -1,7 +1,6 @@
 """Unmet expectations: against statsmodels, on data with a planted loss, and where there is none."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -75,20 +74,7 @@ def test_a_planted_loss_is_found_once_the_mean_rating_is_held_equal(loss):
     assert table.loc[PLAIN, "low"] > loss + 0.3
 
 
-def copies_of(bootstrap):
-    """Draws of one resampling beside the sample itself, and how often it takes each participant."""
-    taken = bootstrap.weights[0]
-    both = replace(bootstrap, draws=2, confidence=1.0)
-    both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
-    return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
-
-
-def resampled(table):
-    """The value in the one draw: the other limit is that of the sample itself."""
-    return (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
-
-
-def test_a_resampled_study_is_that_of_the_conversations_copied_out():
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
     study = made(conversations=60)
     study.conversations["participant"] = study.turns["participant"] = [f"P{number % 8}" for number in range(60)]
     bootstrap, times = copies_of(bootstrap_of(study, seed=2))

@@ -1,7 +1,6 @@
 """Failures of a dimension: against loops, over all orders, on copies, and where there are none."""
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,21 +82,8 @@ def test_over_all_orders_nothing_is_lost_in_the_next_turn():
     assert total == pytest.approx(0, abs=1e-9)
 
 
-def copies_of(bootstrap):
-    """Draws of one resampling beside the sample itself, and how often it takes each participant."""
-    taken = bootstrap.weights[0]
-    both = replace(bootstrap, draws=2, confidence=1.0)
-    both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
-    return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
-
-
-def resampled(table):
-    """The value in the one draw: the other limit is that of the sample itself."""
-    return (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
-
-
 @pytest.mark.parametrize("moment", failures.MOMENTS)
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment):
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment, copies_of, resampled):
     study = made(seed=5)
     bootstrap, times = copies_of(bootstrap_of(study, seed=3))
     turns, frames = [], []

@@ -1,7 +1,6 @@
 """Ratings around the first poor turn: against R, against all orders one by one, and where there are none."""
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -120,20 +119,7 @@ def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
     assert (difference.loc[[2, 3, 4], "high"] > 0).all()
 
 
-def copies_of(bootstrap):
-    """Draws of one resampling beside the sample itself, and how often it takes each participant."""
-    taken = bootstrap.weights[0]
-    both = replace(bootstrap, draws=2, confidence=1.0)
-    both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
-    return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
-
-
-def resampled(table):
-    """The value in the one draw: the other limit is that of the sample itself."""
-    return (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
-
-
-def test_a_resampled_study_is_that_of_the_conversations_copied_out():
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
     generator = np.random.default_rng(2)
     people = [f"P{number % 6}" for number in range(40)]
     conversations = generator.integers(1, 6, size=(40, 9)).tolist()

@@ -1,7 +1,6 @@
 """Comments: counted by hand, words against arithmetic, one person's habit, and where there are none."""
 
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -127,20 +126,7 @@ def test_the_habit_of_one_person_marks_nothing():
     assert set(table.loc[table["z"] > 0, "kind"]) == {"poor"}
 
 
-def copies_of(bootstrap):
-    """Draws of one resampling beside the sample itself, and how often it takes each participant."""
-    taken = bootstrap.weights[0]
-    both = replace(bootstrap, draws=2, confidence=1.0)
-    both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
-    return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
-
-
-def resampled(table):
-    """The value in the one draw: the other limit is that of the sample itself."""
-    return (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
-
-
-def test_a_resampled_term_is_that_of_the_comments_copied_out():
+def test_a_resampled_term_is_that_of_the_comments_copied_out(copies_of, resampled):
     rows = [("P0", 1, "cold cold"), ("P1", 2, "cold"), ("P2", 1, "cold stone"), ("P3", 2, "stone"), ("P4", 1, "stone")]
     rows += [(f"P{number}", 5, "warm cold day") for number in range(5)] + [("P1", 4, "day"), ("P3", 4, "warm")]
     rows += [("P0", 2, "warm day stone"), ("P4", 4, "stone")]
