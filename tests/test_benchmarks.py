@@ -25,10 +25,10 @@ GROWTH = {
         size: {
             "conversations": conversations,
             "steps": {
-                "ground truth": {"seconds": factor, "peak_mib": 100},
-                "01-a": {"seconds": 2 * factor, "peak_mib": 200},
-                "02-b": {"seconds": 3 * factor, "peak_mib": 300},
-                "ledger": {"problem": "not finished within 5 s", "seconds": 5.0, "peak_mib": 10},
+                "ground truth": {"processor_seconds": factor, "peak_mib": 100},
+                "01-a": {"processor_seconds": 2 * factor, "peak_mib": 200},
+                "02-b": {"processor_seconds": 3 * factor, "peak_mib": 300},
+                "ledger": {"problem": "not finished within 5 s", "processor_seconds": 5.0, "peak_mib": 10},
             },
         }
         for size, (conversations, factor) in SIZES.items()
@@ -252,12 +252,31 @@ def test_growth_takes_notebooks_together_and_leaves_out_what_did_not_end():
     assert together[["conversations", "seconds", "mebibytes"]].to_numpy().tolist() == [[672, 5, 300], [6720, 40, 300]]
     assert set(table["line"]) == {"ground truth", benchmarks.NOTEBOOKS}
     assert benchmarks.growth_problems(GROWTH)["why"].tolist() == ["not finished within 5 s"] * 2
-    assert benchmarks.growth_exponents(GROWTH).index.tolist() == ["01-a", "ground truth"]
+    assert benchmarks.growth_exponents(GROWTH).to_dict("index") == {
+        "02-b": {
+            "exponent": "",
+            "processor time (s)": "24.0",
+            "share of all steps": "50.0%",
+            "peak memory (MiB)": "300",
+        },
+        "01-a": {
+            "exponent": "0.95",
+            "processor time (s)": "16.0",
+            "share of all steps": "33.3%",
+            "peak memory (MiB)": "200",
+        },
+        "ground truth": {
+            "exponent": "0.90",
+            "processor time (s)": "8.00",
+            "share of all steps": "16.7%",
+            "peak memory (MiB)": "100",
+        },
+    }
 
 
 def test_growth_is_the_same_to_the_last_digit_in_whatever_order_steps_were_done():
     seconds = [0.1, 0.2, 0.3, 1e-17, 0.7, 1e3, 0.1]
-    steps = {f"{number:02d}-a": {"seconds": second, "peak_mib": 1} for number, second in enumerate(seconds)}
+    steps = {f"{number:02d}-a": {"processor_seconds": second, "peak_mib": 1} for number, second in enumerate(seconds)}
     sizes = [{"1": {"conversations": 672, "steps": dict(order)}} for order in (steps.items(), [*steps.items()][::-1])]
     first, other = (benchmarks.growth({"sizes": size})["seconds"].item() for size in sizes)
     assert first == other
@@ -270,7 +289,7 @@ def growth_figure():
 def test_the_curves_have_axes_with_units_and_say_what_they_show():
     figure = growth_figure()
     labels = [(axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale()) for axes in figure.drawing.axes]
-    assert labels == [("conversations", "time (s)", "log"), ("conversations", "peak memory (MiB)", "log")]
+    assert labels == [("conversations", "processor time (s)", "log"), ("conversations", "peak memory (MiB)", "log")]
     assert "ground truth: from 1 s and 100 MiB with 672 conversations to 8 s" in figure.alt
     assert BeautifulSoup(figure.html(), "html.parser").svg["aria-label"] == figure.alt
     assert growth_figure().html() == growth_figure().html()

@@ -219,7 +219,7 @@ def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:
 
 
 def growth(stored: Mapping) -> pd.DataFrame:
-    """Time and peak memory by size: a row a size and line, notebooks taken together.
+    """Processor time and peak memory by size: a row a size and line, notebooks taken together.
 
     Parameters
     ----------
@@ -229,8 +229,9 @@ def growth(stored: Mapping) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns line, conversations, seconds, mebibytes. Of all notebooks, seconds are the sum and memory is the
-        largest; a size at which one of them has no time has no such row.
+        Columns line, conversations, seconds (of processors, which other work beside it hardly lengthens), mebibytes.
+        Of all notebooks, seconds are the sum and memory is the largest; a size at which one of them has no time has
+        no such row.
     """
     rows = []
     # In one order: a sum in that of a set would differ in its last digit from one process to the next.
@@ -241,12 +242,12 @@ def growth(stored: Mapping) -> pd.DataFrame:
         together = [steps.get(name, {"problem": "not measured"}) for name in every]
         if together and all("problem" not in found for found in together):
             single[NOTEBOOKS] = {
-                "seconds": sum(found["seconds"] for found in together),
+                "processor_seconds": sum(found["processor_seconds"] for found in together),
                 "peak_mib": max(found["peak_mib"] for found in together),
             }
         for name, found in single.items():
             if "problem" not in found:
-                rows.append((name, size["conversations"], found["seconds"], found["peak_mib"]))
+                rows.append((name, size["conversations"], found["processor_seconds"], found["peak_mib"]))
     return pd.DataFrame(rows, columns=["line", "conversations", "seconds", "mebibytes"])
 
 
@@ -255,22 +256,30 @@ def _is_notebook(step: str) -> bool:
 
 
 def growth_exponents(stored: Mapping) -> pd.DataFrame:
-    """How each step's time grows between the two largest sizes: 1 is linear; with its time and memory at the largest.
+    """What each step takes at the largest size, the longest first, and how its time grows between the two largest.
 
     Parameters
     ----------
     stored : mapping
         As :func:`stored_growth` gives it.
+
+    Returns
+    -------
+    DataFrame
+        A row a step, all texts: the exponent of its growth (1 is linear), processor time and its share of that of all
+        steps, and peak memory.
     """
-    largest = list(stored["sizes"].values())[-1]["steps"] if stored["sizes"] else {}
+    sizes = list(stored["sizes"].values())
+    largest = {step: found for step, found in (sizes[-1]["steps"] if sizes else {}).items() if "problem" not in found}
+    whole = sum(sorted(found["processor_seconds"] for found in largest.values()))
     rows = {
         step: {
-            "exponent": f"{exponent:.2f}",
-            "seconds at the largest size": _short(largest[step]["seconds"]),
-            "peak memory there (MiB)": f"{largest[step]['peak_mib']:,}",
+            "exponent": f"{stored['exponents'][step]:.2f}" if step in stored["exponents"] else "",
+            "processor time (s)": _short(found["processor_seconds"]),
+            "share of all steps": f"{found['processor_seconds'] / whole:.1%}",
+            "peak memory (MiB)": f"{found['peak_mib']:,}",
         }
-        for step, exponent in sorted(stored["exponents"].items(), key=lambda item: -item[1])
-        if step in largest
+        for step, found in sorted(largest.items(), key=lambda item: -item[1]["processor_seconds"])
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")
 

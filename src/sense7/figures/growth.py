@@ -9,12 +9,12 @@ from sense7.tables import Sentence
 
 __all__ = ["growth_curves"]
 
-_PANELS = {"seconds": "time (s)", "mebibytes": "peak memory (MiB)"}
+_PANELS = {"seconds": "processor time (s)", "mebibytes": "peak memory (MiB)"}
 _MARKS, _LINES = "os^DvP", ("-", "--", ":", "-.")
 
 
 def growth_curves(table: pd.DataFrame, *, name: str, caption: str, empty: str = "") -> Figure | Sentence:
-    """Time and peak memory over the number of conversations, both axes logarithmic: a straight line a power.
+    """Processor time and peak memory over the number of conversations, both axes logarithmic: a straight line a power.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def growth_curves(table: pd.DataFrame, *, name: str, caption: str, empty: str = 
 
 
 def _alt(table: pd.DataFrame) -> str:
-    text = "Two panels, time and peak memory over the number of conversations, on logarithmic axes."
+    text = "Two panels, processor time and peak memory over the number of conversations, on logarithmic axes."
     for line, rows in table.groupby("line", sort=False):
         first, last = rows.iloc[0], rows.iloc[-1]
         text += (
