@@ -7,6 +7,7 @@ own mean, which is about knowing the person.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.judge.chat import chats
@@ -321,9 +322,9 @@ def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
     """
     found = {}
     for speaker in SPEAKERS:
-        said = [[_dimension_of(word) for word in words_of(text)] for text in texts[speaker]]
+        said = [Counter(map(_dimension_of, words_of(text))) for text in texts[speaker]]
         for name in DIMENSION_NAMES:
-            found[speaker, name] = [words.count(name) / max(1, len(words)) for words in said]
+            found[speaker, name] = [words[name] / max(1, words.total()) for words in said]
     return pd.DataFrame(found, index=texts.index)
 
 
@@ -408,32 +409,33 @@ class _Data:
 
 
 class _Fit:
-    """Ridge regression of one fold."""
+    """Ridge regression of one fold: what it predicts, without the features, which are large.
+
+    ``within`` is what each conversation that is learned from is predicted by the others.
+    """
 
     def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
-        self.train, self.test, self.truth = train, test, data.truth[train]
-        self.inner = data.inner_splits(train)
+        self.test, self.truth = test, data.truth[train]
         if not features.shape[1]:
             features = sparse.csr_matrix((features.shape[0], 1))  # nothing is known: the mean is predicted
         if scaled:
             scaler = StandardScaler().fit(features[train])
             features = scaler.transform(features)
-        self.features = features[train]
-        self.alpha = _penalty(self.features, self.truth, self.inner)
-        self.predicted = Ridge(self.alpha, tol=_TOLERANCE).fit(self.features, self.truth).predict(features[test])
-
-    def predicted_within(self) -> np.ndarray:
-        """What each conversation that is learned from is predicted by the others."""
-        return cross_val_predict(Ridge(self.alpha, tol=_TOLERANCE), self.features, self.truth, cv=self.inner)
+        known = features[train]
+        alpha, self.within = _penalty(known, self.truth, data.inner_splits(train))
+        self.predicted = Ridge(alpha, tol=_TOLERANCE).fit(known, self.truth).predict(features[test])
 
 
-def _penalty(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
-    """Penalty of least squared error, mean over the inner folds: RidgeCV's choice, with one fit a fold."""
-    losses, copies = [], np.repeat(truth[:, None], len(ALPHAS), axis=1)
+def _penalty(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray]:
+    """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice; and what they predict."""
+    copies = np.repeat(truth[:, None], len(ALPHAS), axis=1)
+    losses, predicted = [], np.empty_like(copies)
     for train, test in inner:
         ridge = Ridge(np.array(ALPHAS), tol=_TOLERANCE).fit(features[train], copies[train])
-        losses.append(np.square(ridge.predict(features[test]) - copies[test]).mean(axis=0))
-    return ALPHAS[np.mean(losses, axis=0).argmin()]
+        predicted[test] = ridge.predict(features[test])
+        losses.append(np.square(predicted[test] - copies[test]).mean(axis=0))
+    best = np.mean(losses, axis=0).argmin()
+    return ALPHAS[best], predicted[:, best]
 
 
 def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
@@ -496,7 +498,7 @@ def _all_words_ordinal(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
     for fit in data.word_fits:
         learned = labels(fit.truth)
-        score[fit.test] = _most_probable(fit.predicted_within(), learned, fit.predicted)
+        score[fit.test] = _most_probable(fit.within, learned, fit.predicted)
         plain[fit.test] = label_counts(learned).argmax() + 1
     return score, plain
 

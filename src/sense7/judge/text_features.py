@@ -98,9 +98,9 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     """
     counts = {}
     for speaker in SPEAKERS:
-        words = [words_of(text) for text in texts[speaker]]
-        if any(words):
-            counts[speaker] = CountVectorizer(analyzer=list, dtype=float).fit_transform(words).tocsr()
+        if any(map(words_of, texts[speaker])):
+            # Text by text: the words of all of them would be many times as large as their counts.
+            counts[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
         else:
             counts[speaker] = sparse.csr_matrix((len(texts), 0))
     return counts
