@@ -200,7 +200,8 @@ def test_a_text_of_just_the_limit_is_whole(tmp_path):
 
 
 def test_characters_that_no_cell_can_hold_are_replaced_and_said(tmp_path):
-    said = write_predictions(tmp_path / "a.xlsx", run_of(2, output=["half \ud83d of \uffff", "fine"]))
+    output = pd.Series(["half \ud83d of \uffff", "fine"], dtype=object)  # as other texts, pyarrow could not hold it
+    said = write_predictions(tmp_path / "a.xlsx", run_of(2).assign(output=output))
     assert said == ["a.xlsx: column Output: replaced characters that no cell can hold; rows: 1"]
     read = read_predictions(tmp_path / "a.xlsx").frame
     assert read["output"].tolist() == ["half \ufffd of \ufffd", "fine"]
