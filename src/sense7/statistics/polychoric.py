@@ -213,22 +213,39 @@ def polychoric_ml(table: np.ndarray) -> float:
     return float(np.tanh(solved.x[-1]))
 
 
-def level_tables(ratings: pd.DataFrame) -> np.ndarray:
-    """Per unit, the table of levels of each pair of items: (units, pairs, 5, 5), nought if one is missing.
+def level_tables(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
+    """Count, for each participant and pair of items, how often which levels were given together.
+
+    Parameters
+    ----------
+    ratings : DataFrame, shape (units, items)
+        Indexed by participant. Units that lack an item, or give it no whole level 1..5, are in none of its tables.
+
+    Returns
+    -------
+    tables : array, shape (participants, pairs, 5, 5)
+        By level of the first and of the second item of a pair. Units alone would need a table each.
+    participants : Index
+        The first axis.
 
     Examples
     --------
-    >>> tables = level_tables(pd.DataFrame({"a": [1.0, 5.0], "b": [2.0, np.nan]}))
-    >>> tables.shape, int(tables[0, 0, 0, 1]), int(tables.sum())
-    ((2, 1, 5, 5), 1, 1)
+    >>> ratings = pd.DataFrame({"a": [1.0, 1.0, 5.0], "b": [2.0, 2.0, np.nan]}, index=["P1", "P1", "P2"])
+    >>> tables, participants = level_tables(ratings)
+    >>> tables.shape, tables[0, 0, 0, 1].item(), tables.sum().item(), list(participants)
+    ((2, 1, 5, 5), 2.0, 2.0, ['P1', 'P2'])
     """
+    codes, participants = pd.factorize(ratings.index, use_na_sentinel=False)
     values = ratings.to_numpy(dtype=float)
-    marks = (values[:, :, None] == np.arange(1, _LEVELS + 1)).astype(float)
+    given = np.isin(values, np.arange(1, _LEVELS + 1))
+    levels = np.where(given, values, 1).astype(int) - 1
     pairs = list(itertools.combinations(range(values.shape[1]), 2))
-    tables = np.zeros((len(values), len(pairs), _LEVELS, _LEVELS))
+    tables = np.zeros((len(participants), len(pairs), _LEVELS, _LEVELS))
     for place, (a, b) in enumerate(pairs):
-        tables[:, place] = marks[:, a, :, None] * marks[:, b, None, :]
-    return tables
+        both = given[:, a] & given[:, b]
+        cells = (codes[both] * _LEVELS + levels[both, a]) * _LEVELS + levels[both, b]
+        tables[:, place] = np.bincount(cells, minlength=len(participants) * _LEVELS**2).reshape(-1, _LEVELS, _LEVELS)
+    return tables, participants
 
 
 def _square(correlations: np.ndarray, items: int) -> np.ndarray:
@@ -243,7 +260,7 @@ def polychoric_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
 
     Items without a rating or without variation keep their row and column, of NaN.
     """
-    counts = level_tables(ratings).sum(axis=0)
+    counts = level_tables(ratings)[0].sum(axis=0)
     matrix = _square(polychoric(counts), ratings.shape[1])
     constant = [place for place, name in enumerate(ratings) if not varies(ratings[name])]
     matrix[constant, constant] = np.nan
@@ -285,7 +302,7 @@ def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) ->
     if reason := too_few(used, items=2, units=20) or _no_levels(used):
         return estimate_row(n=len(used), unit=unit, method=method, reason=reason)
     own = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
-    estimate, low, high, reason = own.estimate(_ordinal_alpha, level_tables(used), used.index)
+    estimate, low, high, reason = own.estimate(_ordinal_alpha, *level_tables(used))
     if not np.isfinite(estimate):
         reason = "a polychoric correlation runs to its limit: two of the ratings hardly ever differ"
     elif not reason:
