@@ -5,7 +5,8 @@ Of each module a seeded sample is run against its tests, in a copy of the checko
 come first, then those of other files that reach the mutated function. A mutant is dead as soon as one test fails.
 
 Passed over, and counted apart, are mutants that change nothing but wording, the text of a string with a blank in it, or
-the guard `strict=` of a zip, whose parts have one length wherever the program is right.
+the guard `strict=` of a zip, whose parts have one length wherever the program is right. Intervals in the table are of
+the share that lived when it was first run, before any test was written for it.
 mutmut leaves out annotations, and what stands outside of functions or in a function with a decorator.
 
     make mutants                                       # or: python scripts/mutate.py --sample 20 statistics.mixed
@@ -70,6 +71,8 @@ GRACE = 20
 
 OUTCOMES = {0: "alive", 1: "dead"}
 OUT_OF_TIME = "out of time"
+DEAD_SINCE = "dead since"
+"""It lived until a test was written for what it changes: counted apart, since what was never run has no such test."""
 
 
 def main() -> None:
@@ -142,9 +145,8 @@ class Module:
     def tests(self, *, own: bool) -> list[str]:
         """Where the tests are: the module's own file alone, or the whole folder."""
         (place,) = (Path(place) for pattern, place in MODULES.items() if Path(self.name).match(pattern))
-        if own and not place.suffix:
-            place /= f"test_{self.name.rpartition('.')[2]}.py"
-        return [str(place)] if (ROOT / place).exists() else []
+        places = [place / f"{stem}.py" for stem in own_files(self.name)] if own and not place.suffix else [place]
+        return [str(place) for place in places if (ROOT / place).exists()]
 
     def function(self, name: str) -> ast.FunctionDef:
         """Parse one function of the mutated module."""
@@ -157,7 +159,8 @@ class Module:
 
     def note(self, mutant: "Mutant", outcome: str) -> None:
         """Keep what became of a mutant."""
-        self.outcomes[mutant.version] = outcome
+        lived = self.outcomes.get(mutant.version) in {"alive", DEAD_SINCE}
+        self.outcomes[mutant.version] = DEAD_SINCE if lived and outcome == "dead" else outcome
         self.results.write_text(json.dumps(self.outcomes, indent=1))
 
     def counts(self) -> dict[str, object]:
@@ -166,9 +169,9 @@ class Module:
 
         found = Counter(mutant.outcome for mutant in self.sample if mutant.outcome)
         row = {"mutants": len(self.made.mutant_names), "passed_over": self.passed_over, "run": found.total()}
-        row |= {how.replace(" ", "_"): found[how] for how in ("dead", OUT_OF_TIME, "alive")}
+        row |= {how.replace(" ", "_"): found[how] for how in ("dead", OUT_OF_TIME, DEAD_SINCE, "alive")}
         if found.total():
-            interval = binomtest(found["alive"], found.total()).proportion_ci(method="wilson")
+            interval = binomtest(found["alive"] + found[DEAD_SINCE], found.total()).proportion_ci(method="wilson")
             row |= {"low": round(interval.low, 3), "high": round(interval.high, 3)}
         return row
 
@@ -189,7 +192,7 @@ class Mutant:
 
     @property
     def outcome(self) -> str | None:
-        """What became of it when it was last run: dead, out of time or alive."""
+        """What became of it when it was last run: dead, out of time, dead since or alive."""
         return self.module.outcomes.get(self.version)
 
     def versions(self) -> tuple[ast.FunctionDef, ast.FunctionDef]:
@@ -328,7 +331,12 @@ class Forks:
 
 def is_own(item, name: str) -> bool:
     """Whether a test stands in the module's own file of tests, or in its docstrings."""
-    return item.path.stem == f"test_{name.rpartition('.')[2]}" or item.name.endswith(f"[sense7.{name}]")
+    return item.path.stem in own_files(name) or item.name.endswith(f"[sense7.{name}]")
+
+
+def own_files(name: str) -> set[str]:
+    """Names that a module's own file of tests may have, without the ending."""
+    return {f"test_{name.rpartition('.')[2]}", f"test_{name.replace('.', '_')}"}
 
 
 def protocol(items: list) -> Iterator[tuple]:

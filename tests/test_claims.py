@@ -373,6 +373,7 @@ def broken(change):
         (broken(lambda e: e[1].update(value=None, compare={"within": 0, "reason": "a"})), "within can't be 0"),
         (broken(lambda e: e[1].update(compare={"sign": "upwards", "reason": "a"})), "sign can't be 'upwards'"),
         (broken(lambda e: e[1].pop("compare")), "participants: no tolerance"),
+        (broken(lambda e: e[1].update(value=None, compare={"within": 1})), "no tolerance with its reason"),
         (broken(lambda e: e[0].pop("why_not")), "computed by no notebook"),
         ("just text", "expected a list of claims"),
         ("a: [", "can't be read"),

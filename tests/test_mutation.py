@@ -26,5 +26,5 @@ def test_every_module_that_computes_or_reads_was_sampled(stored):
         assert {f"{part}.{file.stem}" for file in files} <= stored["modules"].keys()
     assert {"claims", "judge.reply", "judge.metrics", "judge.predictions"} <= stored["modules"].keys()
     for name, row in stored["modules"].items():
-        assert row["run"] == row["dead"] + row["out_of_time"] + row["alive"], name
+        assert row["run"] == row["dead"] + row["out_of_time"] + row["dead_since"] + row["alive"], name
         assert row["run"] >= min(FEWEST, row["mutants"] - row["passed_over"]), name

@@ -191,6 +191,7 @@ def test_metrics_are_those_of_scikit_learn_and_scipy(seed):
     assert found[list(expected)].to_dict() == pytest.approx(expected, abs=1e-12)
     assert np.isnan(found["sensitivity_5"])
     assert confusion(frame).to_numpy().tolist() == table.tolist()
+    assert (confusion(frame).index.name, confusion(frame).columns.name) == ("ground truth", "prediction")
 
 
 def test_macro_f1_over_five_classes_counts_those_not_seen_as_nought():

@@ -307,6 +307,14 @@ def test_what_is_no_number_is_missing_and_counted_with_its_place(tmp_path):
     ]
 
 
+def test_a_reply_that_is_ok_without_a_number_is_noted_beside_what_stood_there(tmp_path):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=["four", 4.0], truth=[3.0, 3.0], status=["ok", "ok"])
+    assert read_predictions(path).notes == [
+        "IS_EMPATHY: 1 not a number, counted as missing; the first is 'four' in row 2",
+        "status: 1 are ok without a score, counted as missing",
+    ]
+
+
 def test_a_number_beyond_all_bounds_is_none(tmp_path):
     path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[4.0, 12345.0], truth=[4.0, 3.0])
     with zipfile.ZipFile(path) as package:

@@ -60,6 +60,9 @@ def test_permutations_agree_with_the_approximations(study, turn_means, traits):
     gender = study.participants.set_index("participant")["gender"]
     expected = stats.f_oneway(*(group for _, group in turn_means.groupby(gender.reindex(turn_means.index)))).pvalue
     assert permuted.tests.loc["gender", "p"] == pytest.approx(expected, abs=0.03)
+    only = replace(study, participants=study.participants[["participant", "gender", "row"]])
+    by_f = characteristics.relations(only, bootstrap_of(study), turn_means, permutations=0)
+    assert by_f.tests.loc["gender", "p"] == pytest.approx(expected)
 
 
 @settings(max_examples=60, deadline=None)

@@ -121,6 +121,10 @@ def test_the_best_condition_is_named(study):
     assert 0.9 < best["share"]["estimate"] <= 1
     prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
     assert prompted["highest"]["estimate"] == "yes"
+    assert (
+        prompted["highest"]["method"]
+        == "whether the prompted condition has the highest mean ground truth of the conversation"
+    )
     assert prompted["share"]["estimate"] == best["share"]["estimate"]
     other = replace(study, prompted_condition="gpt-4")
     prompted = comparison.prompted_is_highest(other, bootstrap_of(study))

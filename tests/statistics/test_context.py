@@ -317,6 +317,7 @@ def test_a_context_that_does_not_vary_says_so(shared):
     study = read(shared / "golden" / "golden.xlsx")
     slopes = context.context_slopes(study, bootstrap_of(study))
     assert slopes.loc["importance, within participants", "reason"] == "importance is the same in every conversation"
+    assert slopes.loc["importance, within participants", "n"] == 0
     tests = context.context_tests(study, bootstrap_of(study))
     assert tests.loc["any of the three", "reason"] == "none of the three can be tested in this data set"
 
@@ -374,3 +375,10 @@ def test_keys_never_hold_names_of_the_workbook(study):
     assert list(context.numbered_keys(table, "x_{}").values()) == [f"x_{number}" for number in range(1, 9)]
     table = context.group_means(study, bootstrap_of(study), "desired_empathy")
     assert context.numbered_keys(table, "x_{}") == {1: "x_1", 2: "x_2", 3: "x_3"}
+
+
+def test_without_topics_the_one_row_is_no_topic(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"PreTaskChoice": None}))
+    table = context.gap_by_topic(study, bootstrap_of(study))
+    assert (table.index.name, list(table.index)) == ("topic", [context.NOT_GIVEN])
+    assert table["reason"].tolist() == ["topic was not given in this data set"]

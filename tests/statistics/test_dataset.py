@@ -68,6 +68,8 @@ def test_a_conversation_without_messages_has_no_turn(parsed):
     study = parsed(messages={"TaskId": ["C1"] * 4 + ["C2"] * 4 + ["C3"] * 8})
     *_, turns = dataset.lengths(study)
     assert turns.frame["value"].tolist() == [2, 2, 4, 0]
+    counted = dataset.turns_per_conversation(study)
+    assert (counted.name, counted.to_dict()) == ("turns", {"C1": 2, "C2": 2, "C3": 4, "C4": 0})
 
 
 # Times

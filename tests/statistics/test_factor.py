@@ -178,3 +178,10 @@ def test_every_omega_has_an_interval_of_resampled_participants():
         own = {"turn": turns, "post": post}[which].drop(columns=left_out)
         assert table.loc[name].to_dict() == pytest.approx(factor.omega_row(own, bootstrap))
         assert np.isfinite(table.loc[name, "low"])
+
+
+def test_a_matrix_is_fitted_alike_alone_and_among_others():
+    generator = np.random.default_rng(2)
+    matrices = np.stack([np.corrcoef(generator.normal(size=(4, 8))) for _ in range(300)])
+    alone = [factor.fit_one_factor(matrix).uniquenesses for matrix in matrices]
+    np.testing.assert_allclose(factor.fit_one_factor(matrices).uniquenesses, alone, atol=1e-6)

@@ -141,3 +141,11 @@ def test_one_participant_has_no_interval():
         assert table["estimate"].notna().all()
         assert table["low"].isna().all()
         assert table["reason"].str.startswith("no interval: only 1 participant").all()
+
+
+def test_two_conversations_of_each_kind_are_enough(minimal_sheets):
+    ratings = {"Relational": [None, "poor", None, "good"] * 2 + [None, "good"] * 4}
+    table = tables_of(parse_sheets(minimal_sheets(messages=ratings)))["after"]
+    assert table.index.name == "dimension"
+    assert np.isfinite(table.loc["Relational", "estimate"])
+    assert table.loc["Relational", "n"] == 4

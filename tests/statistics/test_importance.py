@@ -40,6 +40,7 @@ def test_the_column_is_found_by_its_answers_whatever_its_name(minimal_sheets):
     assert table["estimate"].sum() == pytest.approx(1)
     assert (table["n"] == 3).all()
     assert table["method"].str.contains("column Q17").all()
+    assert set(table["reason"]) == {"no interval: only 3 participants to resample"}
 
 
 def test_those_who_did_not_choose_are_left_out(minimal_sheets):

@@ -182,6 +182,8 @@ def test_signs_beside_the_mixed_model_are_compared(study):
     for a, b in itertools.combinations(comparison.ordered_conditions(study), 2):
         points, odds, same = table.loc[f"{a} against {b}"]
         assert (same == "yes") == (points.startswith("-") == (float(odds.split()[0]) < 1))
+    narrower = ordinal.beside_the_mixed_model(study, confidence=0.5)
+    assert (narrower != table).all().tolist() == [True, True, False]
 
 
 def test_conditions_that_are_alike_have_no_order(minimal_sheets):
@@ -208,6 +210,15 @@ DEGENERATE = {
         "13 conditions are too many to compare all pairs",
     ),
     "no overall": ({"messages": {"EmpathyOverall": None}}, None),
+    "three turns": (
+        {
+            "conversations": 3,
+            "turns": 1,
+            "tasks": {"Model": ["a", "b", "a"]},
+            "messages": {"EmpathyOverall": [None, "poor", None, "neutral", None, "good"]},
+        },
+        "too few turns for the model",
+    ),
     "one condition always higher": (
         {"messages": {"EmpathyOverall": [None, "poor", None, "poor", None, "good", None, "very good"] * 2}},
         "some conditions were always rated at least as high as the others: the odds ratio is not finite",

@@ -159,6 +159,7 @@ def test_the_weighted_correlation_is_that_of_the_rows_copied_out(rows):
 def test_correlations_equal_scipys_and_lie_near_what_was_planted(planted):
     study = s7.load("synthetic")
     table = outcomes.empathy_and_experience(study, bootstrap_of(study))
+    assert table.index.name == "experience"
     conversations = study.conversations
     empathy = conversations[outcomes.OUTCOMES["empathy"]].mean(axis=1)
     for words, key in outcomes.EXPERIENCE_KEYS.items():

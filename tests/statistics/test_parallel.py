@@ -60,6 +60,8 @@ def test_few_participants_have_no_cautious_reference():
     assert table.loc["components, noise of as many participants", "reason"] == "only 4 participants for 6 items"
     assert np.isnan(table.loc["components, noise of as many participants", "estimate"])
     assert table.loc["components, noise of as many units", "estimate"] == 2
+    barely = parallel.retained(two_factors(people=7), seed=1, simulations=50)
+    assert barely.loc["components, noise of as many participants", "reason"] == "only 7 participants for 6 items"
 
 
 def test_alike_items_have_components_and_no_factors():
@@ -77,3 +79,4 @@ def test_too_few_ratings_are_said():
     assert parallel.parallel_analysis(frame, seed=1).empty
     row = parallel.eigenvalues(frame, ParticipantBootstrap(frame.index, 100, 1))
     assert row["estimate"].isna().all()
+    assert set(row["reason"]) == set(table["reason"])

@@ -113,3 +113,9 @@ def test_the_tables_rows_are_ratings(small_study):
     table = ratings.level_counts(small_study)
     assert table.index.name == "rating"
     assert list(table.columns) == [1, 2, 3, 4, 5, "not rated", "absent"]
+
+
+def test_the_unit_of_a_share_says_of_which_turns(small_study):
+    bootstrap = bootstrap_of(small_study)
+    units = {of: set(ratings.level_shares(small_study, bootstrap, 1, of=of)["unit"]) for of in ("rated", "all")}
+    assert units == {"rated": {"share of rated turns"}, "all": {"share of turns put to rating"}}

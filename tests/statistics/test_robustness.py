@@ -143,6 +143,7 @@ def test_resampled_standardised_differences_equal_copied_rows(study):
     """The first specification in two draws, against the turns of each draw copied out."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=5, confidence=1 - 1e-12)
     table = robustness.multiverse(study, bootstrap, "condition_difference", first_only=True)
+    assert table.index.tolist() == [1]
     # All of the distribution of two draws: its ends are the draws.
     copied = sorted(difference_of_copies(study, bootstrap, draw) for draw in range(2))
     assert table.loc[1, ["low", "high"]].tolist() == pytest.approx(copied, abs=1e-9)

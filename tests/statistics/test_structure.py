@@ -206,6 +206,8 @@ def test_few_common_units_have_no_correlation():
     assert (
         structure.correlations(frame, draws_of(frame)).loc["a with b", "reason"] == "fewer than three units rate both"
     )
+    rest = structure.item_rest(frame, draws_of(frame))
+    assert set(rest["reason"]) == {"too few units rate the item together with the others"}
     constant = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
     assert structure.correlations(constant, draws_of(constant)).loc["a with b", "reason"] == "does not vary: b"
 

@@ -40,12 +40,14 @@ def test_levels_are_plain_means_of_each_turn(study):
         assert list(table.index) == list(range(1, 11))
         np.testing.assert_allclose(table["estimate"], expected.loc[condition].loc[1:10, "mean"])
         assert table["n"].tolist() == expected.loc[condition].loc[1:10, "count"].tolist()
+        assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
 
 
 def test_shares_that_still_go_on_never_rise(study):
     shares = time_course.still_going(study)
     assert (shares.loc[1] == 1).all()
     assert (shares.diff().dropna() <= 0).all(axis=None)
+    assert shares.index.name == "turn"
 
 
 def test_the_slope_is_that_of_a_model_with_an_indicator_of_each_conversation(study):

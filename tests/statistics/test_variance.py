@@ -191,6 +191,13 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
         assert row["low"] == pytest.approx(golden[f"psych_{name[:4]}{name[4:]}_lo_post"], abs=CLOSED_FORM)
 
 
+def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
+    table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    found = variance.intraclass_correlations(table)
+    assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
+    assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
+
+
 def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
     """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
     frame = conversation_ratings(ieval)
@@ -314,7 +321,10 @@ def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_shee
         for table in (parts.variances, parts.shares, parts.differences):
             assert set(table["reason"]) == {reason}
     assert set(variance.participant_icc(study, bootstrap_of(study))["reason"]) <= {reason, variance.ONE_EACH}
-    assert variance.alike_conversations(study, bootstrap_of(study))["estimate"].isna().all()
+    alike = variance.alike_conversations(study, bootstrap_of(study))
+    assert alike["estimate"].isna().all()
+    difference = alike.loc["two people minus one person, same condition"]
+    assert difference["reason"] == "too few pairs of conversations"
 
 
 def test_constant_ratings_have_no_parts(minimal_sheets):

@@ -64,6 +64,8 @@ def test_the_minimal_workbook_is_read_without_a_finding(read, minimal_sheets, tm
     assert study.participants["Age"].tolist() == [30.0, 41.0, 52.0]
     assert study.prompted_condition == "plain-empathy"
     assert len(study.never_asked) == len(study.not_recorded) == 0
+    assert study.name == "workbook"
+    assert study.columns["read"].tolist() == study.columns["filled"].tolist()
     write_sheets(minimal_sheets(), tmp_path / "mine.xlsx")
     from_file = read_workbook(tmp_path / "mine.xlsx")
     assert from_file.name == "mine"
@@ -107,6 +109,7 @@ def test_all_findings_of_a_file_come_together(read):
     )
     assert {"missing-key-column", "unknown-column", "duplicate-participant"} <= kinds(error)
     assert [finding.column for finding in error.findings.errors] == ["PID", "Role"]
+    assert str(error).startswith("workbook: 2 things that make the analysis impossible")
     severities = [finding.severity for finding in error.findings]
     assert severities == sorted(severities)
 
@@ -245,6 +248,24 @@ def test_merged_hidden_and_error_cells_are_said(minimal_sheets):
         "sheet Messages, column CV (no name), cell CV5",
     ]
     assert len(places) == 4
+    assert [finding.sheet for finding in study.findings if finding.kind == "hidden-sheet"] == [
+        "Messages",
+        "Participants",
+    ]
+
+
+def test_formulas_without_a_stored_value_are_located(minimal_sheets):
+    sheets = minimal_sheets()
+    sheets["Tasks"].formulas.extend([(1, 3), (1, 5)])
+    finding = found(parse_sheets(sheets), "formula-without-value")
+    assert (finding.severity, finding.place) == ("warning", "sheet Tasks, column Model, cells B3, B5")
+
+
+def test_conversations_without_an_id_leave_no_trace_in_the_frame(read):
+    study = read(tasks={"TaskId": ["C1", None, "C3", "C4"]})
+    assert study.conversations["row"].tolist() == [2, 4, 5]
+    assert study.conversations.index.tolist() == [0, 1, 2]
+    assert set(study.conversations) == {"row", *(column.name for column in TASK_COLUMNS)}
 
 
 # Ratings
@@ -543,6 +564,10 @@ def test_characteristics_are_numbers_or_texts(read, cells, values, warned):
     got = [None if isinstance(value, float) and np.isnan(value) else value for value in study.participants["Age"]]
     assert got == values
     assert kinds(study) == ({"mixed-column"} if warned else set())
+
+
+def test_a_word_among_the_numbers_of_a_characteristic_is_quoted(read):
+    assert found(read(participants={"Age": [30.0, 41.0, "65+"]}), "mixed-column").value == "65+"
 
 
 # The empathy-prompted condition

@@ -10,6 +10,7 @@ import pytest
 import xlsxwriter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from xlsxwriter.exceptions import FileCreateError
 
 from sense7.errors import UserError
 from sense7.workbook import Sheet, package, read_sheets, write_sheets
@@ -194,6 +195,17 @@ def test_a_place_that_cannot_be_written_is_one_clear_message(place, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
+def test_a_failure_of_the_writing_library_is_one_clear_message(tmp_path, monkeypatch):
+    def write(sheets, part):
+        raise FileCreateError("no room")
+
+    monkeypatch.setattr("sense7.workbook.sheets._write", write)
+    path = tmp_path / "a.xlsx"
+    with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: can't be written \(no room\)"):
+        write_sheets(column_of("x"), path)
+    assert list(tmp_path.iterdir()) == []
+
+
 # Reading what other programs write
 
 
@@ -226,10 +238,21 @@ def test_blank_rows_between_are_kept_so_that_rows_have_their_numbers(tmp_path):
     assert (sheet.header, sheet.rows) == (["", ""], [[None, "x"], [None, None], [None, None], ["y", None]])
 
 
+def test_errors_beside_and_below_the_data_are_located_and_are_no_data(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("S")
+        page.write_column(0, 0, ["a", 1])
+        page.write_formula(1, 2, "=NA()", None, "#N/A")
+        page.write_formula(4, 0, "=NA()", None, "#N/A")
+    sheet = read_sheets(tmp_path / "a.xlsx")["S"]
+    assert (sheet.header, sheet.rows, sheet.errors) == (["a"], [[1.0]], [(2, 2), (0, 5)])
+
+
 def test_a_stray_cell_in_the_last_corner_is_refused_instead_of_exhausting_the_memory(tmp_path):
     path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a", "XFD1048576": "stray"})
-    with pytest.raises(UserError, match="sheet S reaches to row 1,048,576 and column 16,384"):
+    with pytest.raises(UserError, match="sheet S reaches to row 1,048,576 and column 16,384") as error:
         read_sheets(path)
+    assert str(error.value).startswith(f"{path}: ")
 
 
 def test_a_package_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
@@ -249,6 +272,14 @@ def replaced(path, part, old, new):
         for name, content in parts.items():
             target.writestr(name, content)
     return path
+
+
+def test_two_sheets_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
+    replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
+    with pytest.raises(UserError, match="several sheets are called Tasks"):
+        read_sheets(path)
 
 
 def test_a_text_of_100_000_characters_is_read(tmp_path):
