@@ -174,7 +174,36 @@ def test_the_penalty_is_the_one_that_ridgecv_chooses(seed, dense):
     x = x if dense else sparse.csr_matrix(x)
     inner = list(GroupKFold(5).split(y, groups=generator.integers(8, size=40)))
     chosen = RidgeCV(ALPHAS, cv=inner, scoring="neg_mean_squared_error").fit(x, y).alpha_
-    assert baselines._penalty(x, y, inner)[0] == chosen
+    assert baselines._penalty(x, y, inner, baselines._solver(x, y, inner))[0] == chosen
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([0, 1e-3, 1.0]))
+def test_sums_give_what_ridge_regression_on_the_rows_gives(seed, noise):
+    generator = np.random.default_rng(seed)
+    x = sparse.csr_matrix(generator.random((120, 5)) * (generator.random((120, 5)) < 0.4))
+    y = 3 + x @ generator.normal(size=5) + noise * generator.normal(size=120)
+    inner = list(GroupKFold(4).split(y, groups=generator.integers(8, size=120)))
+    solved = baselines._solver(x, y, inner)
+    for fold in (None, 0, 3):
+        rows = slice(None) if fold is None else inner[fold][0]
+        slopes, intercepts = solved(fold, ALPHAS)
+        for alpha, slope, intercept in zip(ALPHAS, slopes, intercepts, strict=True):
+            fitted = Ridge(alpha, solver="svd").fit(x[rows].toarray(), y[rows])
+            np.testing.assert_allclose([*slope, intercept], [*fitted.coef_, fitted.intercept_], atol=1e-9)
+
+
+def test_few_rows_for_many_words_and_many_rows_for_few_are_solved_alike(monkeypatch):
+    generator = np.random.default_rng(3)
+    x = sparse.csr_matrix(generator.random((240, 10)) * (generator.random((240, 10)) < 0.4))
+    y = x @ generator.normal(size=10) + generator.normal(size=240)
+    inner = list(GroupKFold(4).split(y, groups=np.arange(240) % 9))
+    by_sums = baselines._solver(x, y, inner)
+    monkeypatch.setattr(baselines, "_MOST_SUMMED", 0)
+    by_rows = baselines._solver(x, y, inner)
+    assert by_sums.__name__ != by_rows.__name__
+    for one, other in zip(by_sums(1, ALPHAS), by_rows(1, ALPHAS), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
 
 
 def test_the_ordinal_step_is_the_cumulative_logit_of_largest_likelihood():

@@ -15,6 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.linalg import solve
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
@@ -75,6 +76,9 @@ FEWEST_CONVERSATIONS = 10
 
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
 _TOLERANCE = 1e-10  # of the iterations for sparse features: the result is then that of a direct solution
+_TALL = 16  # rows for each feature, above which sums are less work than iterations
+_MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,18 +426,68 @@ class _Fit:
             scaler = StandardScaler().fit(features[train])
             features = scaler.transform(features)
         known = features[train]
-        alpha, self.within = _penalty(known, self.truth, data.inner_splits(train))
-        self.predicted = Ridge(alpha, tol=_TOLERANCE).fit(known, self.truth).predict(features[test])
+        inner = data.inner_splits(train)
+        solved = _solver(known, self.truth, inner)
+        alpha, self.within = _penalty(known, self.truth, inner, solved)
+        (slope,), (intercept,) = solved(None, [alpha])
+        self.predicted = features[test] @ slope + intercept
 
 
-def _penalty(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray]:
+_Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
+"""Of an inner fold (None: of all) and penalties: slopes (penalties, features) and intercepts of ridge regression."""
+
+
+def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
+    """Ridge regressions of the inner folds and of all of them, by scikit-learn, or from sums where that is less work.
+
+    Iterations for sparse features go over all rows, and the more rows there are, the more iterations it takes. Where
+    there are many more rows than features, the cross products of each fold are summed once: the others of an inner
+    fold are all but its own.
+    """
+    rows, columns = features.shape
+    if not sparse.issparse(features) or not columns * _TALL < rows or columns > _MOST_SUMMED:
+
+        def by_rows(fold, alphas):
+            learned = slice(None) if fold is None else inner[fold][0]
+            copies = np.repeat(truth[learned, None], len(alphas), axis=1)
+            ridge = Ridge(np.array(alphas), tol=_TOLERANCE).fit(features[learned], copies)
+            return np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_)
+
+        return by_rows
+    parts = [_cross_products(features[test], truth[test]) for _, test in inner]
+    whole = np.sum(parts, axis=0)
+
+    def by_sums(fold, alphas):
+        sums = whole if fold is None else whole - parts[fold]
+        mean = sums[-1, :-1] / sums[-1, -1]
+        centred = sums[:-1, :-1] - sums[-1, -1] * np.outer(mean, mean)
+        within, with_truth = centred[:-1, :-1], centred[:-1, -1]
+        slopes = np.array([solve(within + alpha * np.eye(columns), with_truth, assume_a="pos") for alpha in alphas])
+        return slopes, mean[-1] - slopes @ mean[:-1]
+
+    return by_sums
+
+
+def _cross_products(features, truth: np.ndarray) -> np.ndarray:
+    """Sums over rows of all products of two of the features, the truth and 1."""
+    columns = features.shape[1] + 2
+    total = np.zeros((columns, columns))
+    for start in range(0, features.shape[0], _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        block = np.column_stack([features[rows].toarray(), truth[rows], np.ones(len(truth[rows]))])
+        total += block.T @ block
+    return total
+
+
+def _penalty(
+    features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]], solved: _Solver
+) -> tuple[float, np.ndarray]:
     """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice; and what they predict."""
-    copies = np.repeat(truth[:, None], len(ALPHAS), axis=1)
-    losses, predicted = [], np.empty_like(copies)
-    for train, test in inner:
-        ridge = Ridge(np.array(ALPHAS), tol=_TOLERANCE).fit(features[train], copies[train])
-        predicted[test] = ridge.predict(features[test])
-        losses.append(np.square(predicted[test] - copies[test]).mean(axis=0))
+    predicted, losses = np.empty((len(truth), len(ALPHAS))), []
+    for fold, (_, test) in enumerate(inner):
+        slopes, intercepts = solved(fold, ALPHAS)
+        predicted[test] = features[test] @ slopes.T + intercepts
+        losses.append(np.square(predicted[test] - truth[test, None]).mean(axis=0))
     best = np.mean(losses, axis=0).argmin()
     return ALPHAS[best], predicted[:, best]
 
