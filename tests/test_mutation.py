@@ -1,4 +1,7 @@
-"""The tests notice small changes of the code: what a sample of mutants came to, as it is stored."""
+"""The tests notice small changes of the code: what a sample of mutants came to, as it is stored.
+
+What was killed by a test written since counts as dead here; how many lived at first stands beside it.
+"""
 
 import json
 from pathlib import Path
