@@ -148,7 +148,11 @@ def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = 
             blocks.append(sparse.csr_matrix((counts[speaker].shape[0], 0)))
             continue
         weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
-        blocks.append(weigh.transform(counts[speaker][:, kept]) * _EACH)
+        del known
+        # In place, as the words that are kept are a copy already; of very many texts, each further one counts.
+        block = weigh.transform(counts[speaker][:, kept], copy=False)
+        block *= _EACH
+        blocks.append(block)
     return sparse.hstack(blocks, format="csr")
 
 
