@@ -202,21 +202,26 @@ def notebooks(counts: Counts) -> list[Row]:
         "at most a sixth of its time",
         ratio_at_least=6,
     )
+    return [executed_in_turn(row, counts, [__file__, "pipeline"], [__file__, "papermill"])]
+
+
+def executed_in_turn(row: Row, counts: Counts, ours: list, theirs: list) -> Row:
+    """Execute all notebooks by two programs in turn, whose last argument is a folder; both have to record the same."""
     with copied_checkout(counts) as root:
         for number in range(counts.long_pairs):
             with tempfile.TemporaryDirectory() as scratch:
-                folders = {name: Path(scratch) / name for name in ("pipeline", "papermill")}
-                times = {}
-                for name in sorted(folders, reverse=not number % 2):
-                    command = [sys.executable, __file__, name, folders[name]]
+                programs, times, values = {"ours": ours, "theirs": theirs}, {}, {}
+                for name in sorted(programs, reverse=bool(number % 2)):
+                    folder = Path(scratch) / name
+                    command = [sys.executable, *programs[name], folder]
                     times[name] = timed(lambda command=command: run(command, root=root))
-                    say(f"notebooks: pair {number + 1} of {counts.long_pairs}: {name} {times[name]:.1f} s")
-                ours, theirs = (values_of(folder / "edition" / "results") for folder in folders.values())
-                assert ours == theirs
-                row.ours.append(times["pipeline"])
-                row.theirs.append(times["papermill"])
-    row.note = f"All {len(ours):,} recorded values were equal."
-    return [row]
+                    values[name] = values_of(folder / "edition" / "results")
+                    say(f"{row.key}: pair {number + 1} of {counts.long_pairs}: {name} {times[name]:.1f} s")
+                assert values["ours"] == values["theirs"]
+                row.ours.append(times["ours"])
+                row.theirs.append(times["theirs"])
+    row.note = f"All {len(values['ours']):,} recorded values were equal."
+    return row
 
 
 def pages_of(html: Path) -> set[Path]:

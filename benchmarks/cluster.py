@@ -1,6 +1,6 @@
 """Work on a cluster of Dask, two worker processes of this machine, beside the same work in one process.
 
-    python benchmarks/cluster.py FOLDER [ADDRESS]   all notebooks, one at a time, or on the cluster of an address
+    python benchmarks/cluster.py [ADDRESS] FOLDER   all notebooks, one at a time, or on the cluster of an address
 
 dask.distributed is in no lock: where it is not installed, these rows stay as they were.
 """
@@ -16,7 +16,7 @@ import pandas as pd
 
 import book
 import growth
-from measuring import Counts, Row, in_turn, run, say, timed
+from measuring import Counts, Row, in_turn, say
 from sense7.pipeline.parts import statistics_of_parts
 from sense7.pipeline.scheduler import connect
 from sense7.workbook import read_workbook
@@ -37,7 +37,7 @@ def workers() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-def execute(folder: Path, address: str | None = None) -> None:
+def execute(folder: Path, address: str | None) -> None:
     """All notebooks, on the cluster or one at a time here."""
     edition = folder / "edition"
     with connect(address, None if address else 1) as where:
@@ -78,21 +78,7 @@ def notebooks(counts: Counts, address: str) -> Row:
         "one at a time on this machine, from warm kernels as well",
         "reported",
     )
-    with book.copied_checkout(counts) as root:
-        for number in range(counts.long_pairs):
-            with tempfile.TemporaryDirectory() as scratch:
-                sides = {"cluster": [Path(scratch) / "cluster", address], "one": [Path(scratch) / "one"]}
-                times = {}
-                for name in sorted(sides, reverse=bool(number % 2)):
-                    command = [sys.executable, __file__, *sides[name]]
-                    times[name] = timed(lambda command=command: run(command, root=root))
-                    say(f"{row.key}: pair {number + 1} of {counts.long_pairs}: {name} {times[name]:.1f} s")
-                ours, theirs = (book.values_of(folder / "edition" / "results") for folder, *_ in sides.values())
-                assert ours == theirs
-                row.ours.append(times["cluster"])
-                row.theirs.append(times["one"])
-    row.note = f"All {len(ours):,} recorded values were equal."
-    return row
+    return book.executed_in_turn(row, counts, [__file__, address], [__file__])
 
 
 def cluster(counts: Counts) -> list[Row]:
@@ -108,4 +94,5 @@ ENTRIES = {"cluster": cluster}
 
 
 if __name__ == "__main__":
-    execute(Path(sys.argv[1]), *sys.argv[2:])
+    *address, folder = sys.argv[1:]
+    execute(Path(folder), *address or [None])

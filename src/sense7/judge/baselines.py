@@ -445,7 +445,7 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
     fold are all but its own.
     """
     rows, columns = features.shape
-    if not sparse.issparse(features) or not columns * _TALL < rows or columns > _MOST_SUMMED:
+    if not sparse.issparse(features) or columns * _TALL >= rows or columns > _MOST_SUMMED:
 
         def by_rows(fold, alphas):
             learned = slice(None) if fold is None else inner[fold][0]

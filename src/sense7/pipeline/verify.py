@@ -270,7 +270,7 @@ def _require_own_data(folder: Path, facts: Mapping, provenance) -> None:
 
 
 def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
-    """Refuse where data sets besides the edition's own, which some pages show, are not here as they were."""
+    """Refuse where what some pages show besides the edition's own data is not here as it was."""
     if then.get("predictions") != now.get("predictions"):
         raise UserError(
             f"{folder / 'predictions'}: not the files that the edition was made of. Restore them, or build it again."
