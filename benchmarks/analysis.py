@@ -139,7 +139,8 @@ class Bootstrapped:
         counts = np.zeros((len(self.both), 5, 5))
         counts[np.arange(len(counts)), self.both["Affective"] - 1, self.both["overall"] - 1] = 1
         hits = np.column_stack([labels(truth) == score, ones])
-        rho = _spearman(truth, score, bootstrap.names.get_indexer(people), bootstrap.weights)
+        codes = bootstrap.names.get_indexer(people)
+        rho = bootstrap.in_every_draw(lambda weights: _spearman(truth, score, codes, weights))
         alpha = reliability.alpha_row(self.turns, bootstrap, interval="percentile")
         return {
             "alpha": (alpha["low"], alpha["high"]),
@@ -154,7 +155,7 @@ class Bootstrapped:
         """The same limits from the rows of each draw's participants, copied out."""
         found: dict[str, list[float]] = {}
         bootstrap = self.bootstrap(draws)
-        for weights in bootstrap.weights.astype(int):
+        for weights in bootstrap.weights().astype(int):
             names = np.repeat(bootstrap.names.to_numpy(), weights)
             turns, both, frame = (rows_of(table, names) for table in (self.turns, self.both, self.frame))
             one, other = (frame.loc[frame["condition"] == name, "ground_truth"] for name in (self.first, self.second))

@@ -479,7 +479,7 @@ def test_the_bound_from_turns_agrees_with_that_from_conversations(reference):
 def copied_out(study, bootstrap, draw):
     """The study with every participant as often as a draw took them, each time as somebody else."""
     conversations, turns = [], []
-    for person, times in zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True):
+    for person, times in zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True):
         for copy in range(times):
             for frame, kept in ((study.conversations, conversations), (study.turns, turns)):
                 own = frame[frame["participant"] == person]

@@ -59,7 +59,7 @@ def metrics_of(frame):
 def copies_of(frame, bootstrap):
     """The rows that each draw takes, copied out."""
     groups = dict(list(frame.groupby("participant")))
-    for weights in bootstrap.weights:
+    for weights in bootstrap.weights():
         taken = [
             groups[name]
             for name, times in zip(bootstrap.names, weights, strict=True)

@@ -229,7 +229,7 @@ def test_pairs_have_the_kappa_of_scikit_learn(small, bootstrap, measure):
 
 def test_intervals_resample_conversations_with_all_that_was_said_of_them(small, bootstrap):
     """Copying out the conversations of every draw gives the same limits."""
-    rows = [np.repeat(np.arange(len(small.conversations)), weights.astype(int)) for weights in bootstrap.weights]
+    rows = [np.repeat(np.arange(len(small.conversations)), weights.astype(int)) for weights in bootstrap.weights()]
     scores = [small.scores.iloc[chosen] for chosen in rows]
 
     def limits(values):

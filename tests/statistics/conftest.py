@@ -11,9 +11,9 @@ def copies_of():
     """Gives of a bootstrap one draw beside the sample itself, and how often that draw takes each participant."""
 
     def one_draw(bootstrap):
-        taken = bootstrap.weights[0]
+        taken = bootstrap.weights()[0]
         both = replace(bootstrap, draws=2, confidence=1.0)
-        both.__dict__["weights"] = np.stack([taken, np.ones_like(taken)])
+        both.__dict__["_weights"] = np.stack([taken, np.ones_like(taken)])
         return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
 
     return one_draw

@@ -37,7 +37,7 @@ def test_every_draw_equals_the_statistic_of_the_rows_copied_out():
     bootstrap = ParticipantBootstrap(rows["who"], draws=200, seed=5)
     drawn = bootstrap.distribution(mean, totals(rows), rows["who"])
     groups = dict(list(rows.groupby("who")))
-    for weights, value in zip(bootstrap.weights, drawn, strict=True):
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
         copied = pd.concat(
             [groups[name] for name, times in zip(bootstrap.names, weights, strict=True) for _ in range(int(times))]
         )
@@ -47,11 +47,36 @@ def test_every_draw_equals_the_statistic_of_the_rows_copied_out():
 @pytest.mark.parametrize("cells", [1, 50, 1000])
 def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeypatch):
     people = [f"P{number}" for number in range(13)]
-    whole = ParticipantBootstrap(people, draws=101, seed=3).weights
+    whole = ParticipantBootstrap(people, draws=101, seed=3).weights()
     taken = np.random.default_rng(3).integers(13, size=(101, 13))
     assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
     monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", cells)
-    assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights)
+    assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights())
+
+
+def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(monkeypatch):
+    people = pd.Series([f"P{number}" for number in range(200)])
+    small, values = ParticipantBootstrap(people, draws=101, seed=3), np.arange(400.0).reshape(200, 2)
+    weights, drawn = small.weights(), small.distribution(ratio, values, people)
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1000)
+    large = ParticipantBootstrap(people, draws=101, seed=3)
+    assert 8 * large._weights.nbytes == small._weights.nbytes
+    # They are floats to whoever computes with them: a product of bytes would run over.
+    assert large.weights().dtype == weights.dtype == float
+    assert np.array_equal(large.weights(slice(7)), weights[:7])
+    np.testing.assert_allclose(large.distribution(ratio, values, people), drawn, rtol=1e-14)
+
+
+def test_one_participant_taken_in_every_place_does_not_run_over(monkeypatch):
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1)
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})())
+    weights = ParticipantBootstrap([f"P{number}" for number in range(300)], draws=2).weights()
+    assert weights[:, 0].tolist() == [300, 300]
+    assert not weights[:, 1:].any()
+
+
+def _first_of_all(self, count, size):
+    return np.zeros(size, dtype=int)
 
 
 def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
@@ -62,7 +87,7 @@ def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
     who = pd.Series([f"P{code}" for code in generator.integers(9, size=80)])
     bootstrap = ParticipantBootstrap(who, draws=50, seed=2)
     drawn = bootstrap.distribution(_alpha_from_sums, pair_moments(ratings), who)
-    for weights, value in zip(bootstrap.weights, drawn, strict=True):
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
         times = dict(zip(bootstrap.names, weights.astype(int), strict=True))
         copied = np.concatenate([np.repeat(ratings[[row]], times[who[row]], axis=0) for row in range(len(ratings))])
         assert value == pytest.approx(cronbach_alpha(copied), abs=1e-12)
@@ -72,7 +97,7 @@ def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
 @given(participants=st.integers(1, 40), draws=st.integers(1, 50), seed=st.integers(0, 2**32))
 def test_a_draw_takes_as_many_participants_as_there_are(participants, draws, seed):
     names = [f"P{code}" for code in range(participants)]
-    weights = ParticipantBootstrap(names, draws, seed).weights
+    weights = ParticipantBootstrap(names, draws, seed).weights()
     assert weights.shape == (draws, participants)
     assert (weights.sum(axis=1) == participants).all()
 

@@ -93,7 +93,7 @@ def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
     drawn = bootstrap.distribution(
         lambda sums: sums[..., 0] / sums[..., 1], comparison._by_condition(both, names), both["participant"]
     )
-    for weights, means in zip(bootstrap.weights, drawn, strict=True):
+    for weights, means in zip(bootstrap.weights(), drawn, strict=True):
         times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
         copied = both.loc[both.index.repeat(times)]
         expected = copied.groupby("condition")["y"].mean()

@@ -166,7 +166,7 @@ def test_resampled_ranks_are_those_of_the_rows_copied_out(study):
     bootstrap = ParticipantBootstrap(frame["participant"], draws=3, seed=9)
     draws, estimates = context._gap_draws(frame, "ranks", False, bootstrap)
     topics = context._largest(frame["topic"])
-    for draw, times in enumerate([*bootstrap.weights, np.ones(len(bootstrap.names))]):
+    for draw, times in enumerate([*bootstrap.weights(), np.ones(len(bootstrap.names))]):
         # Participants in the order in which the frame has them.
         count = frame["participant"].map(dict(zip(bootstrap.names, times, strict=True))).astype(int)
         rows = frame.loc[frame.index.repeat(count)].sample(frac=1, random_state=generator.integers(99))

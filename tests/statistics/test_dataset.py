@@ -156,7 +156,7 @@ def test_the_median_in_a_draw_is_that_of_the_rows_copied_out(rows, seed):
     people, values = (np.array(column) for column in zip(*rows, strict=True))
     bootstrap = ParticipantBootstrap([*range(6)], draws=20, seed=seed)
     medians = dataset.median_in_draws(values / 4, pd.Series(people), bootstrap)
-    for weights, median in zip(bootstrap.weights, medians, strict=True):
+    for weights, median in zip(bootstrap.weights(), medians, strict=True):
         copied = np.repeat(values / 4, weights[people].astype(int))
         assert np.isnan(median) if not len(copied) else median == np.median(copied)
 

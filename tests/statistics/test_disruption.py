@@ -92,7 +92,7 @@ def test_intervals_resample_participants_with_all_their_conversations(study):
     frame = frame.assign(poor=frame["poor"] > 0)
     groups = dict(list(frame.groupby("participant")))
     drawn = {"between conversations": [], "within participants": []}
-    for weights in bootstrap.weights.astype(int):
+    for weights in bootstrap.weights().astype(int):
         copies = [groups[who] for who, times in zip(bootstrap.names, weights, strict=True) for _ in range(times)]
         rows = pd.concat([copy.assign(copy=number) for number, copy in enumerate(copies)])
         drawn["between conversations"].append(d_between(rows))

@@ -129,7 +129,7 @@ def test_resampled_loadings_are_those_of_the_rows_copied_out():
         factor._omega_and_loadings, reliability.pair_moments(frame.to_numpy()), frame.index
     )
     for draw in range(20):
-        times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))
+        times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
         rows = pd.concat([frame.loc[[name]] for name in bootstrap.names for _ in range(times[name])])
         fit = factor.fit_one_factor(rows.corr().to_numpy())
         np.testing.assert_allclose(distribution[draw, 1:], fit.loadings, atol=1e-6)

@@ -284,7 +284,7 @@ def test_conventions_in_a_draw_are_those_of_the_participants_taken(study):
     both = (truth.notna() & frame[name].notna()).to_numpy()
     draws = [
         stats.pearsonr(np.repeat(truth[both], taken), np.repeat(frame.loc[both, name], taken)).statistic
-        for taken in (weights[people[both]].astype(int) for weights in bootstrap.weights)
+        for taken in (weights[people[both]].astype(int) for weights in bootstrap.weights())
     ]
     row = compare_choices(study, bootstrap).correlations.loc[name]
     np.testing.assert_allclose([row["low"], row["high"]], np.quantile(draws, [0.025, 0.975]), atol=1e-10)

@@ -114,3 +114,20 @@ def test_without_random_effects_f_is_the_analysis_of_variance():
 def test_equal_models_have_a_ratio_of_nought():
     fit = fit_nested(nested_sums(*simulated(7)), restricted=False)
     assert likelihood_ratio(fit, fit)[0] == 0
+
+
+def test_fits_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
+    rng = np.random.default_rng(4)
+    who = pd.Series(rng.integers(12, size=150)).map("P{}".format)
+    cells = pd.Series(rng.choice(["a", "b", "c"], size=150))
+    y = rng.normal(size=150) + who.map(dict(zip(who.unique(), rng.normal(size=12), strict=True)))
+    design = np.column_stack([cells == name for name in "abc"])
+    small = nested_sums(y.to_numpy(), design, who, cells)
+    weights = rng.integers(3, size=(60, 12)).astype(float)
+    together = fit_nested(small, weights)
+    monkeypatch.setattr("sense7.statistics.mixed._ARRAYS", 1 << 17)  # so that few fit into a chunk
+    apart = fit_nested(small, weights)
+    # The search ends where a step gains less than 1e-7, and sums in another order end it a hair elsewhere.
+    np.testing.assert_allclose(apart.deviance, together.deviance, atol=1e-7)
+    for name in ("coefficients", "variances"):
+        np.testing.assert_allclose(getattr(apart, name), getattr(together, name), atol=1e-6)

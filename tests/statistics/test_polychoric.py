@@ -124,7 +124,7 @@ def test_a_resampled_ordinal_alpha_is_that_of_the_rows_copied_out():
     bootstrap = ParticipantBootstrap(frame.index, 10, 1)
     values = bootstrap.distribution(polychoric._ordinal_alpha, *polychoric.level_tables(frame))
     for draw in range(10):
-        times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))
+        times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
         rows = pd.concat([frame.loc[[name]] for name in bootstrap.names for _ in range(times[name])])
         matrix = polychoric.polychoric_matrix(rows).to_numpy()
         assert values[draw] == pytest.approx(float(reliability.alpha_from_covariances(matrix)), abs=1e-7)

@@ -106,7 +106,7 @@ def test_resampled_parts_are_those_of_the_rows_copied_out():
     table = importance.relative_importance(y, x, bootstrap)
     both = x.assign(y=y)
     draws = []
-    for weights in bootstrap.weights.astype(int):
+    for weights in bootstrap.weights().astype(int):
         times = dict(zip(bootstrap.names, weights, strict=True))
         rows = pd.concat([both.loc[[name]] for name in bootstrap.names for _ in range(times[name])]).to_numpy()
         lmg = lmg_of(rows[:, -1], rows[:, :-1])

@@ -150,7 +150,7 @@ def test_resampled_standardised_differences_equal_copied_rows(study):
 
 
 def difference_of_copies(study, bootstrap, draw):
-    times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))
+    times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
     turns = study.turns.assign(score=study.turns[SEVEN].mean(axis=1)).dropna(subset=["score"])
     conversations = turns.groupby(["conversation", "condition", "participant"], as_index=False)["score"].mean()
     turns = turns.loc[turns.index.repeat(turns["participant"].map(times))]

@@ -110,7 +110,7 @@ def noisy(seed, rows=60, items=4, people=8, holes=0.15):
 
 def copied(frame, bootstrap, draw):
     """Rows of a draw, copied out."""
-    times = dict(zip(bootstrap.names, bootstrap.weights[draw].astype(int), strict=True))
+    times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
     return pd.concat([frame.loc[[name]] for name in frame.index.unique() for _ in range(times[name])])
 
 

@@ -71,7 +71,7 @@ def test_resampling_by_weights_is_that_of_the_turns_copied_out(study):
     turns = study.turns.assign(y=turn_rating(study.turns, "dimensions")).dropna(subset=["y"])
     z = time_course.within(turns[["turn", "y"]].to_numpy(dtype=float), turns["conversation"])
     draws = bootstrap.distribution(time_course._first, z[:, :, None] * z[:, None, :], turns["participant"])
-    for times, draw in zip(bootstrap.weights, draws, strict=True):
+    for times, draw in zip(bootstrap.weights(), draws, strict=True):
         count = turns["participant"].map(dict(zip(bootstrap.names, times, strict=True))).astype(int).to_numpy()
         copies = np.repeat(z, count, axis=0)
         assert draw == pytest.approx((copies[:, 0] @ copies[:, 1]) / (copies[:, 0] @ copies[:, 0]), abs=1e-12)

@@ -164,7 +164,7 @@ def test_the_fit_does_not_depend_on_where_it_starts(turns):
     sums = nested_sums(
         turns["overall"].to_numpy(), design_of(turns), turns["participant"], turns["condition"], turns["conversation"]
     )
-    weights = bootstrap_of(type("S", (), {"conversations": turns})(), draws=20).weights
+    weights = bootstrap_of(type("S", (), {"conversations": turns})(), draws=20).weights()
     near, far = (fit_nested(sums, weights, np.array(start)) for start in ([0.7, 0.2, 0.5], [0.1, 3.0, 0.05]))
     np.testing.assert_allclose(near.variances, far.variances, atol=1e-4)
 

@@ -1,6 +1,7 @@
 """The reader as a table: what is done to a valid workbook, and what is then found and read."""
 
 import datetime as dt
+import gc
 
 import numpy as np
 import pytest
@@ -697,3 +698,20 @@ def test_a_missing_key_column_is_named_beside_those_that_are_there(minimal_sheet
     with pytest.raises(WorkbookError) as error:
         parse_sheets(sheets)
     assert f"the key column TaskId is missing in row 1 (columns present: {present})." in str(error.value)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_of_cycles_is_afterwards_as_it_was_before(on, tmp_path, minimal_sheets):
+    whole, broken = tmp_path / "whole.xlsx", tmp_path / "broken.xlsx"
+    write_sheets(minimal_sheets(), whole)
+    broken.write_bytes(whole.read_bytes()[:1000])
+    was = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        read_workbook(whole)
+        assert gc.isenabled() is on
+        with pytest.raises(UserError):
+            read_workbook(broken)
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was else gc.disable)()

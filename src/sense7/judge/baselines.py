@@ -8,7 +8,7 @@ own mean, which is about knowing the person.
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -106,7 +106,10 @@ class Baseline:
 
 
 def baseline_predictions(
-    study: Study, *, embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None
+    study: Study,
+    *,
+    names: Collection[str] | None = None,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> dict[str, Baseline]:
     r"""Predict every conversation with ground truth by every baseline.
 
@@ -131,6 +134,8 @@ def baseline_predictions(
     ----------
     study : Study
         The data. Conversations without ground truth are left out.
+    names : collection of str, optional
+        Of ``BASELINES``, those that are wanted; without it, all.
     embedder : callable or str, optional
         See :func:`sense7.judge.text_features.embed`; without it there is no row ``embeddings``.
 
@@ -164,7 +169,8 @@ def baseline_predictions(
             f"ridge regression on sentence embeddings, {data.folds}",
             lambda _: _embeddings(data, vectors),
         )
-    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items()}
+    wanted = ways.keys() if names is None else names
+    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
 
 
 def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Baseline:

@@ -430,7 +430,7 @@ def text_baselines(study: Study) -> dict[str, tuple[float, float]]:
         baseline that has no predictions is left out. The participant's own mean is no such baseline: it sees
         ratings, and the ceiling does not bind it.
     """
-    found = baseline_predictions(study)
+    found = baseline_predictions(study, names=_TEXT_BASELINES)
     judges = {}
     for name in _TEXT_BASELINES:
         frame = found[name].predictions
@@ -586,7 +586,7 @@ def _apart(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: st
     ones = np.ones((1, len(counts)))
     fit = fit_nested(sums)
     shares = _shares(fit_nested(sums, ones), ones @ counts, of_turns=of_turns)[0]
-    weights = bootstrap.weights[:draws, bootstrap.names.get_indexer(sums.participants)]
+    weights = bootstrap.weights(slice(draws))[:, bootstrap.names.get_indexer(sums.participants)]
     many = None
     if not bootstrap.too_few(frame["participant"]):
         start = fit.variances[:3] / fit.variances[3]
@@ -685,7 +685,7 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
     known = np.isfinite(shares.draws)
     many = None
     if known.any():
-        weights = bootstrap.weights[: len(shares.draws)][known]
+        weights = bootstrap.weights(slice(len(shares.draws)))[known]
         many = _ceilings(level_thresholds(weights @ counts), np.clip(shares.draws[known], 0, 1))
     rows = {}
     for name, (_, unit) in CEILINGS.items():

@@ -241,7 +241,9 @@ class _Scored:
             found["spearman"] = _spearman(self.truth, self.score, np.zeros(self.n, int), np.ones((1, 1)))[0]
         else:
             codes = bootstrap.names.get_indexer(self.participant)
-            found["spearman"] = _spearman(self.truth, self.score, codes, bootstrap.weights)
+            found["spearman"] = bootstrap.in_every_draw(
+                lambda weights: _spearman(self.truth, self.score, codes, weights)
+            )
         return {name: found[name] for name in METRICS}
 
     def missing(self, name: str) -> str:
@@ -301,11 +303,13 @@ def _spearman(x: np.ndarray, y: np.ndarray, codes: np.ndarray, weights: np.ndarr
     masses = mass_by(at_x, len(levels_x)), mass_by(at_y, len(levels_y))
     step = max(1, _MOST_NUMBERS // len(first))
     for start in range(0, len(weights), step):
-        chunk = weights[start : start + step].T
+        chunk = np.ascontiguousarray(weights[start : start + step].T)
         ranks, squares = [], []
         for mass in masses:
             taken = mass @ chunk
-            rank = np.cumsum(taken, axis=0) - (taken + taken.sum(axis=0)) / 2
+            rank = np.cumsum(taken, axis=0)
+            rank -= rank[-1] / 2
+            rank -= taken / 2
             squares.append((taken * rank * rank).sum(axis=0))
             ranks.append(rank)
         products = ranks[0][at_x]

@@ -181,17 +181,38 @@ class ParticipantBootstrap:
         return pd.Index(sorted(pd.unique(pd.Series(self.participants).dropna())))
 
     @cached_property
-    def weights(self) -> np.ndarray:
-        """How often each draw takes each participant: (draws, participants)."""
+    def _weights(self) -> np.ndarray:
         count = len(self.names)
         generator = np.random.default_rng(self.seed)
-        table = np.empty((self.draws, count))
-        for piece in pieces(self.draws, count):  # of many participants, the whole is held once only
+        # Of many participants, the table is held in the smallest whole numbers: up to an eighth of the memory.
+        few = self.draws * count <= _CELLS
+        table = np.empty((self.draws, count), dtype=float if few else np.min_scalar_type(count))
+        for piece in pieces(self.draws, count):
             part = table[piece]
             taken = generator.integers(count, size=part.shape)
             cells = taken + count * np.arange(len(part))[:, None]
             part[:] = np.bincount(cells.ravel(), minlength=part.size).reshape(part.shape)
         return table
+
+    def weights(self, draws: slice = slice(None)) -> np.ndarray:
+        """How often each draw takes each participant.
+
+        Parameters
+        ----------
+        draws : slice, optional
+            Of these draws only: of many participants, the table of all takes gigabytes.
+
+        Returns
+        -------
+        array of float, shape (draws, participants)
+            Whole numbers, in the order of ``names``; not to be changed.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1).weights().sum(axis=1).tolist()
+        [3.0, 3.0]
+        """
+        return self._weights[draws].astype(float, copy=False)
 
     def distribution(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
@@ -208,7 +229,32 @@ class ParticipantBootstrap:
             Participant of each row.
         """
         sums = self._sums(values, participants)
-        return self._of(statistic, self.weights @ sums.reshape(len(sums), -1), values)
+        flat = sums.reshape(len(sums), -1)
+        return self._of(statistic, self.in_every_draw(lambda weights: weights @ flat), values)
+
+    def in_every_draw(
+        self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None
+    ) -> np.ndarray:
+        """Return a statistic of the weights in every draw, computed from some draws at a time.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes :meth:`weights` of some draws, shape (draws, participants), and returns shape (draws, ...).
+        width : int
+            Numbers that it holds for a draw, where they are more than the participants.
+        most : int, optional
+            Largest number of draws at a time.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1)
+        >>> bootstrap.in_every_draw(lambda weights: weights.sum(axis=1)).tolist()
+        [3.0, 3.0]
+        """
+        drawn = pieces(self.draws, max(width, len(self.names)), most)
+        parts = [statistic(self.weights(piece)) for piece in drawn]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def without_each(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series

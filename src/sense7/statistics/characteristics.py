@@ -290,7 +290,8 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
         p = _share_as_strong(
             lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
         )
-    draws = spearman_in_draws(x, y_values, bootstrap.weights[:, bootstrap.names.get_indexer(values.index)])
+    place = bootstrap.names.get_indexer(values.index)
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights[:, place]))
     return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
 
 

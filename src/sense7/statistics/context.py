@@ -706,8 +706,8 @@ def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple
             means = gap @ member / (rows @ member)
             return means - (gap.sum(axis=1) / rows.sum(axis=1))[:, None] if centred else means
 
-    draws = [_topic_gaps(bootstrap.weights[piece][:, codes]) for piece in pieces(bootstrap.draws, len(codes), _CHUNK)]
-    return np.concatenate(draws), _topic_gaps(np.ones((1, len(codes))))[0]
+    draws = bootstrap.in_every_draw(lambda weights: _topic_gaps(weights[:, codes]), len(codes), _CHUNK)
+    return draws, _topic_gaps(np.ones((1, len(codes))))[0]
 
 
 def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

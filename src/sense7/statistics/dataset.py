@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, ratio
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -423,14 +423,15 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     codes = bootstrap.names.get_indexer(participants)
     # Few participants have any one value: the table of both is nearly empty.
     often = sparse.csr_array((np.ones(len(codes)), (place, codes)), shape=(len(distinct), len(bootstrap.names)))
-    medians = []
-    for piece in pieces(bootstrap.draws, max(len(distinct), len(bootstrap.names))):
-        below = np.cumsum((often @ bootstrap.weights[piece].T).T, axis=1)
+
+    def medians(weights: np.ndarray) -> np.ndarray:
+        below = np.cumsum((often @ weights.T).T, axis=1)
         rows = below[:, -1:]
         # The row of rank r, from 0, holds the first value up to which more than r rows lie.
         middle = [np.minimum((below <= rank).sum(axis=1), len(distinct) - 1) for rank in ((rows - 1) // 2, rows // 2)]
-        medians.append(np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan))
-    return np.concatenate(medians)
+        return np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan)
+
+    return bootstrap.in_every_draw(medians, len(distinct))
 
 
 def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> pd.DataFrame:

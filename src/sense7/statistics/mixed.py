@@ -8,6 +8,8 @@ dependably where the participants' variance is near nought.)
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -134,35 +136,58 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
 def _fit_at_once(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What :class:`RandomIntercept` holds; the ratio of the standard deviations by golden section."""
     left, right = np.zeros(len(sums)), np.full(len(sums), _LARGEST_RATIO)
+    by_size = _BySize.of(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-        at_low, at_high = _deviance(sums, low), _deviance(sums, high)
+        at_low, at_high = _deviance(by_size, low), _deviance(by_size, high)
         for _ in range(_STEPS):
             lower = at_low <= at_high
             left, right = np.where(lower, left, low), np.where(lower, high, right)
             new = np.where(lower, right - _GOLDEN * (right - left), left + _GOLDEN * (right - left))
-            at_new = _deviance(sums, new)
+            at_new = _deviance(by_size, new)
             # The other inner point is where one of the last two was.
             low, high = np.where(lower, new, high), np.where(lower, low, new)
             at_low, at_high = np.where(lower, at_new, at_high), np.where(lower, at_low, at_new)
         ratio = (left + right) / 2
         # The minimum may be the boundary itself.
-        ratio = np.where(_deviance(sums, np.zeros_like(ratio)) <= _deviance(sums, ratio), 0.0, ratio)
-        cross, _, freedom = _weighted(sums, ratio)
-        inverse, coefficients, residual = _solve(cross, freedom)
+        ratio = np.where(_deviance(by_size, np.zeros_like(ratio)) <= _deviance(by_size, ratio), 0.0, ratio)
+        cross, _ = by_size.weighted(ratio)
+        inverse, coefficients, residual = _solve(cross, by_size.freedom)
         errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
     return coefficients, errors, residual * ratio**2, residual
 
 
-def _weighted(sums: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weighted cross products of (design, y), log-determinant of the weights, degrees of freedom."""
-    width = sums.shape[-1] // 2
-    people, rows = sums[..., width, 0], sums[..., width, 1]
-    size = np.divide(rows, people, out=np.zeros_like(rows), where=people > 0)
-    factor = ratio[..., None] ** 2
-    weight = factor / (1 + size * factor)
-    cross = (sums[..., :width, :width] - weight[..., None, None] * sums[..., :width, width:]).sum(axis=-3)
-    return cross, (people * np.log1p(size * factor)).sum(axis=-1), rows.sum(axis=-1) - (width - 1)
+class _BySize(NamedTuple):
+    """The sums of some fits, as every step of them takes them.
+
+    Participants (fits, sizes) of so many rows (fits, sizes), all cross products (fits, p + 1, p + 1), outer products of
+    the sums by size (fits, sizes, (p + 1)^2), and degrees of freedom (fits,).
+    """
+
+    people: np.ndarray
+    size: np.ndarray
+    products: np.ndarray
+    outer: np.ndarray
+    freedom: np.ndarray
+
+    @classmethod
+    def of(cls, sums: np.ndarray) -> "_BySize":
+        width = sums.shape[-1] // 2
+        people, rows = sums[..., width, 0], sums[..., width, 1]
+        return cls(
+            people,
+            np.divide(rows, people, out=np.zeros_like(rows), where=people > 0),
+            sums[..., :width, :width].sum(axis=-3),
+            sums[..., :width, width:].reshape(*sums.shape[:-2], width * width),
+            rows.sum(axis=-1) - (width - 1),
+        )
+
+    def weighted(self, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted cross products of (design, y), and log-determinant of the weights."""
+        factor = ratio[..., None] ** 2
+        weight = factor / (1 + self.size * factor)
+        cross = self.products - (weight[..., None, :] @ self.outer).reshape(self.products.shape)
+        return cross, (self.people * np.log1p(self.size * factor)).sum(axis=-1)
 
 
 def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -177,18 +202,19 @@ def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return inverse, coefficients, (q - (coefficients * c).sum(axis=-1)) / freedom
 
 
-def _deviance(sums: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+def _deviance(sums: _BySize, ratio: np.ndarray) -> np.ndarray:
     """Minus twice the restricted log-likelihood, up to a constant."""
-    cross, log_weights, freedom = _weighted(sums, ratio)
-    _, _, residual = _solve(cross, freedom)
-    return freedom * np.log(residual) + log_weights + np.log(np.linalg.det(cross[..., :-1, :-1]))
+    cross, log_weights = sums.weighted(ratio)
+    _, _, residual = _solve(cross, sums.freedom)
+    return sums.freedom * np.log(residual) + log_weights + np.log(np.linalg.det(cross[..., :-1, :-1]))
 
 
 _PARTS = 3
 _LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
 _ITERATIONS = 40
 _CHUNK = 250
-"""Resamplings fitted at once: what fits into the cache is faster."""
+_ARRAYS = 128
+"""Resamplings fitted at once, and numbers held for each cell of one: what fits into the cache is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +248,46 @@ class NestedSums:
     squares: np.ndarray
     within: np.ndarray
     free: np.ndarray
+
+    # What follows from these, and is needed at every step of every fit.
+
+    @cached_property
+    def person(self) -> np.ndarray:
+        """Number of the participant of each cell."""
+        return np.repeat(np.arange(len(self.participants)), np.diff([*self.starts, len(self.design)]))
+
+    @cached_property
+    def one_condition(self) -> np.ndarray | None:
+        """The condition of each cell, if each is in one, and each participant in it once at most; else None."""
+        ones, condition = self.design == 1, self.design.argmax(axis=1)
+        apart = (ones.sum(axis=1) == 1).all() and np.count_nonzero(self.design) == len(self.design)
+        key = self.person * self.design.shape[1] + condition
+        return condition if apart and len(np.unique(key)) == len(key) else None
+
+    @cached_property
+    def products(self) -> np.ndarray:
+        """Products of the fixed effects: (cells, p * p)."""
+        return (self.design[:, :, None] * self.design[:, None, :]).reshape(len(self.design), -1)
+
+    @cached_property
+    def rows_by_size(self) -> np.ndarray:
+        """Number of rows of each cell: (cells, sizes)."""
+        return self.counts * self.sizes
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Number of rows of each participant."""
+        return np.add.reduceat(self.counts @ self.sizes, self.starts)
+
+    @cached_property
+    def counts_of_person(self) -> np.ndarray:
+        """Number of groups of each participant: (participants, sizes)."""
+        return np.add.reduceat(self.counts, self.starts, axis=0)
+
+    @cached_property
+    def squares_of_person(self) -> np.ndarray:
+        """Sum of squared group totals by size of each participant: (participants, sizes)."""
+        return np.add.reduceat(self.squares, self.starts, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +419,7 @@ def fit_nested(
         fit = fit_nested(sums, np.ones((1, len(sums.participants))), start, restricted=restricted)
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
     begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
-    width = _PARTS * len(sums.participants)
+    width = _ARRAYS * len(sums.design)
     fits = [_fit_chunk(sums, weights[piece], begin, restricted) for piece in pieces(len(weights), width, _CHUNK)]
     return Nested(*(np.concatenate([getattr(fit, name) for fit in fits]) for name in Nested.__dataclass_fields__))
 
@@ -394,7 +460,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restric
 
 def _newton_step(sums, weights, place, value, free, restricted) -> np.ndarray:
     """A descending step from differences of the deviance."""
-    width, count = 1e-3 / max(1.0, float((sums.counts * sums.sizes).sum(axis=1).max()) / 50), len(free)
+    width, count = 1e-3 / max(1.0, float(sums.rows_by_size.sum(axis=1).max()) / 50), len(free)
     at = lambda *moves: _nested_deviance(sums, weights, place + sum(moves), restricted)  # noqa: E731
     unit = width * np.eye(_PARTS)[free]
     ahead, behind = [at(e) for e in unit], [at(-e) for e in unit]
@@ -425,35 +491,29 @@ def _nested_cross(
     people, cells, groups = ratios[:, :1], ratios[:, 1:2], ratios[:, 2:]
     by_person = lambda values: np.add.reduceat(values, sums.starts, axis=1)  # noqa: E731
     shrink = 1 / (1 + sums.sizes * groups)
-    information, total = shrink @ (sums.counts * sums.sizes).T, shrink @ sums.totals.T
+    information, total = shrink @ sums.rows_by_size.T, shrink @ sums.totals.T
     inner = 1 / (1 + cells * information)
-    square = shrink @ np.add.reduceat(sums.squares, sums.starts, axis=0).T - by_person(cells * inner * total**2)
-    logs = -np.log(shrink) @ np.add.reduceat(sums.counts, sums.starts, axis=0).T - by_person(np.log(inner))
+    square = shrink @ sums.squares_of_person.T - by_person(cells * inner * total**2)
+    logs = -np.log(shrink) @ sums.counts_of_person.T - by_person(np.log(inner))
     held, summed = information * inner, total * inner
-    person = np.repeat(np.arange(len(sums.participants)), np.diff([*sums.starts, len(sums.design)]))
-    width = sums.design.shape[1] + 1
+    person, width = sums.person, sums.design.shape[1] + 1
     outer = np.empty((len(weights), len(sums.participants), width))
     outer[:, :, -1] = by_person(summed)
-    single = (sums.design == 1).sum() == len(sums.design) == np.count_nonzero(sums.design.any(axis=1))
-    condition = sums.design.argmax(axis=1)
-    if single and (sums.design != 0).sum() == len(person) == len(np.unique(person * width + condition)):
-        # Each cell in one condition, each participant at most once in each: no sums to take.
+    if sums.one_condition is not None:  # no sums to take
         outer[:, :, :-1] = 0
-        outer[:, person, condition] = held
+        outer[:, person, sums.one_condition] = held
     else:
         outer[:, :, :-1] = by_person(held[:, :, None] * sums.design)
     whole = by_person(held)
     factor = people / (1 + people * whole)
     taken = weights[:, person]
-    products = (sums.design[:, :, None] * sums.design[:, None, :]).reshape(len(sums.design), -1)
     cross = np.empty((len(weights), width, width))
-    cross[:, :-1, :-1] = ((taken * held) @ products).reshape(len(weights), width - 1, width - 1)
+    cross[:, :-1, :-1] = ((taken * held) @ sums.products).reshape(len(weights), width - 1, width - 1)
     cross[:, -1, :-1] = cross[:, :-1, -1] = (taken * summed) @ sums.design
     cross[:, -1, -1] = (weights * (square + sums.within)).sum(axis=1)
     cross -= np.swapaxes(outer * (weights * factor)[:, :, None], 1, 2) @ outer
     logs = (weights * (logs + np.log1p(people * whole))).sum(axis=1)
-    rows = np.add.reduceat(sums.counts @ sums.sizes, sums.starts)
-    return cross, logs, weights @ rows - (width - 1 if restricted else 0)
+    return cross, logs, weights @ sums.rows - (width - 1 if restricted else 0)
 
 
 def _nested_deviance(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restricted: bool) -> np.ndarray:

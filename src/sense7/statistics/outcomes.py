@@ -425,7 +425,8 @@ def spearman_row(
     estimate = spearman(first, second, np.ones((1, len(first))), counts=counts)[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
-    draws = spearman(first, second, bootstrap.weights, bootstrap.names.get_indexer(participants), counts)
+    codes = bootstrap.names.get_indexer(participants)
+    draws = bootstrap.in_every_draw(lambda weights: spearman(first, second, weights, codes, counts))
     low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)

@@ -354,7 +354,7 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
     tried = [number for number in NUMBERS if number <= most]
     # By one thread: sums come out alike on every machine, and threads only get in the way of matrices so small.
     with threadpool_limits(limits=1, user_api="blas"):
-        weights = bootstrap.weights[:AGAIN, bootstrap.names.get_indexer(used["participant"])]
+        weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.names.get_indexer(used["participant"])]
         curves = _stability_curves(used["terms"].tolist(), vocabulary, tried, weights[:RESAMPLINGS], bootstrap.seed)
         place, p = farthest_above(curves)
         number = tried[place]

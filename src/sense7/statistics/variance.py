@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
@@ -135,7 +135,7 @@ def variance_parts(
     own, estimates = replace(bootstrap, draws=min(bootstrap.draws, draws)), fit.variances[places]
     resampled = np.full((own.draws, len(places)), np.nan)
     if not own.too_few(frame["participant"]):
-        weights = own.weights[:, own.names.get_indexer(sums.participants)]
+        weights = own.weights()[:, own.names.get_indexer(sums.participants)]
         resampled = fit_nested(sums, weights, fit.variances[:3] / fit.variances[3]).variances[:, places]
         resampled[~np.isfinite(resampled).all(axis=1)] = np.nan  # a fit that failed tells no part
 
@@ -461,7 +461,7 @@ def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method)
             return np.column_stack([two, one, two - one])
 
     estimates = apart(np.ones((1, len(bootstrap.names))))[0]
-    draws = np.concatenate([apart(bootstrap.weights[piece]) for piece in pieces(bootstrap.draws, len(y))])
+    draws = bootstrap.in_every_draw(apart, len(y))
     rows = {}
     for place, name in enumerate(names):
         counted = [counts[place]] if place < 2 else counts

@@ -7,6 +7,9 @@ its cells and says what was done. Conventions: the facts of the official release
 ``book/format.md``.
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sense7.study import Study
@@ -58,9 +61,24 @@ def read_workbook(
     WorkbookError
         If the analysis is impossible, or ``strict`` and anything was found; lists every finding.
     """
-    sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
     name = name or Path(path).stem
-    return parse_sheets(sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name, part=part)
+    with _uncollected():
+        sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
+        return parse_sheets(
+            sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name, part=part
+        )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the collector of cycles: reading makes many objects and no cycles, and looking for some takes a third."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def parse_sheets(
