@@ -546,6 +546,8 @@ def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels
             resources={"metadata": {"path": str(folder)}},
             kernel_manager_class=kernels.manager(ipython),
             progress_bar=False,
+            # Else all of it is written anew before and after every cell, and nobody looks.
+            request_save_on_cell_execute=False,
             # Notices about unencrypted loopback ports and about being shut down say nothing about the notebook.
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
