@@ -1,7 +1,6 @@
 """Kernels that start warm: equal to fresh ones, gone with the build, and done without where there is no fork."""
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -9,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import zmq
 
 from sense7 import sources
 from sense7.pipeline import execute, warm_kernels
@@ -114,13 +112,3 @@ def test_the_end_of_a_kernel_is_known_with_its_exit_code(tmp_path, ends):
     assert ends(second.pid)
     with pytest.raises(NurseryError, match="gone"):
         nursery.fork([], str(tmp_path), {})
-
-
-@pytest.mark.parametrize(
-    ("error", "shown"),
-    [(zmq.ZMQError(zmq.ENOTSOCK), False), (zmq.ZMQError(zmq.EAGAIN), True), (ValueError("x"), True), (None, True)],
-    ids=["closed sockets", "another error of a socket", "any other error", "no error"],
-)
-def test_a_kernel_does_not_complain_of_its_own_closed_sockets(error, shown):
-    record = logging.makeLogRecord({"msg": "Uncaught exception", "exc_info": error and (type(error), error, None)})
-    assert warm_kernels._is_news(record) is shown

@@ -548,7 +548,9 @@ def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels
             progress_bar=False,
             # Else all of it is written anew before and after every cell, and nobody looks.
             request_save_on_cell_execute=False,
-            # Notices about unencrypted loopback ports and about being shut down say nothing about the notebook.
+            # All that it gave is here by then. A kernel that is asked to end takes a while.
+            shutdown_kernel="immediate",
+            # Notices about unencrypted loopback ports say nothing about the notebook.
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
     finally:

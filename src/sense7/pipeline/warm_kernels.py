@@ -12,11 +12,9 @@ relied on under Linux only; elsewhere, and wherever it fails, kernels start fres
 """
 
 import contextlib
-import errno
 import gc
 import importlib
 import json
-import logging
 import os
 import pkgutil
 import random
@@ -298,11 +296,6 @@ def _end(selector: selectors.BaseSelector, kernels: dict, pid: int) -> None:
         line.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a complaint is more than that of a kernel which is asked to end when its sockets are closed already."""
-    return not record.exc_info or getattr(record.exc_info[1], "errno", None) != errno.ENOTSOCK
-
-
 def _become_kernel(request: dict, nursery: int) -> None:
     """Turn this copy into the kernel that was asked for."""
     os.setsid()
@@ -314,7 +307,6 @@ def _become_kernel(request: dict, nursery: int) -> None:
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()  # else every copy would begin with the same state
     sys.argv = ["ipykernel_launcher", *request["arguments"]]
-    logging.getLogger("tornado.general").addFilter(_is_news)
     from ipykernel.kernelapp import launch_new_instance
 
     launch_new_instance()
