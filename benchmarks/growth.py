@@ -189,7 +189,7 @@ def growth_exponents(sizes: dict) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure all sizes, or do one step."""
+    """Measure all sizes, make the data of one, or do one step."""
     root = find_checkout()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, nargs="+", default=[1, 10])
@@ -197,10 +197,14 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds that a step may take")
     parser.add_argument("--out", type=Path, default=root / "data" / "growth.json")
     parser.add_argument("--kept", type=Path, default=root / "_build" / "bench", help="folder of the data")
+    parser.add_argument("--make", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.make:
+        make_data(given.make, given.folder)
+        return
     if given.step:
         run_step(given.step, given.folder, given.data)
         return
@@ -212,6 +216,9 @@ def main() -> None:
     for times in given.times:
         folder = given.kept / f"{times} times"
         print(f"{times} times: making the data, unless they are there", flush=True)
+        # In a process of its own: a step's peak counts from that of the process that starts it.
+        making = [sys.executable, __file__, "--make", str(times), "--folder", str(folder)]
+        subprocess.run(making, check=True)  # noqa: S603 - this file itself
         data = make_data(times, folder)
         steps = [f"read {name}" for name in data] + ["ground truth", *digests, "ledger"]
         sizes[str(times)] = {"conversations": CONVERSATIONS * times, "steps": {}}

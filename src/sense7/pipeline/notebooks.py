@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -150,18 +151,25 @@ def _own_settings(path: Path, settings) -> dict:
     """What a notebook's metadata say: what it rests on, and schemas of its own parameters."""
     import jsonschema
 
-    names = {"type": "array", "items": {"type": "string"}}
-    schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.json$"}}
-    known = {"needs": names, "sources": names, "stored": results, "parameters": schemas}
-    shape = {"type": "object", "properties": known, "additionalProperties": False}
     try:
-        jsonschema.validate(settings, shape)
+        _settings_validator().validate(settings)
         for schema in settings.get("parameters", {}).values():
             jsonschema.Draft202012Validator.check_schema(schema)
     except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
         raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Mend it.") from None
     return dict(settings)
+
+
+@cache
+def _settings_validator():
+    """Made once: to make one takes longer than to use it."""
+    import jsonschema
+
+    names = {"type": "array", "items": {"type": "string"}}
+    schemas = {"type": "object", "additionalProperties": {"type": "object"}}
+    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.json$"}}
+    known = {"needs": names, "sources": names, "stored": results, "parameters": schemas}
+    return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})
 
 
 def _assignment(statement: ast.stmt) -> tuple[str, object]:

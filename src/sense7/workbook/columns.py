@@ -11,7 +11,7 @@ from sense7.study import ABSENT
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.sheets import Sheet, cell_name
-from sense7.workbook.values import is_blank
+from sense7.workbook.values import count_filled
 
 __all__ = ["KEY_COLUMNS", "Table", "column_report", "locate_sheet", "place_of", "report_state"]
 
@@ -102,6 +102,7 @@ class Table:
         self.positions = _match_columns(official, sheet, findings)
         self.filled: dict[str, int] = {}
         self.read: dict[str, int] = {}
+        self._cells: dict[str, list] = {}
         missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
         for key in missing_keys:
             present = ", ".join(filter(None, sheet.header)) or "none"
@@ -121,9 +122,11 @@ class Table:
         return len(self.sheet.rows)
 
     def cells(self, official: str) -> list:
-        """Cells of a column; all None where the column is missing."""
-        position = self.positions.get(official)
-        return [None] * self.length if position is None else self.sheet.column(position)
+        """Cells of a column, not to be changed; all None where the column is missing."""
+        if official not in self._cells:
+            position = self.positions.get(official)
+            self._cells[official] = [None] * self.length if position is None else self.sheet.column(position)
+        return self._cells[official]
 
     def place(self, official: str) -> dict:
         """Where a column stands or would stand, as arguments of ``Findings.add``."""
@@ -142,8 +145,7 @@ class Table:
             position = self.positions.get(column.official)
             filled = self.filled.get(column.official)
             if filled is None:
-                cells = self.cells(column.official)
-                filled = len(cells) - sum(map(is_blank, cells))
+                filled = count_filled(self.cells(column.official))
             records.append(
                 {
                     "sheet": self.official,

@@ -176,8 +176,9 @@ def _sheet(source, metadata, blanks: Blanks) -> Sheet:
     rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
     while rows and not _filled(rows[-1]):
         rows.pop()
-    width = max(_filled(header, ""), max(map(_filled, rows), default=0))
+    width = _filled(header, "")
     if width < len(header):
+        width = max(width, max(map(_filled, rows), default=0))
         header, rows = header[:width], [row[:width] for row in rows]
     return Sheet(
         name=metadata.name,

@@ -6,12 +6,24 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-__all__ = ["as_name", "as_number", "as_text", "group_spellings", "is_blank", "match_ids"]
+__all__ = ["as_name", "as_number", "as_text", "count_filled", "group_spellings", "is_blank", "match_ids"]
 
 
 def is_blank(cell) -> bool:
     """Whether a cell holds nothing, or nothing but space."""
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+    return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def count_filled(cells: list) -> int:
+    """How many of many cells are not blank.
+
+    Examples
+    --------
+    >>> count_filled([None, "", " ", "a", 0.0, False])
+    3
+    """
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
 
 
 def as_text(cell) -> str | None:
