@@ -36,15 +36,16 @@ PROFILE = "profile"
 """Name of what is no entry: where the time of a cold build goes."""
 
 REASONS: dict[str, str] = {
-    "reading": "Of 0.24 s, calamine's own reading of the XML takes 0.08 s, the examination of the package for bombs and "
-    "lost values, which the peer leaves out, 0.045 s, and checks and frames 0.08 s (each timed by itself).",
-    "notebooks": "Executing all notebooks takes 47 s of processor time: the notebooks' own work and what forking costs "
-    "40 s, imports 3 s, papermill 4 s. Two processors need 24 s for that, whatever starts warm. The goal asks for "
-    "18 s, which only less work could reach.",
-    "book_cold": "About 70 s of processor time: 47 s for the notebooks, and 20 s for Jupyter Book, which makes the pages "
-    "in one process when they are done (two gained 2 s). The goal asks for 33 s, less than two processors need for it.",
-    "book_unchanged": "The goal hangs on the cold build, which became faster: 1.24 s, where 1.3 s were measured. Imports "
-    "of pandas and jupytext take 0.4 s of them, the notebooks that are looked through the same.",
+    "reading": "Of 0.24 s, calamine's own reading of the XML takes 0.08 s, the examination of the package for bombs "
+    "and lost values, which the peer leaves out, 0.045 s, and checks and frames 0.08 s (each timed by itself).",
+    "notebooks": "Executing all notebooks takes 47 s of processor time: the notebooks' own work and what forking "
+    "costs 40 s, imports 3 s, papermill 4 s. Two processors need 24 s for that, whatever starts warm. The goal asks "
+    "for 18 s, which only less work could reach.",
+    "book_cold": "About 70 s of processor time: 47 s for the notebooks, and 20 s for Jupyter Book, which makes the "
+    "pages in one process when they are done (two gained 2 s). The goal asks for 33 s, less than two "
+    "processors need for it.",
+    "book_unchanged": "The goal hangs on the cold build, which became faster: 1.24 s, where 1.3 s were measured. "
+    "Imports of pandas and jupytext take 0.4 s of them, the notebooks that are looked through the same.",
 }
 """Key of a row that misses its goal -> the measured reason, which the page shows."""
 
