@@ -25,7 +25,7 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map(
 unholdable = st.sampled_from(["\ud800", "\udfff", "\ufffe", "\uffff"])
 names = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8).filter(str.strip)
 levels = st.sampled_from([None, None, "good", "Very Good", "unknown", "1", 5.0, 3.0, "excellent", " poor "])
-ages = st.none() | st.integers(18, 99).map(float) | st.just("no answer") | texts
+ages = st.none() | st.integers(18, 99).map(float) | st.just("no answer")
 
 
 @st.composite
@@ -51,7 +51,7 @@ def studies(draw, text=texts):
             "Comment": cells(st.none() | text, 16),
             "Affective": cells(levels, 16),
         },
-        "participants": {"PID": sorted(set(people)), "Age": cells(ages, len(set(people)))},
+        "participants": {"PID": sorted(set(people)), "Age": cells(ages | text, len(set(people)))},
     }
     for sheet, column in (("messages", "Relational"), ("messages", "Comment"), ("tasks", "PreTaskImportance")):
         if draw(st.booleans()):
