@@ -52,7 +52,7 @@ def test_it_says_what_is_in_a_workbook(check, workbook):
         "Never asked: Messages.Cognitive",
         "Not recorded: Messages.Retry",
         "Not matched: Messages.Mood",
-        "1 warnings, 1 places",
+        "1 warning, 1 place",
     ):
         assert line in out
     assert "warning: sheet Messages, column Mood: the official format does not describe this column" in out

@@ -1,6 +1,17 @@
 """Text for a terminal, which would obey escape sequences that a workbook or a server put into it."""
 
-__all__ = ["plain", "plain_lines"]
+__all__ = ["count_of", "plain", "plain_lines"]
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> count_of(1, "item"), count_of(1200, "warning"), count_of(0, "copy", "copies")
+    ('1 item', '1,200 warnings', '0 copies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def plain(text: str) -> str:

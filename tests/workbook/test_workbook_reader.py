@@ -22,8 +22,8 @@ TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
 @pytest.fixture
 def read(minimal_sheets):
     """Read a minimal workbook with changes; see ``minimal_sheets``."""
-    return lambda *, prompted_condition=None, **changes: parse_sheets(
-        minimal_sheets(**changes), prompted_condition=prompted_condition
+    return lambda *, prompted_condition=None, strict=False, **changes: parse_sheets(
+        minimal_sheets(**changes), prompted_condition=prompted_condition, strict=strict
     )
 
 
@@ -190,7 +190,6 @@ def test_strict_makes_every_warning_an_error(minimal_sheets):
         ({"messages": {"Mood": "x"}}, "unknown-column", "sheet Messages, column Mood"),
         ({"messages": {"": "x"}}, "nameless-column", "sheet Messages, column P (no name)"),
         ({"messages": {"affective ": "x"}}, "duplicate-column", "sheet Messages, column affective "),
-        ({"messages": {"Retry": ...}}, "missing-column", "sheet Messages, column Retry"),
         ({"tasks": {"PostTaskEmpathy_Warmth": 4.0}}, "unmatched-column", "sheet Tasks, column PostTaskEmpathy_Warmth"),
         ({"participants": {"PID": ["P1", "P2", "P2"]}}, "duplicate-participant",
          "sheet Participants, column PID, cell A4"),
@@ -223,9 +222,10 @@ def test_many_values_of_one_kind_are_one_finding(read):
     assert study.turns["turn"].tolist() == [1, 2] * 4
 
 
-def test_a_missing_column_of_message_ids_is_one_finding(read):
-    study = read(messages={"MessageId": ...})
-    assert kinds(study) == {"missing-column"}
+def test_a_missing_column_is_listed_as_not_recorded_and_is_no_warning(read):
+    study = read(messages={"MessageId": ...}, strict=True)
+    assert kinds(study) == set()
+    assert "MessageId" in set(study.not_recorded["column"])
     assert study.turns["turn"].tolist() == [1, 2] * 4
 
 

@@ -203,8 +203,7 @@ def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str,
                     sheet=sheet.name,
                     column=sheet.header[candidates[0]],
                 )
-    _report_missing(official, sheet, columns, positions, findings)
-    _report_unmatched(sheet, columns, positions, claimed, findings)
+    _report_unmatched(sheet, claimed, findings)
     return positions
 
 
@@ -239,20 +238,7 @@ def _has_full_title(column: Column, header: str) -> bool:
     )
 
 
-def _report_missing(official, sheet, columns, positions, findings) -> None:
-    for column in columns:
-        if column.official not in positions and column.official not in KEY_COLUMNS[official]:
-            findings.add(
-                WARNING,
-                "missing-column",
-                "the column is missing; what needs it can't be computed.",
-                "add it if the data exist; otherwise nothing is to be done.",
-                sheet=sheet.name,
-                column=column.official,
-            )
-
-
-def _report_unmatched(sheet, columns, positions, claimed, findings) -> None:
+def _report_unmatched(sheet, claimed, findings) -> None:
     prefix = normalise_name("PostTaskEmpathy")
     taken = {normalise_name(sheet.header[position]): official for position, official in claimed.items()}
     for position, header in enumerate(sheet.header):

@@ -7,10 +7,12 @@ from sense7.errors import UserError
 from sense7.terminal import plain
 from sense7.workbook.sheets import cell_name
 
-__all__ = ["ERROR", "WARNING", "Finding", "Findings", "WorkbookError"]
+__all__ = ["ERROR", "NOTICE", "WARNING", "Finding", "Findings", "WorkbookError"]
 
 ERROR = "error"
 WARNING = "warning"
+NOTICE = "notice"
+SEVERITIES = (ERROR, WARNING, NOTICE)
 _ROWS_SHOWN = 5
 _VALUE_SHOWN = 60
 _VALUES_APART = 10
@@ -24,7 +26,8 @@ class Finding:
     Attributes
     ----------
     severity : str
-        ``error`` (the analysis is impossible) or ``warning`` (it goes on, as ``problem`` says).
+        ``error`` (the analysis is impossible), ``warning`` (it goes on, as ``problem`` says), or ``notice`` (a fact
+        about the file that needs no repair, such as a question that was not asked).
     kind : str
         Short name of the kind of finding, e.g. ``unknown-word``.
     sheet : str
@@ -117,7 +120,7 @@ class Findings:
         self._places.setdefault(finding, []).extend(rows)
 
     def __iter__(self) -> Iterator[Finding]:
-        """Errors first; otherwise in the order in which they were found."""
+        """Errors, then warnings, then notices; otherwise in the order in which they were found."""
         alike: dict[Finding, list[Finding]] = {}
         for finding in self._places:
             alike.setdefault(replace(finding, value=""), []).append(finding)
@@ -129,7 +132,7 @@ class Findings:
                 shown = ", ".join(_shorten(finding.value, 20) for finding in group[:3])
                 rows = sorted(row for finding in group for row in self._places[finding])
                 found.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
-        yield from sorted(found, key=lambda finding: finding.severity != ERROR)
+        yield from sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
     def __len__(self) -> int:
         return len(self._places)
@@ -144,6 +147,11 @@ class Findings:
         """The findings that the analysis lives with."""
         return [finding for finding in self if finding.severity == WARNING]
 
+    @property
+    def problems(self) -> list[Finding]:
+        """Errors and warnings: what ``--strict`` refuses."""
+        return [finding for finding in self if finding.severity != NOTICE]
+
 
 class WorkbookError(UserError):
     """A workbook that can't be analysed: every finding of the file at once.
@@ -156,7 +164,7 @@ class WorkbookError(UserError):
 
     def __init__(self, path: object, findings: Findings, strict: bool = False):
         self.findings = findings
-        fatal = list(findings) if strict else findings.errors
+        fatal = findings.problems if strict else findings.errors
         reason = "found by --strict" if strict and not findings.errors else "that make the analysis impossible"
         noun = "thing" if len(fatal) == 1 else "things"
         lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]

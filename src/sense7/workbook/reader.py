@@ -103,7 +103,7 @@ def parse_sheets(
             message_frame, turns = read_messages(messages, levels, tasks, conversations, findings)
     participants, participants_sheet = read_participants(sheets, tables, conversations, findings)
     errors = [finding for finding in findings.errors if not (part and finding.kind == "no-rating")]
-    if conversations is None or message_frame is None or errors or (strict and len(findings)):
+    if conversations is None or message_frame is None or errors or (strict and findings.problems):
         raise WorkbookError(path, findings, strict)
     prompted, reason = find_prompted(conversations, prompted_condition, path)
     return Study(

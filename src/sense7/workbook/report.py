@@ -4,7 +4,8 @@ import pandas as pd
 
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
-from sense7.terminal import plain
+from sense7.terminal import count_of, plain
+from sense7.workbook.findings import NOTICE
 
 __all__ = ["describe", "findings_table", "print_description"]
 
@@ -111,9 +112,10 @@ def print_description(description: dict) -> None:
     show(f"Never asked: {', '.join(description['never_asked']) or 'nothing; every question has answers'}")
     show(f"Not recorded: {', '.join(description['not_recorded']) or 'nothing; every further column holds values'}")
     show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
-    findings = description["findings"]
-    total = sum(finding["count"] for finding in findings)
+    notices = [finding for finding in description["findings"] if finding["severity"] == NOTICE]
+    problems = [finding for finding in description["findings"] if finding["severity"] != NOTICE]
+    total = sum(finding["count"] for finding in problems)
     show()
-    show(f"{len(findings):,} warnings, {total:,} places" if findings else "No warnings.")
-    for finding in findings:
+    show(f"{count_of(len(problems), 'warning')}, {count_of(total, 'place')}" if problems else "No warnings.")
+    for finding in [*problems, *notices]:
         show(f"  {finding['severity']}: {finding['text']}")
