@@ -46,8 +46,8 @@ judge: $(JUDGE) ## make the environment ready for `sense7 judge run`
 setup: $(READY) ## make the environment, without using it
 
 .PHONY: book
-book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it
-	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)")
+book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
+	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(OPTIONS)
 
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
 # is told what is missing, and those tests are skipped, saying so.

@@ -67,7 +67,7 @@ def test_a_clean_workbook_has_nothing_to_say_of(check, workbook):
 
 def test_as_json_it_is_complete(check, workbook):
     path = workbook(messages={"Affective": [None, "splendid"] * 8})
-    code, out, _ = check(path, "--json")
+    code, out, _ = check(path, "--json", "--allow-unreadable")
     description = json.loads(out)
     assert code == 0
     assert description["counts"]["conversations"] == 4
@@ -81,7 +81,7 @@ def test_as_json_it_is_complete(check, workbook):
 
 def test_strict_makes_warnings_errors(check, workbook):
     path = workbook(messages={"Mood": "x", "Affective": [None, "splendid"] * 8})
-    code, out, err = check(path, "--strict")
+    code, out, err = check(path, "--strict", "--allow-unreadable")
     assert (code, out) == (2, "")
     assert "2 things found by --strict" in err
     assert "column Mood" in err

@@ -36,7 +36,7 @@ def test_the_seven_dimensions_are_those_of_the_release():
 
 def test_official_turn_ratings_are_exactly_five_words():
     assert TURN_RATING.tables[0] == {word: level for level, word in enumerate(LEVELS, 1)}
-    assert TURN_RATING.not_rated == {"unknown"}
+    assert TURN_RATING.not_rated == {"unknown", "not applicable"}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from sense7.cli_more import assignments, progress_bar, run, site, template, veri
 from sense7.cli_scale import partition, statistics, sweep
 from sense7.errors import UserError
 from sense7.files import not_written
-from sense7.terminal import plain_lines
+from sense7.terminal import count_of, plain_lines
 
 __all__ = ["main"]
 
@@ -114,18 +114,38 @@ def _options(
     """Options before the verb."""
 
 
+_Scale = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="1-7|COLUMN=1-7|FILE.yml",
+        help="Scale of the ratings, where it is not the official one; may be repeated.",
+    ),
+]
+_Words = Annotated[
+    Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
+]
+_AllowUnreadable = Annotated[
+    bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")
+]
+
+
 @app.command()
 def check(
     file: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
     strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
     prompted: Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")] = None,
+    scale: _Scale = None,
+    words: _Words = None,
+    allow_unreadable: _AllowUnreadable = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
     from sense7.loading import load
     from sense7.workbook.report import describe, print_description
 
-    description = describe(load(file, prompted_condition=prompted, strict=strict))
+    options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
+    description = describe(load(file, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
@@ -194,12 +214,17 @@ def build(
         str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers execute the notebooks.")
     ] = None,
     strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
+    scale: _Scale = None,
+    words: _Words = None,
+    allow_unreadable: _AllowUnreadable = False,
     quiet: Annotated[bool, typer.Option(help="Print the result only.")] = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.pipeline.build import BuildError, build_edition
+    from sense7.workbook.options import ReadingOptions
 
     given = assignments(parameter or [])
+    options = ReadingOptions.of(scale, words, allow_unreadable)
     if prompted:
         given["prompted_condition"] = prompted
     try:
@@ -212,6 +237,7 @@ def build(
                 workers=jobs,
                 scheduler=scheduler,
                 strict=strict,
+                options=options,
                 say=say,
                 progress=progress,
             )
@@ -219,6 +245,10 @@ def build(
         _fail(str(error), 1)
     if not built.changed and not quiet:
         print("nothing changed since this edition was built", file=sys.stderr)
+    if built.warnings:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in built.warnings.items())
+        total = count_of(sum(built.warnings.values()), "warning")
+        print(f"{total} about this workbook: {kinds}. They are listed by: sense7 check {data}", file=sys.stderr)
     print(built.verdicts)
     print(built.index)
 

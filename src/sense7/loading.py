@@ -1,5 +1,6 @@
 """From the name of a data set to a study: the one door that notebooks use."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,15 +8,23 @@ from sense7.sources import is_fetched, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import read_workbook
+from sense7.workbook import ReadingOptions, read_workbook
 
-__all__ = ["available", "load", "read_ahead", "synthetic_marks"]
+__all__ = ["available", "load", "read_ahead", "reading_options", "synthetic_marks"]
 
 _read_ahead: dict[tuple[str, str], Study] = {}
-"""What was read before it was asked for: sha256 and name -> study."""
+"""What was read before it was asked for: digest of the workbook with its reading options, and name -> study."""
 
 
-def load(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False) -> Study:
+def load(
+    data: str | Path,
+    *,
+    prompted_condition: str | None = None,
+    strict: bool = False,
+    scale: str | Path | Mapping | Iterable[str] | None = None,
+    words: str | Path | Mapping | None = None,
+    allow_unreadable: bool = False,
+) -> Study:
     """Find a data set, read it, and note where it came from.
 
     Parameters
@@ -26,6 +35,10 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
         The condition with the empathy prompt; guessed from the names if not given.
     strict : bool
         Whether any warning of the reader is an error.
+    scale, words, allow_unreadable : optional
+        Scales and words other than the official ones, and whether columns are used of which more than 5 % can't be
+        read; see :meth:`sense7.workbook.ReadingOptions.of`. If none is given, what ``FILE.reading.yml`` beside the
+        workbook says.
 
     Returns
     -------
@@ -39,18 +52,38 @@ def load(data: str | Path, *, prompted_condition: str | None = None, strict: boo
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
+    options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable)
     study = None
     if not strict and not prompted_condition:
         # Taken, not shared: whoever changes its frames finds the next one as it was read.
-        study = _read_ahead.pop((provenance.sha256, provenance.name), None)
+        study = _read_ahead.pop((options.digest(provenance.sha256), provenance.name), None)
     if study is None:
-        study = read_workbook(path, strict=strict, prompted_condition=prompted_condition or None, name=provenance.name)
+        study = read_workbook(
+            path,
+            strict=strict,
+            prompted_condition=prompted_condition or None,
+            name=provenance.name,
+            options=options,
+        )
     if synthetic_marks(study) is not None:
         provenance = replace(provenance, kind="synthetic")
     elif provenance.kind == "official" and SOURCE_SHEET in study.sheets:
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
         provenance = replace(provenance, kind="third-party")
     return replace(study, provenance=provenance)
+
+
+def reading_options(path: Path, **given) -> ReadingOptions:
+    """Options that a user gave for a workbook, or else those that lie beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The workbook.
+    **given
+        As for :meth:`sense7.workbook.ReadingOptions.of`.
+    """
+    return ReadingOptions.of(**given) or ReadingOptions.beside(path)
 
 
 def read_ahead(data: str | Path) -> None:
@@ -69,7 +102,10 @@ def read_ahead(data: str | Path) -> None:
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    _read_ahead[provenance.sha256, provenance.name] = read_workbook(path, name=provenance.name)
+    options = ReadingOptions.beside(path)
+    _read_ahead[options.digest(provenance.sha256), provenance.name] = read_workbook(
+        path, name=provenance.name, options=options
+    )
 
 
 def available(name: str) -> bool:

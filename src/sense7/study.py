@@ -7,13 +7,15 @@ import pandas as pd
 
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
-__all__ = ["ABSENT", "NOT_RATED", "RATED", "Study"]
+__all__ = ["ABSENT", "NOT_RATED", "RATED", "STATES", "UNREADABLE", "Study"]
 
 RATED = "rated"
 NOT_RATED = "not rated"
 ABSENT = "absent"
-STATES = (RATED, NOT_RATED, ABSENT)
-"""States of a rating cell: a level; a refusal to rate (unknown, or no known word); blank."""
+UNREADABLE = "unreadable"
+STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE)
+"""States of a rating cell: a level; an answer that declines to rate (unknown); blank; an answer that can't be read,
+which says neither that the person rated nor that they declined, and so stands in no denominator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +41,15 @@ class Study:
     turns : DataFrame
         A row an assistant turn, in file order: conversation, participant, condition, turn
         (1, 2, ..), position (of its message), seconds, row; ``overall`` and the seven dimensions
-        (1..5, NaN if there is no level); ``<rating>_state`` for each (rated, not rated, absent).
+        (1..5, NaN if there is no level; whole numbers, unless the answers were on another scale and rescaled);
+        ``<rating>_state`` for each (one of ``STATES``).
     participants : DataFrame or None
         Sheet with one row a participant: participant, then its columns as they are named.
     columns : DataFrame
         What became of each column of the official format: sheet, column, name, header (as
-        found; None if missing), question (whether it holds a person's answers), filled and read
-        (numbers of cells; of the turns' ratings, cells in assistant turns).
+        found; None if missing), question (whether it holds a person's answers), filled, read and unreadable
+        (numbers of cells; of the turns' ratings, cells in assistant turns), lowest and highest (ends of the declared
+        scale that the answers were rescaled from; NaN where they are on the official one).
     sheets : mapping
         Every sheet as read, the official ones included.
     findings : list
@@ -95,11 +99,21 @@ class Study:
     def turns_put_to_rating(self) -> pd.DataFrame:
         """Turns in which at least one of the eight ratings was answered, be it by unknown.
 
-        The denominator of applicability: a turn that was never shown for rating says
-        nothing about whether a dimension applies.
+        The denominator of applicability: a turn that was never shown for rating, or of which no
+        answer can be read, says nothing about whether a dimension applies.
         """
         states = self.turns[[f"{name}_state" for name in RATING_NAMES]]
-        return self.turns[(states != ABSENT).any(axis=1)]
+        return self.turns[states.isin((RATED, NOT_RATED)).any(axis=1)]
+
+    @property
+    def rescaled(self) -> pd.DataFrame:
+        """Columns whose answers were on a declared scale and were rescaled to the official one; rows of ``columns``."""
+        return self.columns[self.columns["lowest"].notna()]
+
+    @property
+    def warnings(self) -> list:
+        """Findings of the reader that report a problem; notices are left out."""
+        return [finding for finding in self.findings if finding.severity != "notice"]
 
     @property
     def never_asked(self) -> pd.DataFrame:

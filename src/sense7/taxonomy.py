@@ -156,7 +156,7 @@ class Scale:
     name: str
     size: int
     vocabularies: tuple[tuple[tuple[str, ...], ...], ...]
-    not_rated: frozenset[str] = frozenset({"unknown"})
+    not_rated: frozenset[str] = frozenset({"unknown", "not applicable"})
     enough: float = 1.0
 
     @cached_property
@@ -203,7 +203,7 @@ class Scale:
         Returns
         -------
         tuple
-            The number (None if there is none) and the normalised rest ("" if none).
+            The number (None if there is none) and the normalised rest ("" if none; "%" of a percentage).
 
         Examples
         --------

@@ -87,6 +87,9 @@ COLUMNS = pa.DataFrameSchema(
         "question": pa.Column(bool),
         "filled": pa.Column(int, pa.Check.ge(0)),
         "read": pa.Column(int, pa.Check.ge(0)),
+        "unreadable": pa.Column(int, pa.Check.ge(0)),
+        "lowest": pa.Column(float, nullable=True),
+        "highest": pa.Column(float, nullable=True),
     },
     unique=["sheet", "column"],
     strict=True,
@@ -124,7 +127,7 @@ def hold_to_the_contract(study):
     assert (study.columns["read"] <= study.columns["filled"]).all()
     assert len(study.columns) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
     for finding in study.findings:
-        assert finding.severity == "warning"
+        assert finding.severity in {"warning", "notice"}
         assert finding.sheet
         assert finding.problem.endswith(".")
         assert finding.mend.endswith(".")

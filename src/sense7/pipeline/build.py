@@ -19,7 +19,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
@@ -40,6 +40,8 @@ from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
 from sense7.study import Study
+from sense7.workbook.options import ReadingOptions
+from sense7.workbook.report import warnings_by_kind
 
 __all__ = [
     "Built",
@@ -77,12 +79,15 @@ class Built:
         Number of notebooks that had to be executed.
     changed : bool
         False if everything was up to date already.
+    warnings : mapping
+        Kind of the reader's warnings about the workbook -> number of places.
     """
 
     folder: Path
     verdicts: str
     executed: int
     changed: bool
+    warnings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def index(self) -> Path:
@@ -141,6 +146,7 @@ def build_edition(
     workers: int | None = None,
     scheduler: str | None = None,
     strict: bool = False,
+    options: ReadingOptions | None = None,
     say: Callable[[str], None] = lambda line: None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Built:
@@ -163,6 +169,8 @@ def build_edition(
         Address of a Dask scheduler whose workers execute the notebooks; see :mod:`sense7.pipeline.scheduler`.
     strict : bool
         Whether the reader's warnings are errors.
+    options : ReadingOptions, optional
+        Scales and words that the user declares; what lies beside the workbook if not given.
     say : callable
         Takes a line about what was done.
     progress : callable
@@ -189,7 +197,8 @@ def build_edition(
     judged = _predictions(root, name, predictions)
     if judged:
         given["predictions"] = "../predictions"
-    jobs = plan_jobs(root, given, provenance.sha256, judged)
+    options = options or ReadingOptions.beside(path)
+    jobs = plan_jobs(root, given, options.digest(provenance.sha256), judged)
     # Claims, and below predictions, are needed only when notebooks have run; what is wrong with them is said before.
     claims.load_claims(root / "data" / "claims.yml")
     config = _config(root)
@@ -199,7 +208,15 @@ def build_edition(
     # Of bytes alone: all that reading them gives follows, so that a book that is up to date need not wait for it.
     key = _book_key(root, jobs, replace(provenance, name=name), truth_file, config["repository"], logged, made)
     place, cache = edition_folder(root, name), root / "_build" / "cache"
-    read = functools.partial(load, data, prompted_condition=given.get("prompted_condition"), strict=strict)
+    read = functools.partial(
+        load,
+        data,
+        prompted_condition=given.get("prompted_condition"),
+        strict=strict,
+        scale=options.scales,
+        words=options.words,
+        allow_unreadable=options.allow_unreadable,
+    )
     study = read() if strict or _up_to_date(place, key) is None else None
     ready: list[str] = []
 
@@ -222,15 +239,13 @@ def build_edition(
         making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
         with making as scratch, JupyterBook() as program:
             edition = Path(scratch) / "edition"
-            sources.copy_for_edition(path, provenance, edition / "data")
-            if truth is not None:
-                write_json(edition / "data" / "truth.json", truth)
-            copy_files(judged, edition / "predictions")
+            sources.copy_for_edition(path, provenance, edition / "data", options)
+            _write_what_was_given(edition, study, truth, judged)
             progress(0, len(jobs), "")
             with connect(scheduler, workers, shared=cache) as where:
                 executed = where.run(jobs, edition, cache, report=report, say=say)
             verdicts = claims.summarise(write_ledger(root, edition, provenance, truth))
-            facts = _facts(name, study, provenance, verdicts, jobs) | {
+            facts = _facts(name, study, provenance, verdicts, jobs, options) | {
                 "judge_logs": f"{JUDGE_LOGS}/index.html" if logged else "",
                 "key": key,
                 "made": made,
@@ -240,7 +255,15 @@ def build_edition(
             _add_pages(root, edition, facts, study, config, judged, Path(scratch), program)
             _replace(edition, place)
         list_editions(place.parent)
-    return Built(place, verdicts, executed, changed=True)
+    return Built(place, verdicts, executed, changed=True, warnings=facts["warnings"])
+
+
+def _write_what_was_given(edition: Path, study: Study, truth: dict | None, judged: Sequence[Path]) -> None:
+    """Put what is known of the workbook, and a judge's predictions, into an edition's folder."""
+    if truth is not None:
+        write_json(edition / "data" / "truth.json", truth)
+    write_json(edition / "results" / "reader" / "warnings.json", [finding.to_dict() for finding in study.findings])
+    copy_files(judged, edition / "predictions")
 
 
 @contextlib.contextmanager
@@ -395,10 +418,10 @@ def _up_to_date(place: Path, key: str) -> Built | None:
         return None
     if facts.get("key") != key or not (place / "html" / "index.html").exists():
         return None
-    return Built(place, facts["verdicts"], 0, changed=False)
+    return Built(place, facts["verdicts"], 0, changed=False, warnings=facts.get("warnings", {}))
 
 
-def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) -> dict:
+def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping, options: ReadingOptions) -> dict:
     """What pages may say about their edition."""
     return {
         "name": name,
@@ -412,7 +435,10 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping) ->
         "credit": provenance.source.acknowledgement if provenance.kind == "third-party" and provenance.source else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "parameters": ", ".join(_used(key, jobs) for key in ("confidence", "draws", "seed")),
+        "parameters": ", ".join(
+            [*(_used(key, jobs) for key in ("confidence", "draws", "seed")), *([str(options)] if options else [])]
+        ),
+        "warnings": warnings_by_kind(study.warnings),
         "verdicts": verdicts,
     }
 

@@ -180,13 +180,18 @@ def _distinct(texts: pd.Series) -> list[str]:
 
 def _levels(frame: pd.DataFrame) -> list[str]:
     """A row's answers as characters: levels, or a point where there is none."""
-    whole = frame.fillna(0).astype(int).astype(str).replace("0", ".")
-    return ["".join(row) for row in whole.to_numpy(dtype=object)]
+    return ["".join(row) for row in _whole(frame).where(frame.notna(), ".").to_numpy(dtype=object)]
+
+
+def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """Answers as the nearest whole level, one character each; "0" where there is none."""
+    nearest = np.nan_to_num(labels(frame)).astype(int)
+    return pd.DataFrame(nearest, index=frame.index, columns=frame.columns).astype(str)
 
 
 def _ratings(turns: pd.DataFrame) -> pd.Series:
     """A turn's eight ratings as characters: level, ``-`` not rated, ``.`` blank."""
-    levels = turns[list(RATING_NAMES)].fillna(0).astype(int).astype(str).to_numpy(dtype=object)
+    levels = _whole(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
     declined = np.column_stack([turns[f"{name}_state"] == NOT_RATED for name in RATING_NAMES])
     signs = np.where(levels != "0", levels, np.where(declined, "-", "."))
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)

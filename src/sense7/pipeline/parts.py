@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.statistics.sufficient import PartSums, estimates_of_parts, sums_of_part
-from sense7.workbook import read_workbook
+from sense7.workbook import ReadingOptions, read_workbook
 from sense7.workbook.partitions import partition_folders
 
 __all__ = ["read_part", "statistics_of_parts"]
@@ -15,7 +15,7 @@ __all__ = ["read_part", "statistics_of_parts"]
 
 def read_part(folder: Path, scores: pd.Series | None = None) -> PartSums:
     """Read one part, and give its sums; its texts are forgotten."""
-    return sums_of_part(read_workbook(folder, part=True), scores)
+    return sums_of_part(read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True)), scores)
 
 
 def statistics_of_parts(

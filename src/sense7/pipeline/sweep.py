@@ -25,6 +25,7 @@ from sense7.pipeline.execute import SCRATCH, BuildError, Job
 from sense7.pipeline.notebooks import find_notebooks
 from sense7.pipeline.rerun import select_notebook
 from sense7.pipeline.scheduler import ThisMachine
+from sense7.workbook import ReadingOptions
 
 __all__ = ["read_grid", "sweep"]
 
@@ -190,10 +191,10 @@ def _executed(
 def _planned(root: Path, point: Mapping, chosen: str | None) -> dict[str, Job]:
     """The jobs of a point, each after those it needs, once its data set is seen to be fit."""
     data = str(point["data"])
-    _, provenance = sources.resolve(data)
+    path, provenance = sources.resolve(data)
     load(data, prompted_condition=point.get("prompted_condition"))
     given = dict(point) | {"data": f"../data/{provenance.file}", "results": "../results"}
-    jobs = build.plan_jobs(root, given, provenance.sha256, [])
+    jobs = build.plan_jobs(root, given, ReadingOptions.beside(path).digest(provenance.sha256), [])
     if chosen is None:
         return jobs
     needed = {chosen}

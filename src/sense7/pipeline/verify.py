@@ -41,6 +41,7 @@ from sense7.pipeline.build import (
 from sense7.pipeline.made import versions
 from sense7.record import format_value
 from sense7.study import Study
+from sense7.workbook import ReadingOptions
 
 __all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "verify_edition"]
 
@@ -145,9 +146,10 @@ def verify_edition(
     given = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
     if judged:
         given["predictions"] = "../predictions"
-    jobs = plan_jobs(root, given, facts["sha256"], judged)
-    _require_same_beside(folder, made["beside"], data_beside(root, [job.notebook for job in jobs.values()], judged))
     workbook = _workbook(folder, facts)
+    options = ReadingOptions.beside(sources.resolve(workbook)[0])
+    jobs = plan_jobs(root, given, options.digest(facts["sha256"]), judged)
+    _require_same_beside(folder, made["beside"], data_beside(root, [job.notebook for job in jobs.values()], judged))
     study = load(workbook, prompted_condition=given.get("prompted_condition"))
     provenance = study.provenance
     _require_own_data(folder, facts, provenance)

@@ -14,6 +14,7 @@ from sense7.sources.cache import both_hashes, cached, is_current, recorded, unch
 from sense7.sources.places import cache_folder, data_file
 from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
+from sense7.workbook.options import ReadingOptions
 from sense7.workbook.tables import table_files
 
 __all__ = ["copy_for_edition", "resolve", "user_path"]
@@ -117,8 +118,10 @@ def _unknown(data: str, path: Path) -> str:
     )
 
 
-def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> Path:
-    """Copy a workbook, or a folder of tables, into a folder, with its record beside it.
+def copy_for_edition(
+    path: Path, provenance: Provenance, folder: str | Path, options: ReadingOptions | None = None
+) -> Path:
+    """Copy a workbook, or a folder of tables, into a folder, with its record and reading options beside it.
 
     An edition is built from such a copy, so that neither an edit during the build nor a later
     one parts the pages from their data.
@@ -129,6 +132,8 @@ def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> 
         As :func:`resolve` gave them.
     folder : path
         Made if need be.
+    options : ReadingOptions, optional
+        How the workbook is to be read; what lies beside it if not given.
 
     Returns
     -------
@@ -147,6 +152,7 @@ def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> 
         with copied(path, copy) as temporary:
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
+        (ReadingOptions.beside(path) if options is None else options).write_beside(copy)
     except OSError as error:
         raise UserError(not_written(copy, error)) from None
     write_record(copy, provenance)

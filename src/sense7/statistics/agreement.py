@@ -5,6 +5,7 @@ import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -93,7 +94,8 @@ def _row(turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weight
         reason = f"{which} was never rated in this data set" if missing else "no turn has both ratings"
         return estimate_row(n=0, unit=unit, method=method, reason=reason)
     cells = np.zeros((len(both), _LEVELS, _LEVELS))
-    cells[np.arange(len(both)), both[name].astype(int) - 1, both["overall"].astype(int) - 1] = 1
+    own, overall = (labels(both[one]).astype(int) - 1 for one in (name, "overall"))
+    cells[np.arange(len(both)), own, overall] = 1
     estimate, low, high, reason = bootstrap.estimate(
         lambda sums: weighted_kappa(sums, weights), cells, both["participant"]
     )

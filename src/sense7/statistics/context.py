@@ -15,7 +15,7 @@ from scipy import stats
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.ground_truth import ground_truth
+from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
 from sense7.study import Study
 
@@ -200,6 +200,8 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     """
     frame = context_frame(study)
     frame = frame[frame[by].notna()]
+    if by != "topic":
+        frame = frame.assign(**{by: labels(frame[by])})
     if own:
         frame = frame.assign(y=within(frame[["y"]].to_numpy(), frame["participant"])[:, 0])
     unit = "points" if own else LEVEL

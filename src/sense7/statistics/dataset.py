@@ -10,7 +10,7 @@ from scipy import sparse
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.ground_truth import ground_truth
+from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.values import as_name, as_number
@@ -553,7 +553,8 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
     if not conversations[name].notna().any():
         return pd.DataFrame()
     levels = range(1, int(_QUANTITIES[name][1][-1]) + 1)
-    given = conversations[name].astype(object).where(conversations[name].notna(), "not answered")
+    nearest = pd.Series(labels(conversations[name]), index=conversations.index)
+    given = nearest.astype(object).where(nearest.notna(), "not answered")
     table = pd.crosstab(conversations["condition"], given).reindex(columns=[*levels, "not answered"], fill_value=0)
     table.loc[ALL] = table.sum()
     return table.rename_axis(columns=None)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
@@ -81,7 +82,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
     rows = []
     for dimension in DIMENSIONS:
         for end, levels in ENDS.items():
-            candidates = turns[turns[dimension.name].isin(levels)]
+            candidates = turns[np.isin(labels(turns[dimension.name]), levels)]
             free = candidates[~candidates["participant"].isin(taken) & ~candidates["assistant"].isin(shown)]
             row = {"dimension": dimension.name, "title": dimension.title, "end": end, "candidates": len(candidates)}
             if free.empty:
@@ -144,7 +145,7 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
     chosen = examples[examples["dimension"] == name]
     rows = {
         row["end"]: {
-            "rating": "none" if row["reason"] else LEVELS[int(row["level"]) - 1],
+            "rating": "none" if row["reason"] else LEVELS[int(labels(row["level"])) - 1],
             "user, before": "" if row["reason"] else _cut(row["user"], length),
             "assistant's turn": row["reason"] or _cut(row["assistant"], length),
             "conversation in full": "" if row["reason"] else row["conversation"],

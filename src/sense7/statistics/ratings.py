@@ -5,11 +5,13 @@ import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.study import ABSENT, RATED, Study
+from sense7.statistics.ground_truth import label_counts, labels
+from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import RATING_NAMES
 
 __all__ = ["applicability", "level_counts", "level_shares", "mean_levels"]
 
+_NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
 NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 
@@ -34,7 +36,8 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     """Share of the turns put to rating in which each rating has a level.
 
     A turn is put to rating if any of the eight ratings was answered, be it by unknown;
-    turns that nobody was asked about say nothing about applicability.
+    turns that nobody was asked about say nothing about applicability. Neither do turns in which the answer to a
+    rating can't be read: they are left out of that rating's denominator.
 
     Parameters
     ----------
@@ -57,8 +60,8 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         if name not in study.asked:
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
             continue
-        rated = turns[f"{name}_state"] == RATED
-        rows[name] = _ratio_row(rated, np.ones(len(turns)), turns["participant"], bootstrap, unit, method)
+        rated, readable = turns[f"{name}_state"] == RATED, turns[f"{name}_state"] != UNREADABLE
+        rows[name] = _ratio_row(rated, readable, turns["participant"], bootstrap, unit, method)
     return estimate_table(rows, "rating")
 
 
@@ -89,8 +92,9 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
     for name in RATING_NAMES:
         rows[name] = _missing(name, study, unit, method)
         if rows[name] is None:
-            chosen = turns[name].notna() if of == "rated" else np.ones(len(turns), dtype=bool)
-            rows[name] = _ratio_row(turns[name] == level, chosen, turns["participant"], bootstrap, unit, method)
+            chosen = turns[name].notna() if of == "rated" else turns[f"{name}_state"] != UNREADABLE
+            at_level = labels(turns[name]) == level
+            rows[name] = _ratio_row(at_level, chosen, turns["participant"], bootstrap, unit, method)
     return estimate_table(rows, "rating")
 
 
@@ -115,19 +119,17 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 def level_counts(study: Study) -> pd.DataFrame:
-    """Turns put to rating by rating and answer: levels 1..5, not rated, absent.
+    """Turns put to rating by rating and answer: levels 1..5 (rescaled ratings at the nearest one) and states.
 
     Returns
     -------
     DataFrame
-        A row a rating; columns 1, 2, 3, 4, 5, ``not rated``, ``absent``.
+        One row per rating; columns 1, 2, 3, 4, 5, ``not rated``, ``absent``, and ``unreadable`` where there is any.
     """
     turns = study.turns_put_to_rating
     counts = {}
     for name in RATING_NAMES:
-        levels = turns[name].value_counts().reindex(range(1, 6), fill_value=0)
         states = turns[f"{name}_state"]
-        counts[name] = [*levels, (states == "not rated").sum(), (states == ABSENT).sum()]
-    return pd.DataFrame.from_dict(counts, orient="index", columns=[1, 2, 3, 4, 5, "not rated", "absent"]).rename_axis(
-        "rating"
-    )
+        counts[name] = [*label_counts(turns[name]), *((states == state).sum() for state in _NO_LEVEL)]
+    table = pd.DataFrame.from_dict(counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]).rename_axis("rating")
+    return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)

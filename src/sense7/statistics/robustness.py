@@ -159,8 +159,8 @@ def _prepare(study: Study) -> _Turns:
 
 
 def _code(levels: np.ndarray, coding: str) -> np.ndarray:
-    """Levels 1..5 by a coding; NaN stays NaN."""
-    return np.array([np.nan, *CODINGS[coding]])[np.nan_to_num(levels).astype(int)]
+    """Levels 1..5 by a coding, linearly between two levels (of rescaled ratings); NaN stays NaN."""
+    return np.interp(levels, np.arange(1, 6), CODINGS[coding])
 
 
 def _row_means(values: np.ndarray, missing: str) -> np.ndarray:

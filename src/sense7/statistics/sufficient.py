@@ -20,7 +20,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.statistics.outcomes import EXPERIENCE_KEYS, spearman_row
 from sense7.statistics.reliability import alpha_row_of_moments, moments_by_participant, post_task_ratings, turn_ratings
-from sense7.study import RATED, Study
+from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 
 __all__ = ["PartSums", "estimates_of_parts", "sums_of_part"]
@@ -76,8 +76,9 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     put = study.turns_put_to_rating
     levels, overall = put[list(RATING_NAMES)].to_numpy(), put["overall"].to_numpy()
     rated = np.column_stack([put[f"{name}_state"] == RATED for name in RATING_NAMES]).reshape(levels.shape)
+    readable = np.column_stack([put[f"{name}_state"] != UNREADABLE for name in RATING_NAMES]).reshape(levels.shape)
     sums = {
-        "put": summed(np.ones(len(put)), put["participant"]),
+        "put": summed(readable, put["participant"]),
         "rated": summed(rated, put["participant"]),
         "level": summed(np.where(rated, levels, 0), put["participant"]),
     }
@@ -91,7 +92,8 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     for place, name in enumerate(DIMENSION_NAMES, 1):
         both = np.isfinite(levels[:, place]) & np.isfinite(overall)
         tables = np.zeros((both.sum(), len(LEVELS), len(LEVELS)))
-        tables[np.arange(len(tables)), levels[both, place].astype(int) - 1, overall[both].astype(int) - 1] = 1
+        own, whole = (labels(one[both]).astype(int) - 1 for one in (levels[:, place], overall))
+        tables[np.arange(len(tables)), own, whole] = 1
         sums[f"table {name}"] = summed(tables, put["participant"][both])
     poor = poor_turn_conversations(study)
     groups = np.column_stack([poor["poor"] == 0, poor["poor"] > 0]).astype(float)
@@ -162,9 +164,10 @@ def estimates_of_parts(parts: Sequence[PartSums], **options) -> pd.DataFrame:
 
     put, rated, level = sums["put"], sums["rated"], sums["level"]
     for place, name in enumerate(RATING_NAMES):
-        share, mean = (np.column_stack(two) for two in ((rated[:, place], put), (level[:, place], rated[:, place])))
+        pairs = ((rated[:, place], put[:, place]), (level[:, place], rated[:, place]))
+        share, mean = (np.column_stack(two) for two in pairs)
         method = "rated turns by turns put to rating"
-        add(f"applicability_{name}", ratio, share, put, "share of turns", method)
+        add(f"applicability_{name}", ratio, share, put[:, place], "share of turns", method)
         add(f"mean_{name}", ratio, mean, rated[:, place], "level, 1 to 5", "mean over rated turns")
     for name in DIMENSION_NAMES:
         table = sums[f"table {name}"]

@@ -1,4 +1,8 @@
-"""Cells of answer scales to levels and states: numbers, words, both at once, or neither."""
+"""Cells of answer scales to levels and states: numbers, words, both at once, or neither.
+
+The scale of each column is recognized from all of its answers before any of them becomes a level. A column is on the
+official scale, on a scale that the user declares (rescaled linearly), or refused.
+"""
 
 import datetime
 import re
@@ -7,15 +11,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sense7.study import ABSENT, NOT_RATED, RATED, STATES
+from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, Scale
 from sense7.workbook.columns import Table
-from sense7.workbook.findings import WARNING, Findings
-from sense7.workbook.values import as_number
+from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
+from sense7.workbook.languages import declining_words, language_vocabularies
+from sense7.workbook.options import Interval, ReadingOptions
+from sense7.workbook.recognition import Numbers, foreign_scale, unused_end
+from sense7.workbook.sheets import Percent
 
-__all__ = ["Levels", "read_scales"]
+__all__ = ["LARGEST_UNREADABLE_SHARE", "Levels", "read_scales"]
+
+LARGEST_UNREADABLE_SHARE = 0.05
+"""Share of a column's answers above which unreadable ones stop the analysis, unless the user allows them."""
 
 _STATE_CODES = {state: code for code, state in enumerate(STATES)}
+_MISSING_CODES = frozenset({"na", "nan", "n/a", "."})
+"""What R and other programs write for a missing value."""
+
 _TYPES = {
     bool: "truth value",
     datetime.date: "date",
@@ -23,160 +36,401 @@ _TYPES = {
     datetime.time: "time",
     datetime.timedelta: "duration",
 }
+_ENOUGH_TO_CORRELATE = 20
+_REVERSED_BELOW = -0.3
+_WORDS_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class Levels:
-    """A column of a scale as numbers: levels (NaN if none) and states."""
+    """A column of a scale as numbers on 1..size (NaN if there is none; whole unless rescaled) and states."""
 
     numbers: np.ndarray
     states: np.ndarray
 
 
-def read_scales(table: Table, findings: Findings) -> dict[str, Levels]:
-    """Every column of the table that holds a scale: frame name -> levels."""
+@dataclass(frozen=True)
+class _Answer:
+    """One distinct cell of a column, where it stands, and what was read in it.
+
+    ``number`` and ``word`` are None and "" where there is none; ``odd`` names a type that is no answer.
+    """
+
+    cell: object
+    places: list[int]
+    number: float | None = None
+    word: str = ""
+    odd: str = ""
+
+    @property
+    def percent(self) -> bool:
+        return self.word == "%"
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A column with all that decides how its answers are read."""
+
+    column: Column
+    answers: list[_Answer]
+    vocabulary: dict[str, int]
+    declared: Interval | None
+    words: dict[str, float | None]
+
+    @property
+    def size(self) -> int:
+        return self.column.scale.size
+
+    @property
+    def interval(self) -> Interval:
+        return self.declared or Interval(1, self.size)
+
+    @property
+    def numbers(self) -> Numbers:
+        """Numbers of the column with their counts."""
+        counts: Counter = Counter()
+        percent = 0
+        for answer in self.answers:
+            if answer.number is not None and answer.word not in self.column.scale.not_rated:
+                counts[answer.number] += len(answer.places)
+                percent += answer.percent * len(answer.places)
+        return Numbers(counts, percent)
+
+
+def read_scales(table: Table, findings: Findings, options: ReadingOptions) -> dict[str, Levels]:
+    """Every column of the table that holds a scale.
+
+    Parameters
+    ----------
+    table : Table
+        The sheet.
+    findings : Findings
+        Where to report. A column on a scale that was not declared, and one with too many unreadable answers, is an
+        error.
+    options : ReadingOptions
+        Scales and words that the user declared.
+
+    Returns
+    -------
+    dict
+        Frame name -> :class:`Levels`.
+    """
     by_scale: dict[int, list[Column]] = defaultdict(list)
     for column in table.columns:
         if column.scale is not None:
             by_scale[id(column.scale)].append(column)
-    levels = {}
+    levels: dict[str, Levels] = {}
+    missing_codes: set[int] = set()
     for columns in by_scale.values():
-        scale = columns[0].scale
-        distinct = {column.official: _distinct(table.cells(column.official)) for column in columns}
-        answers = {official: _answers(scale, cells) for official, cells in distinct.items()}
-        # One form, one language: a column follows the others unless they know less than half of its words.
-        shared = scale.choose_vocabulary(sum(answers.values(), Counter()))
-        for column in columns:
-            own = answers[column.official]
-            follows = 2 * sum(own[word] for word in own.keys() & shared.keys()) >= own.total()
-            vocabulary = shared if follows else scale.choose_vocabulary(own)
-            _report_vocabulary(table, column, vocabulary, own.keys() & vocabulary.keys(), findings)
-            levels[column.name] = _read_column(table, column, distinct[column.official], vocabulary, findings)
+        questions = _questions(table, columns, options, missing_codes)
+        undeclared = [question for question in questions if question.declared is None]
+        pooled = sum((question.numbers for question in undeclared), Numbers())
+        for question in questions:
+            levels[question.column.name] = _read_column(table, question, pooled, options, findings)
+        _report_unused_end(table, questions, pooled, findings)
+        _report_reversed(table, questions, levels, findings)
+    if missing_codes:
+        findings.add(
+            NOTICE,
+            "missing-code",
+            "rating cells that hold NA, NaN, N/A or a single dot are read as blank, since other programs write missing "
+            "values so.",
+            "nothing, if that is meant; write unknown where a person declined to rate.",
+            sheet=table.sheet.name,
+            rows=sorted(index + 2 for index in missing_codes),
+        )
     return levels
 
 
-def _distinct(cells: list) -> dict[tuple, list[int]]:
-    """Distinct cells with their places; the type belongs to the key, since True equals 1."""
+def _questions(
+    table: Table, columns: list[Column], options: ReadingOptions, missing_codes: set[int]
+) -> list[_Question]:
+    scale = columns[0].scale
+    answers = {column.official: _answers(scale, table.cells(column.official), missing_codes) for column in columns}
+    declared = {column.official: options.words_of(column.official, scale.size) for column in columns}
+    words = {official: _count_words(own, scale, declared[official]) for official, own in answers.items()}
+    # One form, one language: a column follows the others unless they know less than half of its words.
+    shared = _vocabulary(scale, sum(words.values(), Counter()))
+    return [
+        _Question(
+            column,
+            answers[column.official],
+            shared if _known(shared, words[column.official]) >= 0.5 else _vocabulary(scale, words[column.official]),
+            options.scale_of(column.official, scale.size),
+            declared[column.official],
+        )
+        for column in columns
+    ]
+
+
+def _count_words(answers: list[_Answer], scale: Scale, declared: dict) -> Counter:
+    """Word -> number of answers; numbers, words that the user declared and those that decline to rate are left out."""
+    words: Counter = Counter()
+    for answer in answers:
+        if _is_word(answer, scale) and answer.word not in declared:
+            words[answer.word] += len(answer.places)
+    return words
+
+
+def _is_word(answer: _Answer, scale: Scale) -> bool:
+    return bool(answer.word) and not answer.percent and answer.word not in scale.not_rated
+
+
+def _known(vocabulary: dict[str, int], words: Counter) -> float:
+    """Share of answers in words that a vocabulary knows; 1 if there is none."""
+    total = words.total()
+    return sum(count for word, count in words.items() if word in vocabulary) / total if total else 1.0
+
+
+def _vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
+    """The English vocabulary that knows the most answers, or one of another language where that knows more."""
+    chosen = scale.choose_vocabulary(words)
+    if _known(chosen, words) >= 0.5:
+        return chosen
+    return max([chosen, *language_vocabularies(scale.name)], key=lambda vocabulary: _known(vocabulary, words))
+
+
+def _answers(scale: Scale, cells: list, missing_codes: set[int]) -> list[_Answer]:
+    """Distinct cells with their places, parsed; blank ones are left out."""
     places: dict[tuple, list[int]] = defaultdict(list)
     for index, cell in enumerate(cells):
         if cell is not None:
-            places[type(cell), cell].append(index)
-    return places
-
-
-def _answers(scale: Scale, distinct: dict[tuple, list[int]]) -> Counter:
-    """Word -> number of cells; numbers and words for not rated are left out."""
-    answers: Counter = Counter()
-    for (_, cell), places in distinct.items():
-        if isinstance(cell, str) and (word := scale.split_number(cell)[1]) and word not in scale.not_rated:
-            answers[word] += len(places)
+            places[type(cell), cell].append(index)  # the type belongs to the key, since True equals 1
+    answers = []
+    for (_, cell), where in places.items():
+        if isinstance(cell, str):
+            number, word = scale.split_number(cell)
+            if number is None and word in _MISSING_CODES:
+                missing_codes.update(where)
+            elif number is not None or word:
+                answers.append(_Answer(cell, where, number, word))
+        elif isinstance(cell, Percent):
+            answers.append(_Answer(cell, where, round(100 * float(cell), 9), "%"))
+        elif isinstance(cell, bool) or not isinstance(cell, int | float):
+            answers.append(_Answer(cell, where, odd=_TYPES.get(type(cell), "value")))
+        else:
+            answers.append(_Answer(cell, where, float(cell)))
     return answers
 
 
-def _report_vocabulary(table, column, vocabulary, words, findings) -> None:
-    official = column.scale.tables[0]
-    reading = ", ".join(f"{word} = {vocabulary[word]}" for word in sorted(words, key=lambda w: (vocabulary[w], w)))
-    if any(official.get(word) != vocabulary[word] for word in words):
-        findings.add(
-            WARNING,
-            "other-words",
-            f"the words are not those of the official format; they were read as {reading}.",
-            "check that reading; write numbers if it is wrong.",
-            **table.place(column.official),
-        )
-    elif len({vocabulary[word] for word in words}) < len(words):
-        findings.add(
-            WARNING,
-            "several-words",
-            f"several words stand for one level; they were read as {reading}.",
-            f"check that reading; a scale of more than {column.scale.size} levels can't be told apart here.",
-            **table.place(column.official),
-        )
-
-
-def _read_column(table, column, distinct, vocabulary, findings) -> Levels:
+def _read_column(
+    table: Table, question: _Question, pooled: Numbers, options: ReadingOptions, findings: Findings
+) -> Levels:
     values = np.full(table.length, np.nan)
     states = np.full(table.length, _STATE_CODES[ABSENT], dtype=np.int8)
-    for (_, cell), places in distinct.items():
-        level, kind, problem = _level(cell, column.scale, vocabulary)
+    column, place = question.column, table.place(question.column.official)
+    refusal = _refusal(question, pooled)
+    if refusal:
+        findings.add(ERROR, "other-scale", *refusal, **place)
+    _report_vocabulary(question, place, findings)
+    unreadable: Counter = Counter()
+    for answer in question.answers:
+        level, kind, problem = _level(answer, question)
         if level is not None:
-            values[places], states[places] = level, _STATE_CODES[RATED]
-        elif kind != "blank":
-            states[places] = _STATE_CODES[NOT_RATED]
-        if problem:
+            values[answer.places], states[answer.places] = level, _STATE_CODES[RATED]
+        elif kind == "not-rated":
+            states[answer.places] = _STATE_CODES[NOT_RATED]
+        else:
+            states[answer.places] = _STATE_CODES[UNREADABLE]
+            unreadable[str(answer.cell)] += len(answer.places)
+        if problem and not refusal:
             findings.add(
                 WARNING,
                 kind,
                 problem,
-                f"write a number from 1 to {column.scale.size} or one of: "
-                f"{', '.join(_anchors(column.scale))}; leave the cell blank if there is no answer.",
-                **table.place(column.official),
-                rows=[place + 2 for place in places],
-                value=cell,
+                f"write a number from {question.interval} or one of: {', '.join(_anchors(column.scale))}; leave the "
+                "cell blank if there is no answer.",
+                **place,
+                rows=[index + 2 for index in answer.places],
+                value=answer.cell,
             )
-    _report_shifted(table, column, values, distinct, findings)
-    table.count(column.official, (states != _STATE_CODES[ABSENT]).sum(), np.isfinite(values).sum())
+    table.count(column.official, int((states != _STATE_CODES[ABSENT]).sum()), int(np.isfinite(values).sum()))
+    table.note_scale(column.official, question.declared, unreadable.total())
+    if not refusal and not options.allow_unreadable:
+        _report_unreadable(table, question, unreadable, findings)
     return Levels(values, states)
 
 
-def _report_shifted(table, column, values, distinct, findings) -> None:
-    """Report a column of numbers that begin with 0 and do not go up to the highest level: each may be one too low."""
-    if any(isinstance(cell, str) and column.scale.split_number(cell)[0] is None for _, cell in distinct):
-        return  # words say their level themselves
-    zeros = [place for (_, cell), places in distinct.items() if as_number(cell) == 0 for place in places]
-    if zeros and not (values == column.scale.size).any():
+def _refusal(question: _Question, pooled: Numbers) -> tuple[str, str] | None:
+    """Why a column is not on the scale that it would be read on, and how to fix it; None if it is."""
+    official, size = question.column.official, question.size
+    if question.declared is None:
+        found = foreign_scale(question.numbers, pooled, size)
+        if found is not None:
+            option = f"--scale {official}={found.likely.option}"
+            both = f"--scale {found.likely.option} (all columns of {size} levels) or " if size == 5 else ""
+            return (
+                f"{found.seen}; the official scale is 1 to {size}. It was not read, since a guess would give false "
+                "numbers.",
+                f"say which scale it was, for example {both}{option}; or write a sheet Scales with the columns column "
+                f"and scale. If it is the official one, correct the cells or declare {official}=1-{size}.",
+            )
+    graded = _graded_words(question)
+    if graded and (question.declared is None or question.declared == Interval(1, size)):
+        return (
+            f"the words {graded[0]!r} and {graded[1]!r} both occur, so the scale has more than {size} levels. It was "
+            "not read, since two levels would become one.",
+            f"declare the scale and its words, for example --scale {official}=1-7 --words words.yml, where words.yml "
+            f"gives each word its number on that scale, one per line: {_template(question)}",
+        )
+    return None
+
+
+def _graded_words(question: _Question) -> tuple[str, str] | None:
+    """Two words of one level of which one is the other with an adverb, such as disagree and somewhat disagree."""
+    by_level: dict[int, list[str]] = defaultdict(list)
+    for answer in question.answers:
+        if answer.word and answer.word not in question.words and (level := question.vocabulary.get(answer.word)):
+            by_level[level].append(answer.word)
+    for words in by_level.values():
+        for word in words:
+            longer = [other for other in words if other.endswith(f" {word}")]
+            if longer:
+                return word, longer[0]
+    return None
+
+
+def _template(question: _Question) -> str:
+    words = list(dict.fromkeys(a.word for a in question.answers if _is_word(a, question.column.scale)))
+    more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
+    return ", ".join(f"{word!r}: ?" for word in words[:_WORDS_SHOWN]) + more
+
+
+def _report_unreadable(table: Table, question: _Question, unreadable: Counter, findings: Findings) -> None:
+    answered = sum(len(answer.places) for answer in question.answers)
+    if unreadable.total() <= LARGEST_UNREADABLE_SHARE * answered:
+        return
+    seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
+    words = [a.word for a in question.answers if _is_word(a, question.column.scale) and a.number is None]
+    unknown = [word for word in words if word not in question.vocabulary and word not in question.words]
+    if unknown:
+        remedy = (
+            "give the words their numbers with --words words.yml, a file with one line for each word: "
+            f"{_template(question)}"
+        )
+    else:
+        remedy = f"correct the cells, or declare the scale with --scale {question.column.official}=LOWEST-HIGHEST"
+    findings.add(
+        ERROR,
+        "unreadable-column",
+        f"{unreadable.total():,} of {answered:,} answers can't be read as {question.interval}, more than "
+        f"{LARGEST_UNREADABLE_SHARE:.0%}: {seen}.",
+        f"{remedy}; or go on without these answers with --allow-unreadable.",
+        **table.place(question.column.official),
+    )
+
+
+def _report_vocabulary(question: _Question, place: dict, findings: Findings) -> None:
+    official, vocabulary = question.column.scale.tables[0], question.vocabulary
+    used = {a.word for a in question.answers if a.word in vocabulary and a.word not in question.words}
+    reading = ", ".join(f"{word} = {vocabulary[word]}" for word in sorted(used, key=lambda w: (vocabulary[w], w)))
+    if any(official.get(word) != vocabulary[word] for word in used):
         findings.add(
             WARNING,
-            "shifted-scale",
-            f"the numbers begin with 0 and none is {column.scale.size}; they were read as they stand, on a scale that "
-            "begins with 1.",
-            f"if the scale went from 0 to {column.scale.size - 1}, add 1 to every number.",
-            **table.place(column.official),
-            rows=sorted(place + 2 for place in zeros),
+            "other-words",
+            f"the words are not those of the official format; they were read as {reading}.",
+            "check that reading; give the words their numbers with --words if it is wrong.",
+            **place,
         )
+    elif len({vocabulary[word] for word in used}) < len(used):
+        findings.add(
+            WARNING,
+            "several-words",
+            f"several words stand for one level; they were read as {reading}.",
+            "check that reading; a scale of more levels is declared with --scale and --words.",
+            **place,
+        )
+
+
+def _report_unused_end(table: Table, questions: list[_Question], pooled: Numbers, findings: Findings) -> None:
+    """Report questions whose numbers never reach the end of their scale, which may have been a shorter one."""
+    for question in questions:
+        numbers = pooled if question.declared is None else question.numbers
+        if any(answer.word and answer.number is None for answer in question.answers) or not question.numbers.counts:
+            continue  # words say their level themselves
+        end = unused_end(numbers, question.interval)
+        if end is not None:
+            findings.add(
+                WARNING,
+                "unused-end",
+                f"no answer lies above {end:g}; the numbers were read on a scale from {question.interval}.",
+                "if the scale ended there, declare it: "
+                f"--scale {question.column.official}={Interval(question.interval.lowest, end).option}.",
+                **table.place(question.column.official),
+            )
+
+
+def _report_reversed(table: Table, questions: list[_Question], levels: dict[str, Levels], findings: Findings) -> None:
+    """Report a question whose answers run against those of all others on the same scale."""
+    numbers = {question.column: levels[question.column.name].numbers for question in questions}
+    if len(numbers) < 3:
+        return
+    stacked = np.column_stack(list(numbers.values()))
+    known = np.isfinite(stacked)
+    total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
+    for place, column in enumerate(numbers):
+        both = known[:, place] & (count > 1)
+        if both.sum() < _ENOUGH_TO_CORRELATE:
+            continue
+        own = stacked[both, place]
+        others = (total[both] - own) / (count[both] - 1)
+        if not own.std() or not others.std():
+            continue
+        correlation = float(np.corrcoef(own, others)[0, 1])
+        if correlation < _REVERSED_BELOW:
+            ends = questions[place].interval
+            findings.add(
+                WARNING,
+                "reversed-column",
+                f"its answers run against the mean of the other {len(numbers) - 1} columns on this scale (correlation "
+                f"{correlation:.2f} over {both.sum():,} rows); it was read with {ends.highest:g} as the most.",
+                "if the largest number meant the least, declare the scale reversed: "
+                f"--scale {column.official}={Interval(ends.highest, ends.lowest).option}.",
+                **table.place(column.official),
+            )
 
 
 def _anchors(scale: Scale) -> list[str]:
-    return [level[0] for level in scale.vocabularies[0]] + sorted(scale.not_rated)
+    return [level[0] for level in scale.vocabularies[0]] + sorted(scale.not_rated)[-1:]
 
 
-def _level(cell, scale: Scale, vocabulary: dict[str, int]) -> tuple[int | None, str, str]:
-    """Level of a cell, the kind of what is strange about it, and that in words."""
-    if isinstance(cell, str):
-        number, word = scale.split_number(cell)
-        if number is None and not word:
-            return None, "blank", ""
-        if word in scale.not_rated:
-            return None, "not-rated", ""
-    elif isinstance(cell, bool) or not isinstance(cell, int | float):
-        return (
-            None,
-            "unknown-word",
-            f"a {_TYPES.get(type(cell), 'value')}, not an answer on this scale; counted as not rated.",
-        )
-    else:
-        number, word = float(cell), ""
-    known = vocabulary.get(word) or vocabulary.get(word.rstrip(".!"))
+def _level(answer: _Answer, question: _Question) -> tuple[float | None, str, str]:
+    """Level of an answer, the kind of what is strange about it, and that in words."""
+    number, word, scale = answer.number, answer.word, question.column.scale
+    if answer.odd:
+        return None, "unknown-word", f"a {answer.odd}, not an answer on this scale; counted as unreadable."
+    declined = word in question.words and question.words[word] is None
+    if declined or (word in scale.not_rated and word not in question.words):
+        return None, "not-rated", ""
+    of_word = _level_of_word(word, question)
     if number is None:
-        return (
-            (known, "", "")
-            if known
-            else (None, "unknown-word", "not a known word of this scale; counted as not rated.")
-        )
-    if not number.is_integer() or not 1 <= number <= scale.size:
-        return (
-            None,
-            "out-of-range",
-            f"not one of the levels 1 to {scale.size}; counted as not rated.",
-        )
-    if word and known is None and re.search(r"\d", word):
-        return None, "unknown-word", "not a known answer of this scale; counted as not rated."
-    if known is not None and known != number:
-        return (
-            None,
-            "contradiction",
-            f"the number says {number:g}, the word {known}; counted as not rated.",
-        )
-    if word and known is None:
-        return int(number), "unknown-word", "the word is not known; its number is used."
-    return int(number), "", ""
+        if of_word is not None:
+            return of_word, "", ""
+        if word in declining_words():
+            return None, "not-rated", ""
+        return None, "unknown-word", "not a known word of this scale; counted as unreadable."
+    interval = question.interval
+    if answer.percent and max(interval.lowest, interval.highest) <= 1:
+        number /= 100
+    if not interval.holds(number) or (question.declared is None and (answer.percent or not number.is_integer())):
+        return None, "out-of-range", f"not on the scale from {interval}; counted as unreadable."
+    level = float(interval.rescaled(number, scale.size))
+    if word and not answer.percent and of_word is None:
+        if re.search(r"\d", word):
+            return None, "unknown-word", "not a known answer of this scale; counted as unreadable."
+        return level, "unknown-word", "the word is not known; its number is used."
+    if of_word is not None and abs(of_word - level) > 1e-9:
+        return None, "contradiction", f"the number says {number:g}, the word {of_word:g}; counted as unreadable."
+    return level, "", ""
+
+
+def _level_of_word(word: str, question: _Question) -> float | None:
+    """Level of a word: as the user declared it, else by the vocabulary where the scale is the official one."""
+    for spelling in (word, word.rstrip(".!")):
+        if (number := question.words.get(spelling)) is not None:
+            on_scale = question.interval.holds(number)
+            return float(question.interval.rescaled(number, question.size)) if on_scale else None
+        official = {question.interval.lowest, question.interval.highest} == {1, question.size}
+        if official and (level := question.vocabulary.get(spelling)) is not None:
+            return float(level)
+    return None

@@ -4,12 +4,14 @@ Exact names come first; what bears a name alike is taken with a warning, and wha
 is kept and said.
 """
 
+import numpy as np
 import pandas as pd
 
 from sense7 import taxonomy
-from sense7.study import ABSENT
+from sense7.study import ABSENT, UNREADABLE
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.options import Interval
 from sense7.workbook.sheets import Sheet, cell_name
 from sense7.workbook.values import count_filled
 
@@ -102,6 +104,8 @@ class Table:
         self.positions = _match_columns(official, sheet, findings)
         self.filled: dict[str, int] = {}
         self.read: dict[str, int] = {}
+        self.unreadable: dict[str, int] = {}
+        self.declared: dict[str, Interval | None] = {}
         self._cells: dict[str, list] = {}
         missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
         for key in missing_keys:
@@ -138,6 +142,10 @@ class Table:
         """Note how many cells of a column are filled, and how many of them could be read."""
         self.filled[official], self.read[official] = int(filled), int(read)
 
+    def note_scale(self, official: str, declared: Interval | None, unreadable: int) -> None:
+        """Note the declared scale of a column, and how many of its answers can't be read on its scale."""
+        self.declared[official], self.unreadable[official] = declared, unreadable
+
     def report(self) -> pd.DataFrame:
         """What became of each column of this sheet; where nothing was counted, every filled cell is read."""
         records = []
@@ -146,6 +154,7 @@ class Table:
             filled = self.filled.get(column.official)
             if filled is None:
                 filled = count_filled(self.cells(column.official))
+            declared = self.declared.get(column.official)
             records.append(
                 {
                     "sheet": self.official,
@@ -155,6 +164,9 @@ class Table:
                     "question": column.is_question,
                     "filled": filled,
                     "read": self.read.get(column.official, filled),
+                    "unreadable": self.unreadable.get(column.official, 0),
+                    "lowest": np.nan if declared is None else declared.lowest,
+                    "highest": np.nan if declared is None else declared.highest,
                 }
             )
         return pd.DataFrame(records)
@@ -164,8 +176,9 @@ def column_report(tasks: Table, messages: Table, turns: pd.DataFrame) -> pd.Data
     """What became of each column; a turn's rating counts where it belongs, in assistant turns."""
     report = pd.concat([tasks.report(), messages.report()], ignore_index=True)
     for name in RATING_NAMES:
-        counted = [(turns[f"{name}_state"] != ABSENT).sum(), turns[name].notna().sum()]
-        report.loc[report["name"] == name, ["filled", "read"]] = counted
+        states = turns[f"{name}_state"]
+        counted = [(states != ABSENT).sum(), turns[name].notna().sum(), (states == UNREADABLE).sum()]
+        report.loc[report["name"] == name, ["filled", "read", "unreadable"]] = counted
     return report
 
 

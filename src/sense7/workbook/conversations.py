@@ -6,12 +6,13 @@ import pandas as pd
 from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.options import ReadingOptions
 from sense7.workbook.values import as_name, group_spellings
 
 __all__ = ["read_conversations"]
 
 
-def read_conversations(tasks: Table, findings: Findings) -> pd.DataFrame:
+def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions) -> pd.DataFrame:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
     identifiers = [as_name(cell) for cell in tasks.cells("TaskId")]
     participants = [as_name(cell) for cell in tasks.cells("PID")]
@@ -20,7 +21,7 @@ def read_conversations(tasks: Table, findings: Findings) -> pd.DataFrame:
     frame = pd.DataFrame({"conversation": identifiers, "participant": participants}, dtype=object)
     for name, official in (("condition", "Model"), ("topic", "PreTaskChoice")):
         frame[name] = pd.Series([as_name(cell) for cell in tasks.cells(official)], dtype=object)
-    for name, levels in read_scales(tasks, findings).items():
+    for name, levels in read_scales(tasks, findings, options).items():
         frame[name] = levels.numbers
     frame["row"] = rows
     nameless = np.array([identifier is None for identifier in identifiers], dtype=bool)

@@ -59,15 +59,29 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeErro
 _ENCRYPTED = 1
 
 
+_FORMATS = re.compile(rb"<(?:\w+:)?numFmt\s[^<>]*+>")
+_STYLE = re.compile(rb"<(?:\w+:)?xf[\s/>][^<>]*+>?")
+_STYLED_CELL = re.compile(
+    rb"<" + _PREFIX + rb"c\s(?=[^<>]*\bs\s*=\s*[\"'](\d{1,9})[\"'])"
+    rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])"
+)
+_BUILT_IN_PERCENTAGES = frozenset({9, 10})
+"""Number formats 0% and 0.00%, which every .xlsx file has without naming them."""
+
+
 class Blanks(NamedTuple):
-    """Cells that are read as blanks and are none: column (from 0) and row (from 1) of each."""
+    """Cells that are not what their value says: column (from 0) and row (from 1) of each.
+
+    The first two are read as blanks and are none; the last are numbers that are shown as percentages.
+    """
 
     errors: list[tuple[int, int]]
     formulas: list[tuple[int, int]]
+    percentages: list[tuple[int, int]]
 
 
 def examine(path: Path) -> dict[str, Blanks]:
-    """Find the cells of each sheet that only seem blank, and refuse what can't be read within reason.
+    """Find the cells of each sheet that are not what their value says, and refuse what can't be read within reason.
 
     Parameters
     ----------
@@ -77,7 +91,7 @@ def examine(path: Path) -> dict[str, Blanks]:
     Returns
     -------
     dict
-        Sheet -> its cells with an error such as #N/A, and those with a formula without a stored value.
+        Sheet -> its cells with an error such as #N/A, those with a formula without a stored value, and percentages.
 
     Raises
     ------
@@ -90,6 +104,7 @@ def examine(path: Path) -> dict[str, Blanks]:
         with zipfile.ZipFile(path) as package:
             _require_sound(path, package)
             names = _sheet_names(path, package)
+            percentages = _percentage_styles(package)
             found = {}
             for part in package.namelist():
                 xml = _unpacked(package, part)
@@ -97,7 +112,7 @@ def examine(path: Path) -> dict[str, Blanks]:
                 if b"sheetData" in xml:
                     name = names.get(part.casefold(), part)
                     _require_reasonable(path, name, xml)
-                    found[name] = _blanks(path, name, xml)
+                    found[name] = _blanks(path, name, xml, percentages)
             return found
     except _UNREADABLE as error:
         raise UserError(f"{path}: damaged: {part} can't be unpacked ({error}). Fetch or save it again.") from None
@@ -230,14 +245,30 @@ def _extent(xml: bytes) -> tuple[int, int, int]:
     return height, width, cells
 
 
-def _blanks(path: Path, name: str, xml: bytes) -> Blanks:
+def _percentage_styles(package: zipfile.ZipFile) -> frozenset[bytes]:
+    """Numbers of the cell styles that show a number as a percentage."""
+    part = next((name for name in package.namelist() if name.casefold().endswith("styles.xml")), None)
+    xml = _unpacked(package, part) if part else b""
+    formats = {_attribute(tag, "numFmtId") for tag in _FORMATS.findall(xml) if "%" in _attribute(tag, "formatCode")}
+    formats |= set(map(str, _BUILT_IN_PERCENTAGES))
+    start = xml.find(b"cellXfs")
+    found = _STYLE.findall(xml, start, xml.find(b"cellXfs>", start + 8)) if start >= 0 else []
+    return frozenset(b"%d" % n for n, tag in enumerate(found) if _attribute(tag, "numFmtId") in formats)
+
+
+def _blanks(path: Path, name: str, xml: bytes, percentages: frozenset[bytes]) -> Blanks:
     has_errors = b't="e"' in xml or b"t='e'" in xml
     has_formulas = b"<f" in xml or b":f" in xml
-    if has_errors or has_formulas:
+    if has_errors or has_formulas or percentages:
         _require_closed(path, name, xml)
     errors = _ERROR_CELL.findall(xml) if has_errors else []
     formulas = _FORMULA_ALONE.findall(xml) if has_formulas else []
-    return Blanks([_place(*match) for match in errors], [_place(*match) for match in formulas])
+    styled = _STYLED_CELL.findall(xml) if percentages else []
+    return Blanks(
+        [_place(*match) for match in errors],
+        [_place(*match) for match in formulas],
+        [_place(*place) for style, *place in styled if style in percentages],
+    )
 
 
 def _place(letters: bytes, row: bytes) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from sense7 import taxonomy
 from sense7.taxonomy import normalise_name, normalise_word
 from sense7.workbook.columns import Table, place_of, report_state
 from sense7.workbook.findings import WARNING, Findings
+from sense7.workbook.options import is_scales_sheet
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.values import as_name, as_number, is_blank, match_ids
 
@@ -30,7 +31,7 @@ def read_participants(
     for sheet in sheets.values():
         if any(table and table.sheet is sheet for table in tables.values()):
             continue
-        if sheet.name == taxonomy.SYNTHETIC_SHEET:
+        if sheet.name == taxonomy.SYNTHETIC_SHEET or is_scales_sheet(sheet):
             continue
         positions = [index for index, header in enumerate(sheet.header) if normalise_name(header) == "pid"]
         identifiers = [as_name(cell) for cell in sheet.column(positions[0])] if positions else []

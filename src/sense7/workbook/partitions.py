@@ -15,10 +15,11 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
-from sense7.study import ABSENT, RATED, Study
+from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.columns import KEY_COLUMNS, locate_sheet
 from sense7.workbook.findings import Findings
+from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.tables import as_typed
 from sense7.workbook.values import as_text
@@ -135,6 +136,7 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
     }
     for name, cells in ratings.items():
         cells[study.turns[f"{name}_state"] == ABSENT] = None
+        cells[study.turns[f"{name}_state"] == UNREADABLE] = UNREADABLE  # no word of any scale, so it stays that
     rated = pd.DataFrame(ratings).set_index(study.turns["row"])
     said = study.messages[study.messages["conversation"].isin(own["conversation"])]
     yield _sheet("Messages", said.join(rated, on="row"), MESSAGE_COLUMNS)
@@ -144,6 +146,12 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
         yield Sheet(study.participants_sheet, header, [_plain(row) for row in known.itertuples(index=False)])
     written = [study.sheets.get(study.participants_sheet)]
     written += [locate_sheet(study.sheets, official, Findings()) for official in KEY_COLUMNS]
+    written += filter(is_scales_sheet, study.sheets.values())
+    if len(study.rescaled):
+        # What is written is on the official scale, and may lie between two of its levels.
+        sizes = scale_columns()
+        rows = [[column, Interval(1, sizes[column]).option] for column in study.rescaled["column"]]
+        yield Sheet(SCALES_SHEET, ["column", "scale"], rows)
     yield from (sheet for sheet in study.sheets.values() if not any(sheet is other for other in written))
 
 

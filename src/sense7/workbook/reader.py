@@ -1,8 +1,9 @@
 """The official workbook, read to validated frames.
 
 The real workbook could not be seen when this was written, so the reader lives with what
-it did not foresee: an error is only what makes the analysis impossible (a missing sheet or
-key column, duplicate TaskIds, no rating at all); all else is a counted warning that names
+it did not foresee: an error is what makes the analysis impossible (a missing sheet or
+key column, duplicate TaskIds, no rating at all) or its numbers false (answers on a scale that was not declared, a
+column that mostly can't be read); all else is a counted warning that names
 its cells and says what was done. Conventions: the facts of the official release, in
 ``book/format.md``.
 """
@@ -19,11 +20,14 @@ from sense7.workbook.conditions import find_prompted
 from sense7.workbook.conversations import read_conversations
 from sense7.workbook.findings import Findings, WorkbookError
 from sense7.workbook.messages import read_messages
+from sense7.workbook.options import ReadingOptions, with_scales_sheet
 from sense7.workbook.participants import read_participants
 from sense7.workbook.sheets import Sheet, read_sheets
 from sense7.workbook.tables import read_tables
 
 __all__ = ["parse_sheets", "read_workbook"]
+
+_DEFAULT = ReadingOptions()
 
 
 def read_workbook(
@@ -33,6 +37,7 @@ def read_workbook(
     prompted_condition: str | None = None,
     name: str | None = None,
     part: bool = False,
+    options: ReadingOptions | None = None,
 ) -> Study:
     """Read a workbook of the official format.
 
@@ -48,6 +53,9 @@ def read_workbook(
         Name of the study; the file's stem if not given.
     part : bool
         Whether this is one part of a data set (:mod:`sense7.workbook.partitions`), which may lack any rating.
+    options : ReadingOptions, optional
+        Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
+        the workbook declares scales, too; what is given here comes first.
 
     Returns
     -------
@@ -65,7 +73,13 @@ def read_workbook(
     with _uncollected():
         sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
         return parse_sheets(
-            sheets, path=path, strict=strict, prompted_condition=prompted_condition, name=name, part=part
+            sheets,
+            path=path,
+            strict=strict,
+            prompted_condition=prompted_condition,
+            name=name,
+            part=part,
+            options=ReadingOptions.beside(Path(path)) if options is None else options,
         )
 
 
@@ -89,16 +103,18 @@ def parse_sheets(
     prompted_condition: str | None = None,
     name: str = "workbook",
     part: bool = False,
+    options: ReadingOptions = _DEFAULT,
 ) -> Study:
     """Give meaning to sheets that are read already; see :func:`read_workbook`."""
     findings = Findings()
+    options = with_scales_sheet(sheets, options, path)
     located = {official: locate_sheet(sheets, official, findings) for official in KEY_COLUMNS}
     tables = {official: Table(official, sheet, findings) if sheet else None for official, sheet in located.items()}
     tasks, messages = tables["Tasks"], tables["Messages"]
-    conversations = read_conversations(tasks, findings) if tasks and tasks.has_keys else None
+    conversations = read_conversations(tasks, findings, options) if tasks and tasks.has_keys else None
     message_frame = turns = None
     if messages and messages.has_keys:
-        levels = read_scales(messages, findings)
+        levels = read_scales(messages, findings, options)
         if conversations is not None:
             message_frame, turns = read_messages(messages, levels, tasks, conversations, findings)
     participants, participants_sheet = read_participants(sheets, tables, conversations, findings)

@@ -1,13 +1,16 @@
 """What is in a workbook, for ``sense7 check`` and for the dataset page."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 import pandas as pd
 
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.findings import NOTICE
+from sense7.workbook.findings import NOTICE, Finding
 
-__all__ = ["describe", "findings_table", "print_description"]
+__all__ = ["describe", "findings_table", "print_description", "warnings_by_kind"]
 
 _UNMATCHED = {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
 _LINES = 40
@@ -44,8 +47,19 @@ def describe(study: Study) -> dict:
         "prompted_condition": {"name": prompted, "how": study.prompted_reason},
         "topics": {name: int(count) for name, count in conversations["topic"].value_counts().sort_index().items()},
         "ratings": {
-            name: {state: int(count) for state, count in turns[f"{name}_state"].value_counts().sort_index().items()}
+            name: {
+                state: int(count)
+                for state, count in turns[f"{name}_state"].value_counts().sort_index().items()
+                if count
+            }
             for name in RATING_NAMES
+        },
+        "scales": {
+            f"{row.sheet}.{row.column}": f"{row.lowest:g} to {row.highest:g}, rescaled"
+            for row in study.rescaled.itertuples()
+        },
+        "unreadable": {
+            f"{row.sheet}.{row.column}": int(row.unreadable) for row in study.columns.itertuples() if row.unreadable
         },
         "participants_sheet": study.participants_sheet,
         "characteristics": []
@@ -70,6 +84,20 @@ def findings_table(study: Study) -> pd.DataFrame:
         ],
         columns=["where", "count", "value", "finding", "mend"],
     ).loc[:, lambda table: [name for name in table if name != "value" or table[name].any()]]
+
+
+def warnings_by_kind(warnings: Iterable[Finding]) -> dict[str, int]:
+    """Kind of warning -> number of places in the workbook, the most frequent first.
+
+    Examples
+    --------
+    >>> warnings_by_kind([])
+    {}
+    """
+    counts: Counter = Counter()
+    for finding in warnings:
+        counts[finding.kind] += finding.count
+    return dict(counts.most_common())
 
 
 def print_description(description: dict) -> None:
@@ -103,6 +131,10 @@ def print_description(description: dict) -> None:
             for name, states in description["ratings"].items()
         },
     )
+    if description.get("scales"):
+        block("Scales other than the official ones", description["scales"])
+    if description.get("unreadable"):
+        block("Unreadable answers (in no denominator)", description["unreadable"])
     sheet = description["participants_sheet"]
     show()
     show(f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")

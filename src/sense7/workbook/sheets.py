@@ -19,7 +19,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
 from sense7.workbook.package import MOST_COLUMNS, MOST_ROWS, Blanks, examine
 
-__all__ = ["Sheet", "cell_name", "read_sheets", "write_sheets"]
+__all__ = ["Percent", "Sheet", "cell_name", "read_sheets", "write_sheets"]
 
 LONGEST_TEXT = 32_767
 """Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
@@ -35,6 +35,10 @@ _FORMATS = {
     datetime.time: "hh:mm:ss.000",
     datetime.timedelta: "[h]:mm:ss.000",
 }
+
+
+class Percent(float):
+    """A number that the file shows as a percentage: 1.0 is shown as 100 %."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
             if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet:
                 continue
             where = f"sheet {name}: "
-            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], blanks.get(name, Blanks([], [])))
+            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], blanks.get(name, Blanks([], [], [])))
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
         panicked = type(error).__name__ == "PanicException"
@@ -174,6 +178,9 @@ def _sheet(source, metadata, blanks: Blanks) -> Sheet:
     table = source.to_python(skip_empty_area=False)
     header = [_header_text(cell) for cell in table[0]] if table else []
     rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
+    for column, row in blanks.percentages:
+        if 0 <= row - 2 < len(rows) and column < len(rows[row - 2]) and type(rows[row - 2][column]) is float:
+            rows[row - 2][column] = Percent(rows[row - 2][column])
     while rows and not _filled(rows[-1]):
         rows.pop()
     width = _filled(header, "")

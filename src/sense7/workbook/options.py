@@ -1,0 +1,336 @@
+"""How a workbook is to be read, where it does not say so itself: scales, words, and what may stay unreadable."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.files import parse_yaml, reading, write_whole
+from sense7.taxonomy import CORE_COLUMNS, normalise_name, normalise_word
+from sense7.workbook.sheets import Sheet
+
+__all__ = [
+    "ALL_COLUMNS",
+    "OFFICIAL_SIZE",
+    "SCALES_SHEET",
+    "Interval",
+    "ReadingOptions",
+    "is_scales_sheet",
+    "parse_interval",
+    "scale_columns",
+    "with_scales_sheet",
+]
+
+ALL_COLUMNS = "all"
+"""Name under which a scale or a list of words holds for every column whose official scale has five levels."""
+
+OFFICIAL_SIZE = 5
+SCALES_SHEET = "Scales"
+"""Sheet by which a workbook declares its scales itself: columns ``column`` and ``scale``."""
+
+_ENDING = ".reading.yml"
+_KEYS = ("scales", "words", "allow_unreadable")
+_INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*%?\s*(?:\.\.|to|[-\u2013:])\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
+_ABSTENTION = "unknown"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The two ends of an answer scale.
+
+    Attributes
+    ----------
+    lowest, highest : float
+        The answer that means the least and the one that means the most. ``lowest`` is the larger number on a
+        reversed scale (5-1).
+    """
+
+    lowest: float
+    highest: float
+
+    def __str__(self) -> str:
+        return f"{self.lowest:g} to {self.highest:g}"
+
+    @property
+    def option(self) -> str:
+        """As it is written after ``--scale``.
+
+        >>> Interval(-3, 3).option
+        '-3..3'
+        """
+        return f"{self.lowest:g}{'..' if min(self.lowest, self.highest) < 0 else '-'}{self.highest:g}"
+
+    def holds(self, number: float) -> bool:
+        """Whether an answer lies on the scale, its ends included."""
+        return min(self.lowest, self.highest) <= number <= max(self.lowest, self.highest)
+
+    def rescaled(self, number: float, size: int) -> float:
+        """Map an answer linearly to 1..size: ``1 + (size - 1) * (x - lowest) / (highest - lowest)``.
+
+        >>> Interval(1, 7).rescaled(4, 5), Interval(0, 100).rescaled(100, 5), Interval(5, 1).rescaled(5, 5)
+        (3.0, 5.0, 1.0)
+        """
+        return 1 + (size - 1) * (number - self.lowest) / (self.highest - self.lowest)
+
+    def original(self, level: float, size: int) -> float:
+        """Map a value on 1..size back to this scale: the inverse of :meth:`rescaled`.
+
+        >>> Interval(1, 7).original(3.0, 5)
+        4.0
+        """
+        return self.lowest + (level - 1) * (self.highest - self.lowest) / (size - 1)
+
+
+def parse_interval(text: object, where: str) -> Interval:
+    """Read the ends of a scale: ``1-7``, ``0..100``, ``-3..3``, ``5-1`` (reversed).
+
+    Parameters
+    ----------
+    text : object
+        What was given.
+    where : str
+        Where it was given, for the message.
+
+    Raises
+    ------
+    UserError
+        If it is not two different numbers.
+
+    Examples
+    --------
+    >>> parse_interval("0-100", "--scale")
+    Interval(lowest=0.0, highest=100.0)
+    """
+    match = _INTERVAL.fullmatch(str(text))
+    if not match or float(match[1]) == float(match[2]):
+        raise UserError(
+            f"{where}: {str(text)[:40]!r} does not name a scale. Write its two ends: 1-7, 0-100, -3..3, or 5-1 where "
+            "the larger number means less."
+        )
+    return Interval(float(match[1]), float(match[2]))
+
+
+def scale_columns() -> dict[str, int]:
+    """Official columns that hold answers on a scale -> number of levels of the official scale."""
+    return {
+        column.official: column.scale.size for columns in CORE_COLUMNS.values() for column in columns if column.scale
+    }
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What a user says about a workbook's answers that differ from the official format.
+
+    Attributes
+    ----------
+    scales : mapping
+        Official column, or ``all``, -> :class:`Interval`.
+    words : mapping
+        Official column, or ``all``, -> word (see :func:`sense7.taxonomy.normalise_word`) -> number on the column's
+        scale, or None for words that decline to rate.
+    allow_unreadable : bool
+        Whether a column is used although more of its answers than the limit can't be read.
+    """
+
+    scales: Mapping[str, Interval] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    allow_unreadable: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        scale: str | Path | Mapping | Iterable[str] | None = None,
+        words: str | Path | Mapping | None = None,
+        allow_unreadable: bool = False,
+    ) -> "ReadingOptions":
+        """Read the options as users give them.
+
+        Parameters
+        ----------
+        scale : str, path, mapping or several texts, optional
+            ``1-7`` for every column of five levels, ``COLUMN=1-7`` for one, a mapping of both kinds, or a YAML file
+            with such a mapping.
+        words : path or mapping, optional
+            Word -> number for every column of five levels, or column -> such a mapping; or a YAML file with that.
+        allow_unreadable : bool
+            See the attribute.
+
+        Raises
+        ------
+        UserError
+            If a file can't be read, or something in it is neither a column nor a scale; says which.
+
+        Examples
+        --------
+        >>> ReadingOptions.of(["1-7", "PreTaskImportance=1-5"]).scales["PreTaskImportance"]
+        Interval(lowest=1.0, highest=5.0)
+        """
+        scales: dict[str, Interval] = {}
+        given = [scale] if isinstance(scale, str | Path | Mapping) else list(scale or ())
+        for one in given:
+            where, entries = _scale_entries(one)
+            for name, ends in entries.items():
+                scales[_column(name, where)] = parse_interval(ends, f"{where}: {name}" if len(entries) > 1 else where)
+        return cls(scales, _words(words), allow_unreadable)
+
+    @classmethod
+    def beside(cls, path: Path) -> "ReadingOptions":
+        """Read the options that lie beside a workbook, in ``FILE.reading.yml``; the default ones if there are none.
+
+        Raises
+        ------
+        UserError
+            If the file can't be read or holds something else.
+        """
+        place = cls.place(path)
+        if not place.is_file():
+            return cls()
+        content = _yaml(place)
+        if unknown := sorted(set(map(str, content)) - set(_KEYS)):
+            raise UserError(f"{place}: unknown entry {unknown[0]!r}. Use {', '.join(_KEYS)}.")
+        allowed = content.get("allow_unreadable", False)
+        if not isinstance(allowed, bool):
+            raise UserError(f"{place}: allow_unreadable is {allowed!r:.40}. Write true or false.")
+        parts = {}
+        for name in ("scales", "words"):
+            parts[name] = content.get(name) or {}
+            if not isinstance(parts[name], Mapping):
+                raise UserError(f"{place}: {name} holds no mapping. Write one entry per line, NAME: VALUE.")
+        return cls.of(parts["scales"], parts["words"], allowed)
+
+    @staticmethod
+    def place(path: Path) -> Path:
+        """File beside a workbook that holds the options for it."""
+        return path.with_name(f"{path.name}{_ENDING}")
+
+    def write_beside(self, path: Path) -> None:
+        """Write the options beside a workbook, where :meth:`beside` finds them; nothing if they are the default."""
+        if self:
+            # JSON is YAML.
+            write_whole(self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+    def __bool__(self) -> bool:
+        return bool(self.scales or self.words or self.allow_unreadable)
+
+    def to_dict(self) -> dict:
+        """As plain values, in the form of ``FILE.reading.yml``."""
+        words = {
+            name: {word: _ABSTENTION if n is None else n for word, n in of.items()} for name, of in self.words.items()
+        }
+        scales = {name: interval.option for name, interval in self.scales.items()}
+        return {"scales": scales, "words": words, "allow_unreadable": self.allow_unreadable}
+
+    def digest(self, sha256: str) -> str:
+        """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
+        if not self:
+            return sha256
+        return hashlib.sha256(f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}".encode()).hexdigest()
+
+    def __str__(self) -> str:
+        parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]
+        parts += [f"words of {name} given" for name in self.words]
+        parts += ["unreadable answers allowed"] if self.allow_unreadable else []
+        return "; ".join(parts)
+
+    def scale_of(self, official: str, size: int) -> Interval | None:
+        """Declared scale of a column, None if none was declared."""
+        return self.scales.get(official) or (self.scales.get(ALL_COLUMNS) if size == OFFICIAL_SIZE else None)
+
+    def words_of(self, official: str, size: int) -> dict[str, float | None]:
+        """Declared words of a column; its own come before those of all columns."""
+        common = self.words.get(ALL_COLUMNS, {}) if size == OFFICIAL_SIZE else {}
+        return {**common, **self.words.get(official, {})}
+
+
+def is_scales_sheet(sheet: Sheet) -> bool:
+    """Whether a sheet declares scales: it is called Scales, and has the columns column and scale."""
+    names = [normalise_name(header) for header in sheet.header]
+    return normalise_name(sheet.name) == normalise_name(SCALES_SHEET) and {"column", "scale"} <= set(names)
+
+
+def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path) -> ReadingOptions:
+    """Add the scales that a workbook declares in its sheet Scales; what was given otherwise comes first.
+
+    Raises
+    ------
+    UserError
+        If a row names no column with a scale, or no scale; says which row.
+    """
+    declared: dict[str, Interval] = {}
+    for sheet in filter(is_scales_sheet, sheets.values()):
+        names = [normalise_name(header) for header in sheet.header]
+        column, scale = names.index("column"), names.index("scale")
+        for number, row in enumerate(sheet.rows, 2):
+            if row[column] is not None or row[scale] is not None:
+                where = f"{path}: sheet {sheet.name}, row {number}"
+                declared[_column(row[column], where)] = parse_interval(row[scale], where)
+    return replace(options, scales={**declared, **options.scales}) if declared else options
+
+
+def _scale_entries(given: str | Path | Mapping) -> tuple[str, Mapping]:
+    """Where scales were given, and column -> ends."""
+    if isinstance(given, Mapping):
+        return "scales", given
+    text = str(given)
+    if text.casefold().endswith((".yml", ".yaml")):
+        return text, _yaml(Path(text).expanduser())
+    name, found, ends = text.partition("=")
+    return f"--scale {text}", {name.strip(): ends} if found else {ALL_COLUMNS: text}
+
+
+def _words(given: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
+    if given is None:
+        return {}
+    where = "words" if isinstance(given, Mapping) else str(given)
+    content = given if isinstance(given, Mapping) else _yaml(Path(given).expanduser())
+    nested = {name: entry for name, entry in content.items() if isinstance(entry, Mapping)}
+    flat = {name: entry for name, entry in content.items() if name not in nested}
+    tables = {ALL_COLUMNS: flat} if flat else {}
+    for name, entry in nested.items():
+        tables.setdefault(_column(name, where), {}).update(entry)
+    return {name: {_word(w, where): _number(n, w, where) for w, n in entry.items()} for name, entry in tables.items()}
+
+
+def _word(word: object, where: str) -> str:
+    # YAML reads a bare yes, no, on, off as a truth value.
+    if not isinstance(word, str):
+        raise UserError(f"{where}: {word!r:.40} is not read as a word. Put it in quotes.")
+    return normalise_word(word)
+
+
+def _number(number: object, word: object, where: str) -> float | None:
+    if number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION):
+        return None
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise UserError(
+            f"{where}: {word!s:.40}: {number!r:.40} is no number. Write the number on the scale that the word stands "
+            f"for, or {_ABSTENTION} for an answer that declines to rate."
+        )
+    return float(number)
+
+
+def _column(name: object, where: str) -> str:
+    """Official name of a column that a user names, in any case."""
+    known = {normalise_name(official): official for official in scale_columns()} | {ALL_COLUMNS: ALL_COLUMNS}
+    official = known.get(normalise_name(str(name)))
+    if official is None:
+        raise UserError(
+            f"{where}: {str(name)[:60]!r} is not a column with a scale. Use {ALL_COLUMNS} (all columns of five levels) "
+            f"or one of {', '.join(scale_columns())}."
+        )
+    return official
+
+
+def _yaml(path: Path) -> Mapping:
+    with reading(path) as stream:
+        content = stream.read()
+    try:
+        entries = parse_yaml(content.decode("utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: can't be read as YAML in UTF-8 ({' '.join(str(error).split())}).") from None
+    if not isinstance(entries, Mapping):
+        raise UserError(f"{path}: holds no mapping. Write one entry per line, NAME: VALUE.")
+    return entries
