@@ -14,7 +14,7 @@ A verdict says no more than the data allow:
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -219,7 +219,11 @@ def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenan
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    return [_row(claim, values, provenance, planted) for claim in claims]
+    rows = [_row(claim, values, provenance, planted) for claim in claims]
+    if not values.get("rescaled_columns", {}).get("estimate"):
+        return rows
+    note = "; ratings on another scale were rescaled to the official one"
+    return [replace(row, why=row.why + note) if row.computed else row for row in rows]
 
 
 def _row(claim: Claim, values: Mapping, provenance, planted: Mapping) -> Row:

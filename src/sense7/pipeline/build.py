@@ -40,6 +40,7 @@ from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
 from sense7.study import Study
+from sense7.terminal import count_of
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.report import warnings_by_kind
 
@@ -438,7 +439,8 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping, op
         "parameters": ", ".join(
             [*(_used(key, jobs) for key in ("confidence", "draws", "seed")), *([str(options)] if options else [])]
         ),
-        "warnings": warnings_by_kind(study.warnings),
+        "warnings": (warnings := warnings_by_kind(study.warnings)),
+        "reader_warnings": count_of(sum(warnings.values()), "warning") if warnings else "no warning",
         "verdicts": verdicts,
     }
 

@@ -25,6 +25,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.pipeline.made import describe
+from sense7.pipeline.pages import DATASET_PAGE
 from sense7.record import format_value, read_values
 
 __all__ = ["setup"]
@@ -240,8 +241,10 @@ def _add_switches(app) -> None:
 
 
 def _say_how_made(app, page, template, context, doctree):
-    """Put workbook, parameters, versions and commit at the foot of every page."""
+    """Put workbook, parameters, versions and commit at the foot of every page; complete the banner's link."""
     context["theme_extra_footer"] = describe(_edition(app).facts, page)
+    banner = context.get("theme_announcement", "")
+    context["theme_announcement"] = banner.replace(DATASET_PAGE, context["pathto"]("notebooks/01-dataset"))
 
 
 def _without_thebe(app, page, template, context, doctree):

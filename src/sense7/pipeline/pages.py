@@ -26,8 +26,12 @@ from sense7.files import disk_trouble
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import describe
+from sense7.terminal import count_of
 
-__all__ = ["banner", "make_pages"]
+__all__ = ["DATASET_PAGE", "banner", "make_pages"]
+
+DATASET_PAGE = "sense7:dataset-page"
+"""Stands in the banner for the address of the dataset's page, which differs from page to page."""
 
 _MARK = "frame"
 _NOTEBOOKS = "stage/notebooks"
@@ -118,7 +122,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
     options = config["sphinx"]["config"]["html_theme_options"]
-    options["announcement"] = banner(facts)
+    options["announcement"] = banner(facts)  # with an address that each page makes its own, see directives
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
@@ -227,8 +231,22 @@ def _check(code: int, log: str, place: Path) -> None:
 # --- what every page says --------------------------------------------------------------
 
 
-def banner(facts: Mapping) -> str:
-    """What every page says of its data, as HTML; all that comes from outside is escaped."""
+def banner(facts: Mapping, dataset_page: str = DATASET_PAGE) -> str:
+    """What every page says of its data, as HTML; all that comes from outside is escaped.
+
+    Parameters
+    ----------
+    facts : mapping
+        Of the edition, as edition.json holds them.
+    dataset_page : str
+        Address of the page that lists the reader's warnings, from the page that shows the banner.
+    """
+    count = sum(facts.get("warnings", {}).values())
+    link = f'<a href="{dataset_page}#what-the-reader-noticed">{count_of(count, "warning")} about this workbook</a>.'
+    return f"{_about_data(facts)} {link}" if count else _about_data(facts)
+
+
+def _about_data(facts: Mapping) -> str:
     short = html.escape(facts["sha256"][:12])
     file = html.escape(facts["file"])
     if facts["kind"] == "synthetic":
@@ -264,6 +282,6 @@ def _landing(facts: Mapping, title: str) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts)}</p>\n"
+        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts, 'notebooks/01-dataset.html')}</p>\n"
         f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
     )

@@ -12,7 +12,7 @@ from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import Study
-from sense7.taxonomy import RATING_NAMES
+from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
 from sense7.workbook.values import as_name, as_number
 
 __all__ = [
@@ -145,7 +145,8 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     DataFrame
         Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
         least once), levels (that occur among the ratings of turns), messages, turns,
-        turns_put_to_rating, conversations_with_ground_truth, error_rows; n is the number of rows
+        turns_put_to_rating, conversations_with_ground_truth, error_rows, rescaled_columns, unreadable_answers; n is
+        the number of rows, columns or answers
         looked at.
     """
     conversations, messages = study.conversations, study.messages
@@ -183,8 +184,26 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
             "messages",
             "messages whose Role is error",
         ),
+        "rescaled_columns": (
+            len(study.rescaled),
+            "columns",
+            "columns",
+            "columns of ratings on a declared scale that were rescaled to the official one",
+        ),
+        "unreadable_answers": (
+            int(study.columns["unreadable"].sum()),
+            "answers",
+            "answers",
+            "answers that can't be read; they are in no denominator",
+        ),
     }
-    looked_at = {"Tasks": len(conversations), "Messages": len(messages), "turns": len(study.turns)}
+    looked_at = {
+        "Tasks": len(conversations),
+        "Messages": len(messages),
+        "turns": len(study.turns),
+        "columns": len(study.columns),
+        "answers": int(study.columns.loc[study.columns["question"], "filled"].sum()),
+    }
     rows = {}
     for key, (number, where, unit, method) in numbers.items():
         absent = number == 0 and key in {"llm_conditions", "tasks"}
@@ -192,6 +211,43 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         estimate = np.nan if absent else number
         rows[key] = estimate_row(estimate, n=looked_at[where], unit=unit, method=method, reason=reason)
     return estimate_table(rows, "count")
+
+
+def scales(study: Study) -> pd.DataFrame:
+    """Columns of ratings that were rescaled, or of which some answers can't be read.
+
+    A rescaled answer is ``1 + (size - 1) * (x - lowest) / (highest - lowest)``, where size is the number of levels of
+    the official scale; the mean on the scale of the workbook is the mean of the answers before that.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        One row per column: scale of the workbook (its ends), answers read, unreadable, mean as given, mean rescaled.
+        Empty if every column is on the official scale and every answer was read.
+    """
+    frames = {"Tasks": study.conversations, "Messages": study.turns}
+    columns = [column for of_sheet in CORE_COLUMNS.values() for column in of_sheet if column.scale]
+    sizes = {column.official: column.scale.size for column in columns}
+    rows = {}
+    for column in study.columns.itertuples():
+        rescaled = np.isfinite(column.lowest)
+        if not rescaled and not column.unreadable:
+            continue
+        size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
+        lowest, highest = (column.lowest, column.highest) if rescaled else (1, size)
+        rows[f"{column.sheet}.{column.column}"] = {
+            "scale": f"{lowest:g} to {highest:g}",
+            "answers read": column.read,
+            "unreadable": column.unreadable,
+            "mean as given": f"{lowest + (mean - 1) * (highest - lowest) / (size - 1):.2f}",
+            "mean on the official scale": f"{mean:.2f}" if rescaled else "the same",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")
 
 
 def turns_per_conversation(study: Study) -> pd.Series:

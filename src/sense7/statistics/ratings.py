@@ -7,7 +7,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
-from sense7.taxonomy import RATING_NAMES
+from sense7.taxonomy import LEVELS, RATING_NAMES
 
 __all__ = ["applicability", "level_counts", "level_shares", "mean_levels"]
 
@@ -107,9 +107,15 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         A row a rating, as :func:`applicability`; estimates in 1..5.
     """
     turns = study.turns
-    unit, method = "level, 1 to 5", "mean over rated turns"
+    unit = "level, 1 to 5"
+    ends = study.rescaled.set_index("name")[["lowest", "highest"]]
     rows = {}
     for name in RATING_NAMES:
+        method = "mean over rated turns"
+        if name in ends.index:
+            lowest, highest = ends.loc[name]
+            mean = lowest + (turns[name].mean() - 1) * (highest - lowest) / (len(LEVELS) - 1)
+            method += f"; the answers, from {lowest:g} to {highest:g} with the mean {mean:.2f}, were rescaled to 1 to 5"
         rows[name] = _missing(name, study, unit, method)
         if rows[name] is None:
             rows[name] = _ratio_row(

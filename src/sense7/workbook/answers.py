@@ -75,6 +75,7 @@ class _Question:
     answers: list[_Answer]
     vocabulary: dict[str, int]
     declared: Interval | None
+    declared_for_all: bool
     words: dict[str, float | None]
 
     @property
@@ -123,11 +124,12 @@ def read_scales(table: Table, findings: Findings, options: ReadingOptions) -> di
     missing_codes: set[int] = set()
     for columns in by_scale.values():
         questions = _questions(table, columns, options, missing_codes)
-        undeclared = [question for question in questions if question.declared is None]
-        pooled = sum((question.numbers for question in undeclared), Numbers())
+        pooled: dict[Interval | None, Numbers] = defaultdict(Numbers)
         for question in questions:
-            levels[question.column.name] = _read_column(table, question, pooled, options, findings)
-        _report_unused_end(table, questions, pooled, findings)
+            pooled[question.declared] += question.numbers
+        for question in questions:
+            together = pooled[question.declared]
+            levels[question.column.name] = _read_column(table, question, together, options, findings)
         _report_reversed(table, questions, levels, findings)
     if missing_codes:
         findings.add(
@@ -157,6 +159,7 @@ def _questions(
             answers[column.official],
             shared if _known(shared, words[column.official]) >= 0.5 else _vocabulary(scale, words[column.official]),
             options.scale_of(column.official, scale.size),
+            column.official not in options.scales,
             declared[column.official],
         )
         for column in columns
@@ -245,9 +248,12 @@ def _read_column(
                 value=answer.cell,
             )
     table.count(column.official, int((states != _STATE_CODES[ABSENT]).sum()), int(np.isfinite(values).sum()))
-    table.note_scale(column.official, question.declared, unreadable.total())
-    if not refusal and not options.allow_unreadable:
-        _report_unreadable(table, question, unreadable, findings)
+    rescaled = question.declared if question.declared != Interval(1, question.size) else None
+    table.note_scale(column.official, rescaled, unreadable.total())
+    if not refusal:
+        _report_unused_end(table, question, pooled, findings)
+        if not options.allow_unreadable:
+            _report_unreadable(table, question, unreadable, findings)
     return Levels(values, states)
 
 
@@ -260,10 +266,16 @@ def _refusal(question: _Question, pooled: Numbers) -> tuple[str, str] | None:
             option = f"--scale {official}={found.likely.option}"
             both = f"--scale {found.likely.option} (all columns of {size} levels) or " if size == 5 else ""
             return (
-                f"{found.seen}; the official scale is 1 to {size}. It was not read, since a guess would give false "
-                "numbers.",
-                f"say which scale it was, for example {both}{option}; or write a sheet Scales with the columns column "
-                f"and scale. If it is the official one, correct the cells or declare {official}=1-{size}.",
+                f"{found.seen}; the official scale is 1 to {size}.",
+                f"declare the scale: {both}{option}, or a sheet Scales with the columns column and scale; "
+                f"{official}=1-{size} if it is the official one.",
+            )
+    elif question.declared_for_all and question.declared != Interval(1, size):
+        end = unused_end(pooled, question.declared)
+        if end is not None and end <= size:
+            return (
+                f"no number lies above {end:g}, although {question.declared} was declared for all columns.",
+                f"declare its own scale: --scale {official}=1-{size} or --scale {official}={question.declared.option}.",
             )
     graded = _graded_words(question)
     if graded and (question.declared is None or question.declared == Interval(1, size)):
@@ -342,22 +354,20 @@ def _report_vocabulary(question: _Question, place: dict, findings: Findings) -> 
         )
 
 
-def _report_unused_end(table: Table, questions: list[_Question], pooled: Numbers, findings: Findings) -> None:
-    """Report questions whose numbers never reach the end of their scale, which may have been a shorter one."""
-    for question in questions:
-        numbers = pooled if question.declared is None else question.numbers
-        if any(answer.word and answer.number is None for answer in question.answers) or not question.numbers.counts:
-            continue  # words say their level themselves
-        end = unused_end(numbers, question.interval)
-        if end is not None:
-            findings.add(
-                WARNING,
-                "unused-end",
-                f"no answer lies above {end:g}; the numbers were read on a scale from {question.interval}.",
-                "if the scale ended there, declare it: "
-                f"--scale {question.column.official}={Interval(question.interval.lowest, end).option}.",
-                **table.place(question.column.official),
-            )
+def _report_unused_end(table: Table, question: _Question, pooled: Numbers, findings: Findings) -> None:
+    """Report a question whose numbers never reach the end of the scale, which may have been a shorter one."""
+    if any(answer.word and answer.number is None for answer in question.answers) or not question.numbers.counts:
+        return  # words say their level themselves
+    end = unused_end(pooled, question.interval)
+    if end is not None:
+        findings.add(
+            WARNING,
+            "unused-end",
+            f"no answer lies above {end:g}; the numbers were read on a scale from {question.interval}.",
+            "if the scale ended there, declare it: "
+            f"--scale {question.column.official}={Interval(question.interval.lowest, end).option}.",
+            **table.place(question.column.official),
+        )
 
 
 def _report_reversed(table: Table, questions: list[_Question], levels: dict[str, Levels], findings: Findings) -> None:

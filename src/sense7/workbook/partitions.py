@@ -147,11 +147,9 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
     written = [study.sheets.get(study.participants_sheet)]
     written += [locate_sheet(study.sheets, official, Findings()) for official in KEY_COLUMNS]
     written += filter(is_scales_sheet, study.sheets.values())
-    if len(study.rescaled):
-        # What is written is on the official scale, and may lie between two of its levels.
-        sizes = scale_columns()
-        rows = [[column, Interval(1, sizes[column]).option] for column in study.rescaled["column"]]
-        yield Sheet(SCALES_SHEET, ["column", "scale"], rows)
+    # What is written is on the official scale, and may lie between two of its levels.
+    scales = [[column, Interval(1, size).option] for column, size in scale_columns().items()]
+    yield Sheet(SCALES_SHEET, ["column", "scale"], scales)
     yield from (sheet for sheet in study.sheets.values() if not any(sheet is other for other in written))
 
 
