@@ -249,7 +249,7 @@
     makeLegend() {
       const item = (sign, text) => make("li", {}, make("span", { class: "level", "data-level": sign, "aria-hidden": "true" }, sign === "." ? "\u00a0" : sign), ` ${text}`);
       const levels = this.data.levels.map((level, place) => item(String(place + 1), level));
-      return make("ul", { class: "legend", "aria-label": "Levels" }, ...levels, item("-", "not rated"), item(".", "blank"));
+      return make("ul", { class: "legend", "aria-label": "Levels" }, ...levels, item("-", "not rated"), item("?", "unreadable"), item(".", "blank"));
     }
 
     makeSize() {
@@ -259,7 +259,7 @@
     }
 
     word(sign) {
-      return { "-": "not rated", ".": "blank" }[sign] ?? this.data.levels[Number(sign) - 1];
+      return { "-": "not rated", "?": "unreadable", ".": "blank" }[sign] ?? this.data.levels[Number(sign) - 1];
     }
 
     // --- texts ------------------------------------------------------------------------

@@ -157,8 +157,8 @@ class Bench:
         return self.file(name, "\n".join(",".join(row) for row in [list(kept), *rows]) + "\n")
 
 
-def check(path) -> list:
-    return ["check", path]
+def check(path, *options) -> list:
+    return ["check", path, *options]
 
 
 def evaluate(*paths) -> list:
@@ -170,7 +170,7 @@ def first_turn(cell, column="Affective"):
     return {"messages": {column: [None, cell] + [None, "Very good"] + [None, "good", None, "Very good"] * 3}}
 
 
-def change_turn(level, state="not rated", column="Affective"):
+def change_turn(level, state="unreadable", column="Affective"):
     def touch(frames):
         frames["turns"].loc[0, column] = level
         frames["turns"].loc[0, f"{column}_state"] = state
@@ -244,7 +244,7 @@ def _drop_column(frame, column):
     return touch
 
 
-@read(_drop_column("conversations", "importance"), missing_column=1)
+@read(_drop_column("conversations", "importance"))
 def column_missing(bench):
     """PreTaskImportance is not there."""
     return check(bench.workbook(tasks={"PreTaskImportance": ...}))
@@ -338,7 +338,7 @@ def prefixed_xml(bench):
 @read(change_turn(NAN), unknown_word=1)
 def rating_misspelt(bench):
     """A rating is called gud: counted as not rated, never guessed."""
-    return check(bench.workbook(**first_turn("gud")))
+    return check(bench.workbook(**first_turn("gud")), "--allow-unreadable")
 
 
 @read()
@@ -351,37 +351,37 @@ def numbers_and_words_mixed(bench):
 @read(change_turn(NAN), unknown_word=1)
 def date_where_a_rating_belongs(bench):
     """A spreadsheet program made 4.5. a date."""
-    return check(bench.workbook(**first_turn(date(2025, 5, 4))))
+    return check(bench.workbook(**first_turn(date(2025, 5, 4))), "--allow-unreadable")
 
 
 @read(change_turn(NAN), unknown_word=1)
 def truth_value_where_a_rating_belongs(bench):
     """TRUE is no 1."""
-    return check(bench.workbook(**first_turn(True)))
+    return check(bench.workbook(**first_turn(True)), "--allow-unreadable")
 
 
 @read(change_turn(NAN), out_of_range=1)
 def rating_beyond_the_scale(bench):
     """A rating of 6."""
-    return check(bench.workbook(**first_turn(6.0)))
+    return check(bench.workbook(**first_turn(6.0)), "--allow-unreadable")
 
 
 @read(change_turn(NAN), out_of_range=1)
 def rating_between_levels(bench):
     """A rating of 3.5."""
-    return check(bench.workbook(**first_turn(3.5)))
+    return check(bench.workbook(**first_turn(3.5)), "--allow-unreadable")
 
 
 @read(change_turn(NAN), out_of_range=1)
 def rating_too_large_for_a_whole_number(bench):
     """A rating of 1e300."""
-    return check(bench.workbook(**first_turn(1e300)))
+    return check(bench.workbook(**first_turn(1e300)), "--allow-unreadable")
 
 
 @read(change_turn(NAN), contradiction=1)
 def number_and_word_that_differ(bench):
     """4 - Poor."""
-    return check(bench.workbook(**first_turn("4 - Poor")))
+    return check(bench.workbook(**first_turn("4 - Poor")), "--allow-unreadable")
 
 
 @read(change_turn(NAN, "not rated"))
@@ -393,17 +393,19 @@ def rating_unknown(bench):
 @read(change_turn(NAN), unknown_word=1)
 def rating_is_the_text_of_an_error(bench):
     """The text #REF!, as a formula leaves it."""
-    return check(bench.workbook(**first_turn("#REF!")))
+    return check(bench.workbook(**first_turn("#REF!")), "--allow-unreadable")
 
 
-def _shifted(frames):
-    frames["conversations"]["importance"] = [NAN, 2.0, 3.0, 4.0]
-
-
-@read(_shifted, out_of_range=1, shifted_scale=1)
+@refused("PreTaskImportance", "3 of 4 below 1", "--scale PreTaskImportance=0-4")
 def scale_that_begins_with_0(bench):
-    """Importance from 0 to 4: read as it stands, and said."""
-    return check(bench.workbook(tasks={"PreTaskImportance": [0.0, 2.0, 3.0, 4.0]}))
+    """Importance from 0 to 4 is on another scale."""
+    return check(bench.workbook(tasks={"PreTaskImportance": [0.0, 0.0, 0.0, 4.0]}))
+
+
+@refused("column Affective", "1 of 8 answers can't be read", "--allow-unreadable")
+def more_unreadable_ratings_than_pass(bench):
+    """One rating of eight is called gud."""
+    return check(bench.workbook(**first_turn("gud")))
 
 
 @read(rating_elsewhere=8)

@@ -70,9 +70,9 @@ def synthetic():
 
 @pytest.fixture
 def study_of(minimal_sheets, tmp_path):
-    def study(**changes):
+    def study(*, allow_unreadable=False, **changes):
         write_sheets(minimal_sheets(**changes), tmp_path / "own.xlsx")
-        return load(str(tmp_path / "own.xlsx"))
+        return load(str(tmp_path / "own.xlsx"), allow_unreadable=allow_unreadable)
 
     return study
 
@@ -139,17 +139,18 @@ def test_answers_before_and_after_are_levels_in_the_order_of_their_titles(synthe
         assert list(row[4]) == expected
 
 
-def test_rated_not_rated_blank_and_never_asked_are_four_things(study_of):
-    turns = ["good", "unknown", None, "poor", "good", "good", "good", "good"]
+def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_of):
+    turns = ["good", "unknown", None, "poor", "good", "oops", "good", "good"]
     cells = [cell for turn in turns for cell in (None, turn)]
-    study = study_of(messages={"Affective": cells, "Relational": None, "EmpathyOverall": None})
+    messages = {"Affective": cells, "Relational": None, "EmpathyOverall": None}
+    study = study_of(messages=messages, allow_unreadable=True)
     index, parts = data_of(explorer_files(study))
     asked = dict(index["ratings"])
     assert asked["Affective Understanding"]
     assert not asked["Relational Continuity"]
     assert not asked["Overall"]
     place = RATING_NAMES.index("Affective")
-    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list("4-.24444")
+    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list("4-.24?44")
     assert [row[7] for row in index["conversations"]] == [None] * 4, "without overall ratings no turn is known as poor"
 
 

@@ -20,7 +20,7 @@ from sense7.files import write_whole
 from sense7.pipeline.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.statistics.disruption import POOR
 from sense7.statistics.ground_truth import ground_truth, labels
-from sense7.study import NOT_RATED, Study
+from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.values import as_name
 
@@ -190,10 +190,10 @@ def _whole(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ratings(turns: pd.DataFrame) -> pd.Series:
-    """A turn's eight ratings as characters: level, ``-`` not rated, ``.`` blank."""
+    """A turn's eight ratings as characters: level, ``-`` not rated, ``?`` unreadable, ``.`` blank."""
     levels = _whole(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
-    declined = np.column_stack([turns[f"{name}_state"] == NOT_RATED for name in RATING_NAMES])
-    signs = np.where(levels != "0", levels, np.where(declined, "-", "."))
+    states = np.column_stack([turns[f"{name}_state"].astype(object) for name in RATING_NAMES])
+    signs = np.select([levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], ".")
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
 
 
