@@ -361,7 +361,7 @@ class _Data:
         self.truth = truth[self.known]
         self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
         self.frame["ground_truth"] = self.truth
-        self.people = np.unique(self.frame["participant"].to_numpy(dtype=str), return_inverse=True)[1]
+        self.people = pd.factorize(self.frame["participant"])[0]
         self.participants = len(np.unique(self.people))
         self.study = study
 

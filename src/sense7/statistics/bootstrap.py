@@ -157,7 +157,7 @@ class ParticipantBootstrap:
     draws : int
         Number of draws.
     seed : int
-        Seed of the draws; equal seeds give equal draws for equal participants.
+        Seed of the draws; equal seeds give equal draws for equally many participants in the same order.
     confidence : float
         Of the intervals, e.g. 0.95.
 
@@ -177,8 +177,8 @@ class ParticipantBootstrap:
 
     @cached_property
     def names(self) -> pd.Index:
-        """The distinct participants, sorted, so that the order of rows does not matter."""
-        return pd.Index(sorted(pd.unique(pd.Series(self.participants).dropna())))
+        """The distinct participants in the order of their first rows, so that other ids give the same resamples."""
+        return pd.Index(pd.unique(pd.Series(self.participants).dropna()))
 
     @cached_property
     def _weights(self) -> np.ndarray:

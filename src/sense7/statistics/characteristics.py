@@ -217,7 +217,7 @@ def eta_squared(sums: np.ndarray) -> np.ndarray:
 
 def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
     """Mean over a participant's conversations of a rating; participants without one are left out."""
-    return conversation_ratings(study).groupby("participant")[rating].mean().dropna()
+    return conversation_ratings(study).groupby("participant", sort=False)[rating].mean().dropna()
 
 
 def relations(

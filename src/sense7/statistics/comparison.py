@@ -702,7 +702,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
     conditions = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
     reason = _never(study, rating) or (ONE_CONDITION if len(conditions) < 2 else "")
     means = frame.pivot_table(index="participant", columns="condition", values="y", aggfunc="mean")
-    means = means.reindex(columns=conditions)
+    means = means.reindex(index=frame["participant"].unique(), columns=conditions)
     rows = {}
     groups = [means[name].dropna().to_numpy() for name in conditions]
     h, p, epsilon, _ = kruskal_wallis(groups) if groups else (np.nan,) * 4

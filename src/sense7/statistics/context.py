@@ -17,6 +17,7 @@ from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 
 __all__ = [
@@ -450,7 +451,7 @@ def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> di
     draws = min(bootstrap.draws, MOST_DRAWS)
     method = f"{draws:,} permutations of topics within participants"
     reason = _missing(frame, "topic")
-    frame = frame[frame["topic"].notna()].sort_values("participant", kind="stable")
+    frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
     y = within(frame[["y"]].to_numpy(dtype=float), frame["participant"])[:, 0]

@@ -11,6 +11,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.values import as_name, as_number
@@ -247,7 +248,7 @@ def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
 def _of_messages(study: Study) -> pd.DataFrame:
     """Messages in the order of their conversations, with participant and condition."""
     who = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
-    messages = study.messages.sort_values(["conversation", "position"], kind="stable")
+    messages = in_order_of_appearance(study.messages, "conversation", "position")
     return messages.merge(who, on="conversation", how="left")
 
 

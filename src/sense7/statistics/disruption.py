@@ -168,7 +168,8 @@ def _between(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str)
 
 
 def _within(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:
-    means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean").dropna()
+    means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean")
+    means = means.reindex(chosen["participant"].unique()).dropna()
     if len(means) < FEWEST:
         reason = f"only {len(means)} participants have conversations of both kinds"
         return estimate_row(n=len(means), unit=UNIT, method=method, reason=reason)

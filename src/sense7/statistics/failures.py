@@ -11,6 +11,7 @@ import pandas as pd
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES, POOR
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
@@ -116,7 +117,7 @@ def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: Par
 
 def _turns(study: Study, name: str, moment: str) -> tuple[np.ndarray, pd.Series]:
     """For each failure: 1, overall rating of the turn or the next, 1, mean of the other turns."""
-    turns = study.turns.sort_values(["conversation", "turn"], kind="stable")
+    turns = in_order_of_appearance(study.turns, "conversation", "turn")
     level = turns["overall"].astype(float)
     groups = level.groupby(turns["conversation"])
     succeeds = turns.groupby("conversation")["turn"].shift(-1) == turns["turn"] + 1

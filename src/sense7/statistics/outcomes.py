@@ -263,7 +263,7 @@ def cross_validated_r2(
     Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
     """
     frame = turn_summaries(study, outcome, rating)
-    people = pd.Index(sorted(frame["participant"].unique()))
+    people = pd.Index(frame["participant"].unique())
     folds = min(FOLDS, len(people))
     method = f"least squares, {folds} folds of participants"
     names = [*MODELS, "all four minus mean alone"]

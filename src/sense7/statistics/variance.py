@@ -295,7 +295,7 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         if reason:
             rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
             continue
-        codes, names = pd.factorize(frame["participant"].to_numpy(), sort=True)
+        codes, names = pd.factorize(frame["participant"].to_numpy())
         conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
         sums = _icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
         found = bootstrap.estimate(
