@@ -10,6 +10,7 @@ from sense7.taxonomy import RATING_NAMES, normalise_word
 from sense7.workbook.answers import Levels
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.spellings import report_normalised
 from sense7.workbook.values import as_name, as_number, as_text, is_blank, match_ids
 
 __all__ = ["read_messages"]
@@ -42,7 +43,7 @@ def read_messages(
     """
     frame = pd.DataFrame(
         {
-            "conversation": pd.Series(_known_conversations(table, conversations, findings), dtype=object),
+            "conversation": pd.Series(_known_conversations(table, tasks, conversations, findings), dtype=object),
             "message_id": _numbers(
                 table, "MessageId", -np.inf, findings, "the rows' order in the file stands in for it."
             ),
@@ -93,9 +94,13 @@ def read_messages(
     return messages, turns
 
 
-def _known_conversations(table: Table, conversations: pd.DataFrame, findings: Findings) -> list[str | None]:
+def _known_conversations(
+    table: Table, tasks: Table, conversations: pd.DataFrame, findings: Findings
+) -> list[str | None]:
     """The conversation of each message as sheet Tasks spells it; None for orphans."""
-    identifiers = [as_name(cell) for cell in table.cells("TaskId")]
+    cells = table.cells("TaskId")
+    identifiers = [as_name(cell) for cell in cells]
+    report_normalised(cells, identifiers, table.place("TaskId"), findings, tasks.cells("TaskId"))
     matched = match_ids(identifiers, set(conversations["conversation"]))
     for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
         if conversation == identifier and identifier is not None:
@@ -104,8 +109,8 @@ def _known_conversations(table: Table, conversations: pd.DataFrame, findings: Fi
             findings.add(
                 WARNING,
                 "respelt-id",
-                "TaskIds spelt otherwise than in the sheet Tasks; they were matched without case, braces and "
-                "leading zeros.",
+                "TaskIds spelt otherwise than in the sheet Tasks; they were matched without case, braces, "
+                "leading zeros and look-alike characters.",
                 "spell them alike; the authors' scripts would not match them.",
                 **table.place("TaskId"),
                 rows=[index + 2],
