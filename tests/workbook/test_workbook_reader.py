@@ -2,6 +2,7 @@
 
 import datetime as dt
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import Sheet, WorkbookError, parse_sheets, read_workbook, write_sheets
+from sense7.workbook.findings import NOTICE, WARNING
 from sense7.workbook.report import describe, findings_table
 
 AFFECTIVE = "sheet Messages, column Affective, cell H3"
@@ -467,6 +469,45 @@ def test_participants_by_number_in_one_sheet_and_text_in_the_other(read):
     assert study.findings == []
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "value", "hint"),
+    [
+        ("MessageId", "ninth", "ninth", "write a number, or leave the cell blank."),
+        ("TimeOffsetSeconds", -9.0, "-9", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", "1,000", "1,000", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", "1,5,2", "1,5,2", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", -2.5, "-2.5", None), ("TimeOffsetSeconds", True, "True", None),
+    ],
+)  # fmt: skip
+def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, column, cell, value, hint):
+    others = {"MessageId": [1.0, 3.0, 4.0], "TimeOffsetSeconds": [0.0, None, None]}
+    first, *last = others[column]
+    study = read(messages={column: [first, cell, *last, *[first, *last, None] * 3]})
+    said = [finding for finding in study.findings if finding.value]
+    assert [finding.value for finding in said] == [value]
+    assert hint is None or said[0].mend == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("10,0", 10.0), ("0,125", 0.125), (" 7,25 ", 7.25), ("1234,567", 1234.567), ("1,000", None)]
+)
+def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number):
+    study = read(messages={"TimeOffsetSeconds": [None, text, None, None] + [None] * 12})
+    seconds = study.messages["seconds"].iloc[1]
+    if number is None:
+        assert np.isnan(seconds)
+        assert found(study, "not-a-number").severity == WARNING
+    else:
+        assert seconds == number
+        notice = found(study, "decimal-comma")
+        assert (notice.severity, notice.place) == (NOTICE, "sheet Messages, column TimeOffsetSeconds, cell C3")
+
+
+def test_choices_of_a_participant_are_not_read_as_decimals(read):
+    study = read(participants={"Sources": ["1,2", "1,3", "2,3"]})
+    assert study.participants["Sources"].tolist() == ["1,2", "1,3", "2,3"]
+
+
 # Roles, order
 
 
@@ -484,6 +525,75 @@ def test_turns_are_counted_by_message_id(read):
     assert study.messages["position"].tolist() == [3, 4, 1, 2] * 4
     assert study.turns["turn"].tolist() == [2, 1] * 4
     assert study.turns["row"].tolist() == TURN_ROWS, "the order of the file is kept"
+
+
+def doubled(sheet, *, apart):
+    """The sheet with every row of its first conversation twice: right after it, or at the end of the sheet."""
+    copies = [list(row) for row in sheet.rows[:4]]
+    rows = [*sheet.rows, *copies] if apart else [row for pair in zip(copies, copies, strict=True) for row in pair]
+    return replace(sheet, rows=rows if apart else [*rows, *sheet.rows[4:]])
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
+        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": ...},
+        {"MessageId": ..., "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
+        {"MessageId": ..., "TimeOffsetSeconds": ...},
+    ],
+)
+def test_duplicated_rows_are_one_warning_with_one_advice(minimal_sheets, apart, changes):
+    said = [f"message {number}" for number in range(16)]
+    sheets = minimal_sheets(messages=changes | {"Content": said})
+    sheets["Messages"] = doubled(sheets["Messages"], apart=apart)
+    study = parse_sheets(sheets)
+    [warning] = study.findings
+    assert (warning.severity, warning.kind) == (WARNING, "duplicate-message")
+    assert warning.rows == ((18, 19, 20, 21) if apart else (3, 5, 7, 9))
+    assert "remove these rows" in warning.mend
+    assert "counted more than once" in warning.problem
+    own = study.turns[study.turns["conversation"] == "C1"]
+    assert own["turn"].nunique() == 4
+    numbered = changes["MessageId"] is not ...
+    by_turn = own.sort_values("turn")["row"].tolist()
+    assert by_turn == ([3, 19, 5, 21] if apart and numbered else [3, 5, 19, 21] if apart else [4, 5, 8, 9])
+
+
+@pytest.mark.parametrize(
+    ("role", "rating", "cells", "duplicates"),
+    [
+        ("user", None, {}, 0),  # said twice
+        ("assistant", None, {}, 0),
+        ("assistant", "good", {}, 1),
+        ("user", None, {"MessageId": [2.0, 2.0]}, 1),
+        ("user", None, {"MessageId": [2.0, 3.0]}, 0),
+        ("assistant", "good", {"MessageId": [2.0, 3.0]}, 0),
+        ("user", None, {"TimeOffsetSeconds": [7.0, 7.0]}, 1),
+        ("user", None, {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
+        ("assistant", "good", {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
+        ("user", None, {"MessageId": [2.0, 2.0], "Comment": ["a", "b"]}, 0),
+        ("user", None, {"MessageId": [2.0, 2.0], "TaskId": ["C1", "C2"]}, 0),
+    ],
+)
+def test_only_rows_that_are_alike_in_every_column_are_duplicates(read, role, rating, cells, duplicates):
+    blank = {"MessageId": ..., "TimeOffsetSeconds": ..., "Comment": ...}
+    columns = {name: [None, *two, *[None] * 13] for name, two in cells.items() if name != "TaskId"}
+    owners = cells.get("TaskId", ["C1", "C1"])
+    study = read(
+        messages=blank
+        | columns
+        | {
+            "TaskId": ["C1", *owners, "C1"] + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4,
+            "Role": ["user", role, role, "assistant"] + ["user", "assistant"] * 6,
+            "Content": ["Hello", "yes", "yes", *(f"text {number}" for number in range(13))],
+            **{name: [None, rating, rating, "good"] + [None, "good"] * 6 for name in ("EmpathyOverall", "Affective")},
+            **dict.fromkeys(("Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"), ...),
+        }
+    )
+    rows = [finding.rows for finding in study.findings if finding.kind == "duplicate-message"]
+    assert rows == ([(4,)] if duplicates else [])
 
 
 def test_conversations_may_be_interleaved(read):
