@@ -343,10 +343,10 @@ def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:
 def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     rows = {}
     for name, row in estimates.iterrows():
-        interval = f"{row['low']:.2f} to {row['high']:.2f}" if np.isfinite(row["low"]) else ""
+        interval = f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else ""
         rows[name] = {
             "measure": "eta squared" if row["unit"].startswith("share") else row["unit"],
-            "estimate": f"{row['estimate']:.2f}" if np.isfinite(row["estimate"]) else row["reason"],
+            "estimate": f"{row['estimate']:z.2f}" if np.isfinite(row["estimate"]) else row["reason"],
             "interval": interval,
             "n": row["n"],
             "p": p_in_words(tests.loc[name, "p"]),

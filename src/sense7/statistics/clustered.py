@@ -418,10 +418,10 @@ def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """
     first = next(iter(tables.values()))
     shown = pd.DataFrame(index=first.index)
-    shown["estimate"] = [f"{value:.3f}" if np.isfinite(value) else "not available" for value in first["estimate"]]
+    shown["estimate"] = [f"{value:z.3f}" if np.isfinite(value) else "not available" for value in first["estimate"]]
     for kind, table in tables.items():
         limits = zip(table["low"], table["high"], strict=True)
-        shown[kind] = [f"{low:.3f} to {high:.3f}" if np.isfinite(low) else "none" for low, high in limits]
+        shown[kind] = [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "none" for low, high in limits]
     shown["n"] = first["n"]
     notes = [
         "; ".join(dict.fromkeys(filter(None, (table.loc[row, "reason"] for table in tables.values()))))

@@ -428,7 +428,7 @@ def mixed_contrasts(
             method=f"{kind}; t test with {freedom[row]:.1f} degrees of freedom, Holm over {len(known)} pairs",
         )
         shown[name] = {
-            "difference": f"{estimates[row]:.3f}",
+            "difference": f"{estimates[row]:z.3f}",
             "standard error": f"{errors[row]:.3f}",
             "degrees of freedom": f"{freedom[row]:.1f}",
             "p": p_in_words(p[row]),
@@ -453,10 +453,10 @@ def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.Data
     )
     common, why = {"n": n, "unit": "p value"}, "too few participants and conversations for a test"
     words = {
-        "F test": (p, f"{kind}; F = {f:.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
+        "F test": (p, f"{kind}; F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
         "likelihood ratio": (
             p_of_ratio,
-            f"{kind.replace('REML', 'ML')}; chi squared = {chi:.2f} on {degrees} degrees of freedom",
+            f"{kind.replace('REML', 'ML')}; chi squared = {chi:z.2f} on {degrees} degrees of freedom",
         ),
     }
     rows = {
@@ -710,7 +710,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
         epsilon,
         sum(map(len, groups)),
         "epsilon squared",
-        f"H = {h:.2f}, p {_with_sign(p)}; n counts means of participants in conditions",
+        f"H = {h:z.2f}, p {_with_sign(p)}; n counts means of participants in conditions",
         reason or "too few means, or all are equal",
     )
     complete = means.dropna()
@@ -719,7 +719,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
         w,
         len(complete),
         "Kendall's W",
-        f"chi squared = {chi:.2f}, p {_with_sign(p)}; participants who met all conditions",
+        f"chi squared = {chi:z.2f}, p {_with_sign(p)}; participants who met all conditions",
         reason
         or f"{len(complete)} participants met all {len(conditions)} conditions: too few participants or conditions",
     )
@@ -731,7 +731,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
                 r,
                 len(both),
                 "rank-biserial correlation",
-                f"V = {v:.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
+                f"V = {v:z.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
                 "no participant who met both rated them differently",
             )
     return estimate_table(rows, "test")

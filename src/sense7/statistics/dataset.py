@@ -516,7 +516,7 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
 
 def _short(number: float) -> str:
     """One decimal, where it says something."""
-    return f"{number:,.1f}".removesuffix(".0")
+    return f"{number:z,.1f}".removesuffix(".0")
 
 
 def in_words(quantities: Sequence[Quantity]) -> str:

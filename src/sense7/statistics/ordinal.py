@@ -293,8 +293,8 @@ def _sign(difference: float) -> int:
 
 
 def _words(row: pd.Series) -> str:
-    limits = f" ({row['low']:.3f} to {row['high']:.3f})" if np.isfinite(row["low"]) else ""
-    return f"{row['estimate']:.3f}{limits}"
+    limits = f" ({row['low']:z.3f} to {row['high']:z.3f})" if np.isfinite(row["low"]) else ""
+    return f"{row['estimate']:z.3f}{limits}"
 
 
 def order_of_conditions(study: Study) -> pd.DataFrame:
