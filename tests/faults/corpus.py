@@ -1695,7 +1695,7 @@ def predictions_that_are_a_bomb(bench):
     return evaluate(big(bench, b"<row/>", 64))
 
 
-@refused("iter1.csv", "1 of 4 conversations are not of this data set", "'X9'", around=in_its_checkout)
+@refused("iter1.csv", "conversations that are not of this data set: 1 of 4", "'X9'", around=in_its_checkout)
 def predictions_for_another_workbook(bench):
     """A book is to show predictions of conversations that it does not have."""
     command = ledger(CLAIM)(bench)

@@ -16,6 +16,7 @@ from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = [
     "NO_SHEET",
@@ -100,7 +101,7 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
 
 def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
     if len(answers) < FEWEST_ANSWERS:
-        return "", f"{len(answers)} participants with ratings answered it: too few"
+        return "", f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
     number = pd.api.types.is_numeric_dtype(answers) and not pd.api.types.is_bool_dtype(answers)
     values = answers if number else answers.astype(str)
     distinct = values.nunique()
@@ -299,7 +300,7 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
     groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     y_values = y.to_numpy()
     unit = "share of the variance of participants' means (eta squared)"
-    method = f"eta squared of {groups.shape[1]} groups; above nought by chance alone"
+    method = f"eta squared of {count_of(groups.shape[1], 'group')}; above nought by chance alone"
     cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
     eta = float(eta_squared(cells.sum(axis=0)))
     if not np.isfinite(eta):
@@ -388,10 +389,11 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     else:
         design, y = _design(study.participants, columns, means)
         if len(y) - design.shape[1] < FREE_PARTICIPANTS:
-            reason = f"{len(y)} participants answered all, too few for {design.shape[1]} coefficients"
+            coefficients = count_of(design.shape[1], "coefficient")
+            reason = f"{count_of(len(y), 'participant')} answered all, too few for {coefficients}"
         elif np.ptp(y) < 1e-9:
             reason = "the ratings do not vary"
-    method = f"{len(columns)} characteristics"
+    method = count_of(len(columns), "characteristic")
     if reason:
         rows = {
             name: estimate_row(n=len(y), unit=unit, method=method, reason=reason)

@@ -19,6 +19,7 @@ from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = [
     "CONTEXT",
@@ -449,7 +450,7 @@ def _holm(table: pd.DataFrame) -> pd.DataFrame:
 def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
     """Give the p value of the topics, permuted among each participant's own conversations."""
     draws = min(bootstrap.draws, MOST_DRAWS)
-    method = f"{draws:,} permutations of topics within participants"
+    method = f"{count_of(draws, 'permutation')} of topics within participants"
     reason = _missing(frame, "topic")
     frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:

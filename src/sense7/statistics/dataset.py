@@ -14,6 +14,7 @@ from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
+from sense7.terminal import count_of
 from sense7.workbook.values import as_name, as_number
 
 __all__ = [
@@ -526,10 +527,12 @@ def in_words(quantities: Sequence[Quantity]) -> str:
     --------
     >>> values = pd.DataFrame({"participant": ["P1"], "condition": ["a"], "value": [1.0]})
     >>> in_words([Quantity("turns", "turns", "turns", "conversations", values)])
-    'n = 1 conversations (turns)'
+    'n = 1 conversation (turns)'
     """
     return "; ".join(
-        f"{one.name}: {one.reason}" if one.reason else f"n = {len(one.frame):,} {one.units} ({one.name})"
+        f"{one.name}: {one.reason}"
+        if one.reason
+        else f"n = {count_of(len(one.frame), one.units.removesuffix('s'))} ({one.name})"
         for one in quantities
     )
 
@@ -576,7 +579,7 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     often = topics[topics != NO_TOPIC].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     if len(often) > MOST_TOPICS:
         rare = set(often.index[MOST_TOPICS:])
-        others = f"({len(rare):,} other topics)"
+        others = f"({count_of(len(rare), 'other topic')})"
         topics = topics.where(~topics.isin(rare), others)
     table = pd.crosstab(topics, conversations["condition"])
     named = table.index.isin(often.index)

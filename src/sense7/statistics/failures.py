@@ -14,6 +14,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = ["CONTRAST", "CONTRASTED", "MOMENTS", "failure_losses", "keys"]
 
@@ -152,7 +153,7 @@ def _missing(study: Study, name: str, moment: str, totals: np.ndarray) -> str:
     failed, others = int(totals[0]), int(totals[2])
     if failed < FEWEST or others < FEWEST:
         if moment == "after":
-            return f"{failed} conversations with a failure and {others} without one: too few"
+            return f"{count_of(failed, 'conversation')} with a failure and {others} without one: too few"
         return f"{failed} failures with what they can be compared with: too few"
     return ""
 

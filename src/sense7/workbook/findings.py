@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 
 from sense7.errors import UserError
-from sense7.terminal import plain
+from sense7.terminal import count_of, plain
 from sense7.workbook.sheets import cell_name
 from sense7.workbook.values import as_text
 
@@ -171,6 +171,6 @@ class WorkbookError(UserError):
         lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]
         lines += [f"  {finding.severity}: {finding}" for finding in fatal]
         if not strict and findings.warnings:
-            lines.append(f"  and {len(findings.warnings)} kinds of warnings:")
+            lines.append(f"  and {count_of(len(findings.warnings), 'warning')}:")
             lines += [f"  {finding.severity}: {finding}" for finding in findings.warnings]
         super().__init__("\n".join(lines))

@@ -1,8 +1,13 @@
-"""Other ids for the same people and conversations give the same results: folds, permutations and resamples included."""
+"""What holds of every function of a study.
+
+Other ids for the same people and conversations give the same results, folds, permutations and resamples included; and
+what is said of one of a kind is said in the singular.
+"""
 
 import importlib
 import inspect
 import pkgutil
+import re
 import uuid
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -159,3 +164,46 @@ def test_alpha_is_the_same():
         for study in (second, first)
     ]
     assert rows[0] == rows[1]
+
+
+PLURAL = re.compile(r"(?<![\w.,])1 (?!(?:is|was|has|as|less)\b)[a-z]+s\b")
+ONE_OF_ALL = {
+    "one conversation": {"conversations": 1, "turns": 1},
+    "one participant": {"conversations": 2, "participants": 1},
+    "one rated dimension": {
+        "conversations": 12,
+        "messages": dict.fromkeys(("Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"), ...),
+    },
+    "two conditions": {"conversations": 12, "participants": 6},
+}
+
+
+def texts_of(result):
+    """Every text in a result, names of conditions and people left out."""
+    if isinstance(result, pd.DataFrame):
+        words = [name for name in ("method", "reason", "unit", "note") if name in result]
+        return [text for name in words for text in result[name] if isinstance(text, str)]
+    if isinstance(result, dict):
+        return [text for one in result.values() for text in texts_of(one)]
+    if isinstance(result, list | tuple):
+        return [text for one in result for text in texts_of(one)]
+    if is_dataclass(result):
+        return texts_of([getattr(result, field.name) for field in fields(result)])
+    return [result] if isinstance(result, str) else []
+
+
+@pytest.mark.parametrize("changes", ONE_OF_ALL.values(), ids=ONE_OF_ALL)
+def test_one_of_a_kind_is_said_in_the_singular(minimal_sheets, changes, monkeypatch):
+    monkeypatch.setattr("sense7.statistics.topics.SHUFFLES", 2)
+    study = parse_sheets(minimal_sheets(**changes))
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], 20, seed=4)
+    given = {"study": study, "bootstrap": bootstrap}
+    said = {
+        text
+        for name, function in FUNCTIONS.items()
+        for text in texts_of(function(**{argument: given[argument] for argument in needed(function)}))
+    }
+    alphas = [alpha_row(turn_ratings(study), bootstrap), alpha_row(turn_ratings(study)[["Affective"]], bootstrap)]
+    said |= set(texts_of(alphas))
+    assert len(said) > 50
+    assert [text for text in sorted(said) if PLURAL.search(text)] == []
