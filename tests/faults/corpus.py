@@ -244,7 +244,7 @@ def _drop_column(frame, column):
     return touch
 
 
-@read(_drop_column("conversations", "importance"), missing_column=1)
+@read(_drop_column("conversations", "importance"))
 def column_missing(bench):
     """PreTaskImportance is not there."""
     return check(bench.workbook(tasks={"PreTaskImportance": ...}))
@@ -1703,7 +1703,7 @@ def predictions_for_another_workbook(bench):
     return [*command, "--predictions", path.parent]
 
 
-@refused("iter1.csv: column TaskId: 4 of 4 predictions", "Give each row its TaskId", around=in_its_checkout)
+@refused("iter1.csv: column TaskId: blank in 4 of 4 predictions", "Give each row its TaskId", around=in_its_checkout)
 def predictions_without_tasks(bench):
     """A book is to show predictions that do not say of which conversations they are."""
     command = ledger(CLAIM)(bench)
@@ -1750,7 +1750,7 @@ def reply_in_another_encoding(bench):
     return replies(bench, '{"custom_id": "x"}'.encode("utf-16"))
 
 
-@refused("replies.jsonl", "none of 1 replies is to a request of these data and options", "'run1-x'", "Give the data")
+@refused("replies.jsonl", "none of 1 reply is to a request of these data and options", "'run1-x'", "Give the data")
 def reply_to_another_request(bench):
     """A reply to something that was never asked."""
     return replies(bench, '{"custom_id": "run1-x"}\n')
