@@ -92,6 +92,15 @@ def test_numbers_in_the_words_of_their_unit(number, unit, shown):
     assert format_number(number, unit) == shown
 
 
+@pytest.mark.parametrize("unit", ["share of turns", "level, 1 to 5", "seconds", "turns", "correlation"])
+def test_what_rounds_to_zero_has_no_minus(unit):
+    assert format_number(-0.0, unit) == format_number(0.0, unit)
+    assert "-" not in format_number(-0.00004, unit)
+    assert format_number(-0.7, unit).startswith("-")
+    value = {"estimate": -0.00004, "low": -0.2, "high": -0.00001, "unit": "level, 1 to 5"}
+    assert format_value(value) == "0.00 [-0.20, 0.00]"
+
+
 def test_a_value_that_is_not_there_reads_as_its_reason():
     value = {
         "estimate": None,

@@ -99,3 +99,14 @@ def test_an_estimate_that_is_missing_is_said_to_be():
 def test_long_texts_are_shown_whole():
     frame = pd.DataFrame({"text": ["x" * 500]})
     assert "x" * 500 in tables.plain(frame, "c")._repr_html_()
+
+
+def test_no_table_shows_minus_zero():
+    frame = pd.DataFrame({"x": [-0.001, -0.0, -0.4]})
+    assert [row[1] for row in (line.split() for line in repr(tables.plain(frame, "c")).splitlines()[2:])] == [
+        "0.00", "0", "-0.40",
+    ]  # fmt: skip
+    row = estimate_row(-0.0001, -0.0002, 0.5, n=9, unit="level, 1 to 5", method="mean; interval")
+    assert "-0" not in repr(tables.estimates(estimate_table({"a": row}, "which"), "c; interval"))
+    matrix = pd.DataFrame([[1.0, -0.001], [-0.001, 1.0]], index=["a", "b"], columns=["a", "b"])
+    assert "-0.00" not in figures.heat_map(matrix, label="r", name="x", caption="n = 9").alt

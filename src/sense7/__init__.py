@@ -23,6 +23,7 @@ _WHERE = {
     "Recorder": "record",
     "Study": "study",
     "UserError": "errors",
+    "count_of": "terminal",
     "cronbach_alpha": "statistics.reliability",
     "estimate_table": "statistics.estimates",
     "ground_truth": "statistics.ground_truth",

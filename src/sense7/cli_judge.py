@@ -15,7 +15,7 @@ import typer
 
 from sense7.errors import UserError
 from sense7.judge.prompt import DEFAULT_MODEL
-from sense7.terminal import plain_lines
+from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
     from sense7.judge.asking import Tally
@@ -192,16 +192,19 @@ def import_batch(
     questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
     found = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
-        f"{found.missing:,} requests without a reply" if found.missing else "",
-        f"{found.repeated:,} further replies to the same request left out" if found.repeated else "",
-        f"{len(found.foreign):,} replies to other requests left out; the first is {found.foreign[0]!r}"
+        f"{count_of(found.missing, 'request')} without a reply" if found.missing else "",
+        f"{count_of(found.repeated, 'further reply', 'further replies')} to the same request left out"
+        if found.repeated
+        else "",
+        f"{count_of(len(found.foreign), 'reply', 'replies')} to other requests left out; "
+        f"the first is {found.foreign[0]!r}"
         if found.foreign
         else "",
         *found.remarks,
     ]
     for remark in filter(None, said):
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{len(found.paths):,} runs; {_by_status(found.statuses)}", file=sys.stderr)
+    print(f"{count_of(len(found.paths), 'run')}; {_by_status(found.statuses)}", file=sys.stderr)
     for path in found.paths:
         print(path)
 

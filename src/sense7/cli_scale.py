@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sense7.errors import UserError
-from sense7.terminal import plain_lines
+from sense7.terminal import count_of, plain_lines
 
 __all__ = ["partition", "statistics", "sweep"]
 
@@ -61,7 +61,7 @@ def partition(
 
     if form not in FORMATS:
         raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")
-    print(f"{len(write_partitions(load(data), out, parts, form=form))} parts\n{out}")
+    print(f"{count_of(len(write_partitions(load(data), out, parts, form=form)), 'part')}\n{out}")
 
 
 def statistics(

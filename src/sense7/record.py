@@ -198,15 +198,15 @@ def format_number(number: float | str, unit: str) -> str:
     if isinstance(number, str):
         return number
     if unit.startswith("share"):
-        return f"{100 * number:.1f}%"
+        return f"{100 * number:z.1f}%"
     if unit.startswith("level,"):
-        return f"{number:.2f}"
+        return f"{number:z.2f}"
     if unit in {"seconds", "words"}:
-        return f"{number:,.1f}"
+        return f"{number:z,.1f}"
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
     if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
-        return f"{number:,.0f}"
-    return f"{number:.3f}"
+        return f"{number:z,.0f}"
+    return f"{number:z.3f}"
 
 
 def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:

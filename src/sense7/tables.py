@@ -204,5 +204,5 @@ def _cell(value) -> str:
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int | float | np.number):
-        return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+        return f"{int(value):,}" if float(value).is_integer() else f"{value:z,.2f}"
     return str(value)

@@ -1697,7 +1697,7 @@ def predictions_that_are_a_bomb(bench):
     return evaluate(big(bench, b"<row/>", 64))
 
 
-@refused("iter1.csv", "1 of 4 conversations are not of this data set", "'X9'", around=in_its_checkout)
+@refused("iter1.csv", "conversations that are not of this data set: 1 of 4", "'X9'", around=in_its_checkout)
 def predictions_for_another_workbook(bench):
     """A book is to show predictions of conversations that it does not have."""
     command = ledger(CLAIM)(bench)
@@ -1705,7 +1705,7 @@ def predictions_for_another_workbook(bench):
     return [*command, "--predictions", path.parent]
 
 
-@refused("iter1.csv: column TaskId: 4 of 4 predictions", "Give each row its TaskId", around=in_its_checkout)
+@refused("iter1.csv: column TaskId: blank in 4 of 4 predictions", "Give each row its TaskId", around=in_its_checkout)
 def predictions_without_tasks(bench):
     """A book is to show predictions that do not say of which conversations they are."""
     command = ledger(CLAIM)(bench)
@@ -1752,7 +1752,7 @@ def reply_in_another_encoding(bench):
     return replies(bench, '{"custom_id": "x"}'.encode("utf-16"))
 
 
-@refused("replies.jsonl", "none of 1 replies is to a request of these data and options", "'run1-x'", "Give the data")
+@refused("replies.jsonl", "none of 1 reply is to a request of these data and options", "'run1-x'", "Give the data")
 def reply_to_another_request(bench):
     """A reply to something that was never asked."""
     return replies(bench, '{"custom_id": "run1-x"}\n')

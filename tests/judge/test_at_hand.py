@@ -61,7 +61,7 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
 
 def test_predictions_for_other_conversations_are_refused(tmp_path, study, frame):
     path = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
-    with pytest.raises(UserError, match=rf"{path.name}: 12 of 12 conversations are not of this data set.*'XC1'"):
+    with pytest.raises(UserError, match=rf"{path.name}: conversations that are not of this data set: 12 of 12.*'XC1'"):
         at_hand.runs_at_hand(study, tmp_path / "p")
 
 
@@ -69,7 +69,7 @@ def test_predictions_from_before_the_workbook_changed_are_refused(tmp_path, stud
     frame.loc[2, "ground_truth"] = 1.0
     path = write(tmp_path / "p", frame)
     with pytest.raises(
-        UserError, match=rf"{path.name}: the ground truth of 1 conversations .*'C3' \(1 there, 4.5 here\)"
+        UserError, match=rf"{path.name}: the ground truth of 1 conversation .*'C3' \(1 there, 4.5 here\)"
     ):
         at_hand.runs_at_hand(study, tmp_path / "p")
 

@@ -29,6 +29,7 @@ from sense7.judge.metrics import AUTHORS_METRICS, label_metrics
 from sense7.judge.text_features import conversation_texts, tfidf, word_counts, words_of
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import labels
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
@@ -328,13 +329,16 @@ def test_where_everybody_rated_the_same_texts_nothing_is_learned(shared):
     assert found["own mean"].reason == ""
 
 
-def test_there_is_no_chance_in_it_and_the_order_of_rows_says_nothing(found):
+def test_there_is_no_chance_in_it_and_the_order_of_a_participants_rows_says_nothing(found):
     study = sample()
     again = baseline_predictions(study)
-    turned = baseline_predictions(replace(study, conversations=study.conversations.iloc[::-1].reset_index(drop=True)))
+    place = -study.conversations.index.to_numpy()
+    turned = in_order_of_appearance(study.conversations.assign(place=place), "participant", "place")
+    assert turned["conversation"].tolist() != study.conversations["conversation"].tolist()
+    moved = baseline_predictions(replace(study, conversations=turned.drop(columns="place").reset_index(drop=True)))
     for name in ALWAYS:
         pd.testing.assert_frame_equal(again[name].predictions, found[name].predictions)
-        back = frame_of(turned, name).iloc[::-1].reset_index(drop=True)
+        back = frame_of(moved, name).set_index("conversation").loc[frame_of(found, name)["conversation"]].reset_index()
         pd.testing.assert_frame_equal(back, frame_of(found, name), rtol=0, atol=1e-9)
 
 

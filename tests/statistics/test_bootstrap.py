@@ -15,6 +15,7 @@ from sense7.statistics.bootstrap import (
     ratio,
     sums_by_participant,
 )
+from sense7.statistics.order import in_order_of_appearance
 from sense7.statistics.reliability import _alpha_from_sums, cronbach_alpha, pair_moments
 
 mean = ratio
@@ -102,14 +103,16 @@ def test_a_draw_takes_as_many_participants_as_there_are(participants, draws, see
     assert (weights.sum(axis=1) == participants).all()
 
 
-def test_the_seed_decides_and_the_order_of_rows_does_not():
+def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_does_not():
     rows = rows_of(participants=12, rows=100, seed=1)
-    shuffled = rows.sample(frac=1, random_state=4)
+    shuffled = in_order_of_appearance(rows.assign(place=rows.sample(frac=1, random_state=4).index), "who", "place")
 
     def interval(frame, seed):
         return ParticipantBootstrap(frame["who"], 500, seed).estimate(mean, totals(frame), frame["who"])[1:3]
 
+    assert shuffled["x"].tolist() != rows["x"].tolist()
     assert interval(rows, 1) == pytest.approx(interval(shuffled, 1), abs=1e-12)
+    assert interval(rows, 1) == interval(rows.assign(who=rows["who"].map(lambda name: str(name)[::-1])), 1)
     assert interval(rows, 1) != interval(rows, 2)
 
 

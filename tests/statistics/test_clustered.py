@@ -223,7 +223,7 @@ def test_side_by_side_says_what_is_missing(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Affective": [each for level in levels for each in (None, level)]}))
     shown = clustered.side_by_side(clustered.condition_intervals(study, bootstrap_of(study)))
     assert shown["clustered errors"].tolist() == ["none"]
-    assert "3 participants are too few for clustered errors" in shown["note"].item()
+    assert "3 participants: too few for clustered errors" in shown["note"].item()
     assert "only 3 participants to resample" in shown["note"].item()
 
 

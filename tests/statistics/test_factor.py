@@ -148,7 +148,7 @@ def test_loadings_have_a_row_for_every_item():
     ("frame", "reason"),
     [
         (scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
-        (scores(rows=8), "units that rate all 4 items: 8; this needs 20"),
+        (scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
         (scores().assign(e=lambda f: f["a"]), factor._UNDEFINED),
     ],
 )

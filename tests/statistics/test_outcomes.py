@@ -257,7 +257,7 @@ def test_few_participants_have_no_clustered_interval(shared):
     row = outcomes.peak_end(few).loc["mean"]
     assert np.isfinite(row["estimate"])
     assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: 6 participants are too few for clustered standard errors"
+    assert row["reason"] == "no interval: 6 participants: too few for clustered standard errors"
 
 
 def test_an_interval_needs_three_participants():

@@ -134,7 +134,7 @@ def test_a_resampled_ordinal_alpha_is_that_of_the_rows_copied_out():
     ("frame", "reason"),
     [
         (scores(items=1), "only 1 of these ratings was given and varies; this needs 2"),
-        (scores(rows=6), "units that rate all 3 items: 6; this needs 20"),
+        (scores(rows=6), "units that rate all of 3 items: 6; this needs 20"),
         (scores() + 0.5, "the ratings are no whole levels from 1 to 5"),
         (
             scores()[["a", "b"]].assign(c=lambda f: f["a"]),

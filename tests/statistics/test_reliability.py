@@ -226,7 +226,7 @@ def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
             [[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]],
             "the ratings do not vary, or no two items share two units",
         ),
-        ([[1, 2]], "fewer than two units rate all 2 dimensions"),
+        ([[1, 2]], "fewer than two units rate all of 2 dimensions"),
     ],
 )
 def test_where_there_is_no_alpha_the_row_says_why(rows, reason):

@@ -57,7 +57,7 @@ FIRST, SECOND = ("sheet Tasks, row {}: odd {}. Mend: mend it.".format(*numbers) 
             False,
             [
                 *("1 thing that makes the analysis impossible", f"  error: {FIRST}"),
-                *("  and 1 kind of warnings:", f"  warning: {SECOND}"),
+                *("  and 1 warning:", f"  warning: {SECOND}"),
             ],
         ),
         ([WARNING], True, ["1 thing found by --strict", f"  warning: {FIRST}"]),

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, read_workbook, write_sheets
+from sense7.workbook.findings import NOTICE, WARNING
 from sense7.workbook.report import describe, findings_table
 
 AFFECTIVE = "sheet Messages, column Affective, cell H3"
@@ -427,25 +429,26 @@ GUID = "3F2504E0-4F89-11D3-9A0C-0305E82C3301"
 
 
 @pytest.mark.parametrize(
-    ("in_tasks", "in_messages", "warned"),
+    ("in_tasks", "in_messages", "kind"),
     [
-        ("1", 1.0, False), (1.0, "1", False), (1, "1 ", False), ("A1 ", "A1", False), ("NA", "NA", False),
-        ("None", "None", False),
-        (1.0, "001", True), ("001", 1.0, True), ("1.0", 1.0, True), (GUID, GUID.lower(), True),
-        (f"{{{GUID}}}", GUID, True),
-        ("9" * 30, "9" * 30, False), ("9" * 5000, "0" + "9" * 5000, True),
-        (123456789012345.0, "123456789012345", False),
-        ("=1+1", "=1+1", False), (True, "True", False),
+        ("1", 1.0, None), (1.0, "1", None), (1, "1 ", "normalised-name"), ("A1 ", "A1", "normalised-name"),
+        ("NA", "NA", None), ("None", "None", None),
+        (1.0, "001", "respelt-id"), ("001", 1.0, "respelt-id"), ("1.0", 1.0, "respelt-id"),
+        (GUID, GUID.lower(), "respelt-id"),
+        (f"{{{GUID}}}", GUID, "respelt-id"),
+        ("9" * 30, "9" * 30, None), ("9" * 5000, "0" + "9" * 5000, "respelt-id"),
+        (123456789012345.0, "123456789012345", None),
+        ("=1+1", "=1+1", None), (True, "True", None),
     ],
 )  # fmt: skip
-def test_ids_match_in_whatever_type_they_come(read, in_tasks, in_messages, warned):
+def test_ids_match_in_whatever_type_they_come(read, in_tasks, in_messages, kind):
     study = read(
         tasks={"TaskId": [in_tasks, "x2", "x3", "x4"]},
         messages={"TaskId": [in_messages] * 4 + ["x2"] * 4 + ["x3"] * 4 + ["x4"] * 4},
     )
     assert len(study.messages) == 16
     assert study.messages["conversation"].iloc[0] == study.conversations["conversation"].iloc[0]
-    assert kinds(study) == ({"respelt-id"} if warned else set())
+    assert kinds(study) == ({kind} if kind else set())
 
 
 def test_an_id_that_is_alike_to_two_is_an_orphan(read):
@@ -460,12 +463,51 @@ def test_an_id_that_is_alike_to_two_is_an_orphan(read):
 def test_participants_are_matched_like_conversations(read, pids):
     study = read(participants={"PID": pids})
     assert study.participants["participant"].tolist() == ["P1", "P2", "P3"]
-    assert kinds(study) == {"respelt-id"}
+    assert kinds(study) - {"normalised-name"} == {"respelt-id"}
 
 
 def test_participants_by_number_in_one_sheet_and_text_in_the_other(read):
     study = read(tasks={"PID": ["1", "1", "2", "3"]}, participants={"PID": [1.0, 2.0, 3.0]})
     assert study.findings == []
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "value", "hint"),
+    [
+        ("MessageId", "ninth", "ninth", "write a number, or leave the cell blank."),
+        ("TimeOffsetSeconds", -9.0, "-9", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", "1,000", "1,000", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", "1,5,2", "1,5,2", "write a number from 0 up, or leave the cell blank."),
+        ("TimeOffsetSeconds", -2.5, "-2.5", None), ("TimeOffsetSeconds", True, "True", None),
+    ],
+)  # fmt: skip
+def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, column, cell, value, hint):
+    others = {"MessageId": [1.0, 3.0, 4.0], "TimeOffsetSeconds": [0.0, None, None]}
+    first, *last = others[column]
+    study = read(messages={column: [first, cell, *last, *[first, *last, None] * 3]})
+    said = [finding for finding in study.findings if finding.value]
+    assert [finding.value for finding in said] == [value]
+    assert hint is None or said[0].mend == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("10,0", 10.0), ("0,125", 0.125), (" 7,25 ", 7.25), ("1234,567", 1234.567), ("1,000", None)]
+)
+def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number):
+    study = read(messages={"TimeOffsetSeconds": [None, text, None, None] + [None] * 12})
+    seconds = study.messages["seconds"].iloc[1]
+    if number is None:
+        assert np.isnan(seconds)
+        assert found(study, "not-a-number").severity == WARNING
+    else:
+        assert seconds == number
+        notice = found(study, "decimal-comma")
+        assert (notice.severity, notice.place) == (NOTICE, "sheet Messages, column TimeOffsetSeconds, cell C3")
+
+
+def test_choices_of_a_participant_are_not_read_as_decimals(read):
+    study = read(participants={"Sources": ["1,2", "1,3", "2,3"]})
+    assert study.participants["Sources"].tolist() == ["1,2", "1,3", "2,3"]
 
 
 # Roles, order
@@ -487,6 +529,75 @@ def test_turns_are_counted_by_message_id(read):
     assert study.turns["row"].tolist() == TURN_ROWS, "the order of the file is kept"
 
 
+def doubled(sheet, *, apart):
+    """The sheet with every row of its first conversation twice: right after it, or at the end of the sheet."""
+    copies = [list(row) for row in sheet.rows[:4]]
+    rows = [*sheet.rows, *copies] if apart else [row for pair in zip(copies, copies, strict=True) for row in pair]
+    return replace(sheet, rows=rows if apart else [*rows, *sheet.rows[4:]])
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
+        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": ...},
+        {"MessageId": ..., "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
+        {"MessageId": ..., "TimeOffsetSeconds": ...},
+    ],
+)
+def test_duplicated_rows_are_one_warning_with_one_advice(minimal_sheets, apart, changes):
+    said = [f"message {number}" for number in range(16)]
+    sheets = minimal_sheets(messages=changes | {"Content": said})
+    sheets["Messages"] = doubled(sheets["Messages"], apart=apart)
+    study = parse_sheets(sheets)
+    [warning] = study.findings
+    assert (warning.severity, warning.kind) == (WARNING, "duplicate-message")
+    assert warning.rows == ((18, 19, 20, 21) if apart else (3, 5, 7, 9))
+    assert "remove these rows" in warning.mend
+    assert "counted more than once" in warning.problem
+    own = study.turns[study.turns["conversation"] == "C1"]
+    assert own["turn"].nunique() == 4
+    numbered = changes["MessageId"] is not ...
+    by_turn = own.sort_values("turn")["row"].tolist()
+    assert by_turn == ([3, 19, 5, 21] if apart and numbered else [3, 5, 19, 21] if apart else [4, 5, 8, 9])
+
+
+@pytest.mark.parametrize(
+    ("role", "rating", "cells", "duplicates"),
+    [
+        ("user", None, {}, 0),  # said twice
+        ("assistant", None, {}, 0),
+        ("assistant", "good", {}, 1),
+        ("user", None, {"MessageId": [2.0, 2.0]}, 1),
+        ("user", None, {"MessageId": [2.0, 3.0]}, 0),
+        ("assistant", "good", {"MessageId": [2.0, 3.0]}, 0),
+        ("user", None, {"TimeOffsetSeconds": [7.0, 7.0]}, 1),
+        ("user", None, {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
+        ("assistant", "good", {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
+        ("user", None, {"MessageId": [2.0, 2.0], "Comment": ["a", "b"]}, 0),
+        ("user", None, {"MessageId": [2.0, 2.0], "TaskId": ["C1", "C2"]}, 0),
+    ],
+)
+def test_only_rows_that_are_alike_in_every_column_are_duplicates(read, role, rating, cells, duplicates):
+    blank = {"MessageId": ..., "TimeOffsetSeconds": ..., "Comment": ...}
+    columns = {name: [None, *two, *[None] * 13] for name, two in cells.items() if name != "TaskId"}
+    owners = cells.get("TaskId", ["C1", "C1"])
+    study = read(
+        messages=blank
+        | columns
+        | {
+            "TaskId": ["C1", *owners, "C1"] + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4,
+            "Role": ["user", role, role, "assistant"] + ["user", "assistant"] * 6,
+            "Content": ["Hello", "yes", "yes", *(f"text {number}" for number in range(13))],
+            **{name: [None, rating, rating, "good"] + [None, "good"] * 6 for name in ("EmpathyOverall", "Affective")},
+            **dict.fromkeys(("Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"), ...),
+        }
+    )
+    rows = [finding.rows for finding in study.findings if finding.kind == "duplicate-message"]
+    assert rows == ([(4,)] if duplicates else [])
+
+
 def test_conversations_may_be_interleaved(read):
     study = read(messages={"TaskId": ["C1", "C1", "C2", "C2"] * 2 + ["C3"] * 4 + ["C4"] * 4, "MessageId": None})
     assert study.turns.loc[study.turns["conversation"] == "C1", "row"].tolist() == [3, 7]
@@ -502,7 +613,7 @@ def test_texts_that_look_like_holes_are_texts(minimal_sheets, tmp_path, text):
     write_sheets(sheets, tmp_path / "a.xlsx")
     study = read_workbook(tmp_path / "a.xlsx")
     assert set(study.messages["content"]) == set(study.messages["comment"]) == {text}
-    assert set(study.conversations["topic"]) == {f"x{text}".strip()}
+    assert set(study.conversations["topic"]) == {" ".join(f"x{text}".split())}
     assert study.findings == []
 
 

@@ -11,6 +11,7 @@ from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, i
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
 
 __all__ = [
     "counts_by_group",
@@ -200,7 +201,7 @@ def histogram(values: pd.Series, *, name: str, label: str, caption: str) -> Figu
         axes.grid(visible=False, axis="x")
     alt = (
         f"Histogram of {label}: from {counts.index.min()} to {counts.index.max()}, median {values.median():g}, "
-        f"most often {counts.idxmax()} ({counts.max():,} times)."
+        f"most often {counts.idxmax()} ({count_of(int(counts.max()), 'time')})."
     )
     return Figure(drawing, name, alt, caption, counts.rename_axis("value").to_frame("conversations"))
 

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from sense7.figures.style import COLOURS, STYLE, Figure, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
+from sense7.terminal import count_of
 
 __all__ = ["specification_curve"]
 
@@ -87,7 +88,7 @@ def _alt(table: pd.DataFrame, known: pd.DataFrame, choices: list[str], label: st
     def words(number: float) -> str:
         return format_number(number, unit)
 
-    text = f"Specification curve of {label}. {len(known)} of {len(table)} specifications could be computed"
+    text = f"Specification curve of {label}. {len(known)} of {count_of(len(table), 'specification')} could be computed"
     text += f": from {words(known['estimate'].min())} to {words(known['estimate'].max())}"
     text += f", median {words(known['estimate'].median())}"
     first = table.iloc[0]

@@ -50,7 +50,7 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
             vmin=low,
             vmax=max(high, low + 0.1),
             annot=True,
-            fmt=".2f",
+            fmt="z.2f",
             square=True,
             cbar_kws={"label": label, "shrink": 0.8},
         )
@@ -61,11 +61,11 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         filled = axes.collections[0].get_facecolors()[shown.notna().to_numpy().ravel()]
         for number, ink in zip(axes.texts, ink_on(filled), strict=True):
             number.set_color(ink)
-    parts = [f"{a} and {b}: {r:.2f}" if np.isfinite(r) else f"{a} and {b}: none" for (a, b), r in pairs.items()]
+    parts = [f"{a} and {b}: {r:z.2f}" if np.isfinite(r) else f"{a} and {b}: none" for (a, b), r in pairs.items()]
     lowest, highest = min(known, key=known.get), max(known, key=known.get)
     alt = (
-        f"Matrix of the {label}. Lowest {lowest[0]} and {lowest[1]}, {known[lowest]:.2f}; highest "
-        f"{highest[0]} and {highest[1]}, {known[highest]:.2f}. {'; '.join(parts)}."
+        f"Matrix of the {label}. Lowest {lowest[0]} and {lowest[1]}, {known[lowest]:z.2f}; highest "
+        f"{highest[0]} and {highest[1]}, {known[highest]:z.2f}. {'; '.join(parts)}."
     )
     return Figure(drawing, name, alt, caption, matrix)
 
@@ -98,7 +98,7 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         for place, (column, (label, marks)) in enumerate(lines.items()):
             if table[column].notna().any():
                 axes.plot(table.index, table[column], marks, color=COLOURS[place], label=label)
-                parts.append(f"{label}: {', '.join(f'{value:.2f}' for value in table[column])}")
+                parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
         axes.set_xlabel("rank")
         axes.set_ylabel("eigenvalue of the correlations")
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))

@@ -57,8 +57,8 @@ def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figu
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     parts = [
-        f"{number} topics: {row['comments']:.2f}; shuffled {row['shuffled']:.2f} "
-        f"({row['shuffled, lowest']:.2f} to {row['shuffled, highest']:.2f})"
+        f"{number} topics: {row['comments']:z.2f}; shuffled {row['shuffled']:z.2f} "
+        f"({row['shuffled, lowest']:z.2f} to {row['shuffled, highest']:z.2f})"
         for number, row in stability.iterrows()
     ]
     return Figure(drawing, name, f"How well topics are found again. {'. '.join(parts)}.", caption, stability)

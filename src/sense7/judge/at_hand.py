@@ -23,6 +23,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = [
     "ABSENT",
@@ -92,8 +93,8 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
         found = read_predictions(path)
         if nameless := int(found.frame["conversation"].isna().sum()):
             raise UserError(
-                f"{path.name}: column TaskId: {nameless:,} of {len(found.frame):,} predictions don't say of which "
-                "conversation they are. Give each row its TaskId."
+                f"{path.name}: column TaskId: blank in {nameless:,} of {count_of(len(found.frame), 'prediction')}, so "
+                "their conversations are not known. Give each row its TaskId."
             )
         judges.setdefault(found.judge, {})[found.name] = _aligned(study, found.frame, path.name)
     return dict(sorted(judges.items()))
@@ -105,7 +106,7 @@ def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
     predicted = frame.set_index("conversation")
     if len(strange := predicted.index.difference(truth.index)):
         raise UserError(
-            f"{file}: {len(strange):,} of {len(frame):,} conversations are not of this data set, the first being "
+            f"{file}: conversations that are not of this data set: {len(strange):,} of {len(frame):,}, the first being "
             f"{strange[0]!r}. Give the predictions that were made for it."
         )
     then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
@@ -113,8 +114,8 @@ def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
     if other.any():
         which = predicted.index[other.argmax()]
         raise UserError(
-            f"{file}: the ground truth of {other.sum():,} conversations is not that of this data set, the first being "
-            f"{which!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
+            f"{file}: the ground truth of {count_of(int(other.sum()), 'conversation')} is not that of this data set, "
+            f"the first being {which!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
             "The workbook has changed since: judge it again, or give the predictions that were made for it."
         )
     aligned = predicted.reindex(known["conversation"]).drop(columns=["participant", "ground_truth"])

@@ -28,6 +28,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, label_counts, labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "BASELINES",
@@ -361,7 +362,7 @@ class _Data:
         self.truth = truth[self.known]
         self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
         self.frame["ground_truth"] = self.truth
-        self.people = np.unique(self.frame["participant"].to_numpy(dtype=str), return_inverse=True)[1]
+        self.people = pd.factorize(self.frame["participant"])[0]
         self.participants = len(np.unique(self.people))
         self.study = study
 
@@ -374,7 +375,7 @@ class _Data:
 
     @property
     def folds(self) -> str:
-        return f"{min(FOLDS, self.participants)} folds of participants"
+        return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
 
     @cached_property
     def texts(self) -> pd.DataFrame:
@@ -400,7 +401,7 @@ class _Data:
                 raise _NothingToLearnError(
                     "too little to learn from without the texts that several participants have in common"
                     if shared
-                    else f"{len(self.truth)} conversations are too few to learn from"
+                    else f"{count_of(len(self.truth), 'conversation')}: too few to learn from"
                 )
             splits.append((own, test))
         return splits

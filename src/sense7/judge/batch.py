@@ -20,6 +20,7 @@ from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completi
 from sense7.judge.journal import MANIFEST
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.judge.questions import Questions
+from sense7.terminal import count_of
 
 __all__ = ["ADDRESS", "MISSING", "Imported", "custom_id", "export_requests", "import_replies"]
 
@@ -164,13 +165,15 @@ def import_replies(
     if not answers:
         said = f"; the first is {foreign[0]!r}" if foreign else ""
         raise UserError(
-            f"{', '.join(map(str, paths))}: none of {len(replies):,} replies is to a request of these data and options"
-            f"{said}. Give the data, model, prompt and shots with which the requests were exported."
+            f"{', '.join(map(str, paths))}: none of {count_of(len(replies), 'reply', 'replies')} is to a request "
+            f"of these data and options{said}. Give the data, model, prompt and shots with which the "
+            "requests were exported."
         )
     highest = max(run for _, run in answers)
     if runs is None and highest > len(replies):
         raise UserError(
-            f"{', '.join(map(str, paths))}: {len(replies):,} replies, one of them to run {highest:,}. "
+            f"{', '.join(map(str, paths))}: {count_of(len(replies), 'reply', 'replies')}, one of them to run "
+            f"{highest:,}. "
             "Say with --runs how many runs were exported."
         )
     runs = runs or highest

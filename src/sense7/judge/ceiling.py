@@ -35,6 +35,7 @@ from sense7.statistics.mixed import Nested, fit_nested, nested_sums
 from sense7.statistics.variance import MODEL_DRAWS, variance_parts
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
+from sense7.terminal import count_of
 
 __all__ = [
     "BOUNDS",
@@ -621,7 +622,8 @@ def _shares(fit: Nested, counts: np.ndarray, *, of_turns: bool) -> np.ndarray:
 
 
 def _described(method: str, draws: np.ndarray, bootstrap: ParticipantBootstrap) -> str:
-    return f"{method}; {bootstrap.confidence:.0%} percentile interval, {len(draws):,} resamplings of participants"
+    resamplings = count_of(len(draws), "resampling")
+    return f"{method}; {bootstrap.confidence:.0%} percentile interval, {resamplings} of participants"
 
 
 def _row(value: float, draws: np.ndarray | None, apart: _Apart, bootstrap: ParticipantBootstrap) -> dict:

@@ -7,6 +7,7 @@ from sense7.errors import UserError
 from sense7.judge.answers import Answer
 from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE
 from sense7.judge.questions import Questions
+from sense7.terminal import count_of
 
 __all__ = ["CHARACTERS_A_TOKEN", "DEFAULT_LIMIT", "MOST_CALLS", "Estimate", "Prices", "estimate"]
 
@@ -103,7 +104,8 @@ class Estimate:
         """Say it in words."""
         kept = f", {self.kept:,} answered already" if self.kept else ""
         said = [
-            f"calls          {self.calls:,} ({self.conversations:,} conversations, runs: {self.runs:,}{kept})",
+            f"calls          {self.calls:,} "
+            f"({count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept})",
             f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
             f"output tokens  at most {self.output_most:,} ({REQUEST['max_tokens']:,} a reply)",
         ]

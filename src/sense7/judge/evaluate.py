@@ -321,11 +321,11 @@ def _differences(files: dict[str, Predictions]) -> list[str]:
 
 
 def _number(row: pd.Series) -> str:
-    return "" if math.isnan(row["estimate"]) else f"{row['estimate']:.3f}"
+    return "" if math.isnan(row["estimate"]) else f"{row['estimate']:z.3f}"
 
 
 def _interval(row: pd.Series) -> str:
-    return "" if math.isnan(row["low"]) else f"{row['low']:.3f} to {row['high']:.3f}"
+    return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
 
 
 def _aligned(rows: list[list[str]]) -> str:

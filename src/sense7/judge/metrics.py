@@ -27,6 +27,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
 
 __all__ = [
     "AUTHORS_METRICS",
@@ -728,7 +729,7 @@ def over_runs(
         method = f"mean over {len(values):,} runs: {metric.method}" if len(values) > 1 else metric.method
         shown = _Metric(metric.title, metric.unit, method)
         lacking = [table.loc[name, "reason"] for table in tables.values() if np.isnan(table.loc[name, "estimate"])]
-        why = f"undefined in {len(lacking):,} of {len(values):,} runs: {lacking[0]}" if lacking else reason
+        why = f"undefined in {len(lacking):,} of {count_of(len(values), 'run')}: {lacking[0]}" if lacking else reason
         drawn = None if why else np.mean([draws[name] for draws in distributions], axis=0)
         means[name] = _row(shown, values.mean(), drawn, n, everyone, bootstrap, why)
         spreads[name] = _spread_row(metric, values, why if lacking else "")

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from sense7.errors import UserError
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_of"]
 
@@ -191,8 +192,8 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
         vectors = np.asarray(encode(said), dtype=float)
         if vectors.ndim != 2 or len(vectors) != len(said) or not np.isfinite(vectors).all():
             raise UserError(
-                f"The embedder returned an array of shape {vectors.shape} for {len(said):,} texts, or numbers that "
-                "are not finite. It has to return one row of finite numbers a text."
+                f"The embedder returned an array of shape {vectors.shape} for {count_of(len(said), 'text')}, or "
+                "numbers that are not finite. It has to return one row of finite numbers a text."
             )
         vectors[[not text.strip() for text in said]] = 0  # whatever a model makes of an empty text
         blocks.append(normalize(vectors) * _EACH)

@@ -23,6 +23,7 @@ import pandas as pd
 from scipy.special import stdtrit  # not all of scipy.stats, whose import takes a second
 
 from sense7.statistics.estimates import estimate_row
+from sense7.terminal import count_of
 
 __all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "pieces", "ratio", "sums_by_participant"]
 
@@ -157,7 +158,7 @@ class ParticipantBootstrap:
     draws : int
         Number of draws.
     seed : int
-        Seed of the draws; equal seeds give equal draws for equal participants.
+        Seed of the draws; equal seeds give equal draws for equally many participants in the same order.
     confidence : float
         Of the intervals, e.g. 0.95.
 
@@ -177,8 +178,8 @@ class ParticipantBootstrap:
 
     @cached_property
     def names(self) -> pd.Index:
-        """The distinct participants, sorted, so that the order of rows does not matter."""
-        return pd.Index(sorted(pd.unique(pd.Series(self.participants).dropna())))
+        """The distinct participants in the order of their first rows, so that other ids give the same resamples."""
+        return pd.Index(pd.unique(pd.Series(self.participants).dropna()))
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -349,7 +350,7 @@ class ParticipantBootstrap:
         present = pd.Series(participants).nunique()
         if present >= FEWEST_PARTICIPANTS:
             return ""
-        return f"no interval: only {present} participant{'' if present == 1 else 's'} to resample"
+        return f"no interval: only {count_of(present, 'participant')} to resample"
 
     def interval(
         self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
@@ -439,7 +440,7 @@ class ParticipantBootstrap:
         '95% t interval, standard error by leaving out each participant in turn'
         """
         if scale is None:
-            return f"{self.confidence:.0%} percentile interval, {self.draws:,} resamplings of participants"
+            return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of participants"
         on = f" on the scale {scale.words}" if scale.words else ""
         return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each participant in turn"
 

@@ -16,6 +16,7 @@ from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = [
     "NO_SHEET",
@@ -100,7 +101,7 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
 
 def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
     if len(answers) < FEWEST_ANSWERS:
-        return "", f"{len(answers)} participants with ratings answered it: too few"
+        return "", f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
     number = pd.api.types.is_numeric_dtype(answers) and not pd.api.types.is_bool_dtype(answers)
     values = answers if number else answers.astype(str)
     distinct = values.nunique()
@@ -217,7 +218,7 @@ def eta_squared(sums: np.ndarray) -> np.ndarray:
 
 def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
     """Mean over a participant's conversations of a rating; participants without one are left out."""
-    return conversation_ratings(study).groupby("participant")[rating].mean().dropna()
+    return conversation_ratings(study).groupby("participant", sort=False)[rating].mean().dropna()
 
 
 def relations(
@@ -299,7 +300,7 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
     groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     y_values = y.to_numpy()
     unit = "share of the variance of participants' means (eta squared)"
-    method = f"eta squared of {groups.shape[1]} groups; above nought by chance alone"
+    method = f"eta squared of {count_of(groups.shape[1], 'group')}; above nought by chance alone"
     cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
     eta = float(eta_squared(cells.sum(axis=0)))
     if not np.isfinite(eta):
@@ -343,10 +344,10 @@ def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:
 def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     rows = {}
     for name, row in estimates.iterrows():
-        interval = f"{row['low']:.2f} to {row['high']:.2f}" if np.isfinite(row["low"]) else ""
+        interval = f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else ""
         rows[name] = {
             "measure": "eta squared" if row["unit"].startswith("share") else row["unit"],
-            "estimate": f"{row['estimate']:.2f}" if np.isfinite(row["estimate"]) else row["reason"],
+            "estimate": f"{row['estimate']:z.2f}" if np.isfinite(row["estimate"]) else row["reason"],
             "interval": interval,
             "n": row["n"],
             "p": p_in_words(tests.loc[name, "p"]),
@@ -388,10 +389,11 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     else:
         design, y = _design(study.participants, columns, means)
         if len(y) - design.shape[1] < FREE_PARTICIPANTS:
-            reason = f"{len(y)} participants answered all, too few for {design.shape[1]} coefficients"
+            coefficients = count_of(design.shape[1], "coefficient")
+            reason = f"{count_of(len(y), 'participant')} answered all, too few for {coefficients}"
         elif np.ptp(y) < 1e-9:
             reason = "the ratings do not vary"
-    method = f"{len(columns)} characteristics"
+    method = count_of(len(columns), "characteristic")
     if reason:
         rows = {
             name: estimate_row(n=len(y), unit=unit, method=method, reason=reason)

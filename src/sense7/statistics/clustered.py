@@ -20,6 +20,7 @@ from sense7.statistics.disruption import cohens_d, poor_turn_conversations
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "KINDS",
@@ -228,7 +229,7 @@ def _intervals(
             alike = "the ratings do not vary" if name == "as if independent" else "participants do not differ"
             reason = f"no interval: {alike}"
         elif name == "clustered errors" and not freedom >= FEWEST_DEGREES:
-            reason = f"no interval: {fit.participants} participants are too few for clustered errors"
+            reason = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
         half = np.nan if reason else error * stats.t.ppf((1 + confidence) / 2, freedom)
         degrees = f"{freedom:.0f}" if name == "as if independent" else f"{freedom:.1f}"
         method = f"{words}; {confidence:.0%} t interval" + ("" if reason else f", {degrees} degrees of freedom")
@@ -379,7 +380,7 @@ def poor_turn_intervals(
         values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
         d, sizes = float(cohens_d(values.sum(axis=0))), groups.sum(axis=0).astype(int)
         if not np.isfinite(d):
-            counts = f"{sizes[1]} conversations with such a turn and {sizes[0]} without a poor one"
+            counts = f"{count_of(sizes[1], 'conversation')} with such a turn and {sizes[0]} without a poor one"
             reason = f"{counts}: too few, or all rated alike"
             for table in tables.values():
                 table[row] = estimate_row(**common, method=kind, reason=reason)
@@ -418,10 +419,10 @@ def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """
     first = next(iter(tables.values()))
     shown = pd.DataFrame(index=first.index)
-    shown["estimate"] = [f"{value:.3f}" if np.isfinite(value) else "not available" for value in first["estimate"]]
+    shown["estimate"] = [f"{value:z.3f}" if np.isfinite(value) else "not available" for value in first["estimate"]]
     for kind, table in tables.items():
         limits = zip(table["low"], table["high"], strict=True)
-        shown[kind] = [f"{low:.3f} to {high:.3f}" if np.isfinite(low) else "none" for low, high in limits]
+        shown[kind] = [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "none" for low, high in limits]
     shown["n"] = first["n"]
     notes = [
         "; ".join(dict.fromkeys(filter(None, (table.loc[row, "reason"] for table in tables.values()))))

@@ -30,6 +30,7 @@ from sense7.statistics.mixed import (
 )
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "TEST_KEYS",
@@ -193,7 +194,7 @@ def condition_design(study: Study) -> Design:
     share = (several["nunique"] > 1).mean()
     kind = "within participants" if share >= MOSTLY else "between participants" if share <= 1 - MOSTLY else "mixed"
     words = (
-        f"{(several['nunique'] > 1).sum():,} of {len(several):,} participants with several conversations met "
+        f"{(several['nunique'] > 1).sum():,} of {count_of(len(several), 'participant')} with several conversations met "
         f"several conditions, and {(several['nunique'] == len(study.conditions)).sum():,} met all "
         f"{len(study.conditions)}"
     )
@@ -425,10 +426,11 @@ def mixed_contrasts(
             adjusted[row],
             n=len(frame),
             unit="p value",
-            method=f"{kind}; t test with {freedom[row]:.1f} degrees of freedom, Holm over {len(known)} pairs",
+            method=f"{kind}; t test with {freedom[row]:.1f} degrees of freedom, "
+            f"Holm over {count_of(len(known), 'pair')}",
         )
         shown[name] = {
-            "difference": f"{estimates[row]:.3f}",
+            "difference": f"{estimates[row]:z.3f}",
             "standard error": f"{errors[row]:.3f}",
             "degrees of freedom": f"{freedom[row]:.1f}",
             "p": p_in_words(p[row]),
@@ -453,10 +455,10 @@ def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.Data
     )
     common, why = {"n": n, "unit": "p value"}, "too few participants and conversations for a test"
     words = {
-        "F test": (p, f"{kind}; F = {f:.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
+        "F test": (p, f"{kind}; F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
         "likelihood ratio": (
             p_of_ratio,
-            f"{kind.replace('REML', 'ML')}; chi squared = {chi:.2f} on {degrees} degrees of freedom",
+            f"{kind.replace('REML', 'ML')}; chi squared = {chi:z.2f} on {count_of(degrees, 'degree')} of freedom",
         ),
     }
     rows = {
@@ -588,7 +590,7 @@ def _means_in_draws(study, bootstrap, rating) -> tuple[list[str], np.ndarray, np
 
 
 def _share(which, n: int, kind: str, reason: str, bootstrap: ParticipantBootstrap) -> dict:
-    unit, method = "share of resamplings", f"{kind}; {bootstrap.draws:,} resamplings of participants"
+    unit, method = "share of resamplings", f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants"
     if reason:
         return estimate_row(n=n, unit=unit, method=method, reason=reason)
     draws, place = which
@@ -702,7 +704,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
     conditions = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
     reason = _never(study, rating) or (ONE_CONDITION if len(conditions) < 2 else "")
     means = frame.pivot_table(index="participant", columns="condition", values="y", aggfunc="mean")
-    means = means.reindex(columns=conditions)
+    means = means.reindex(index=frame["participant"].unique(), columns=conditions)
     rows = {}
     groups = [means[name].dropna().to_numpy() for name in conditions]
     h, p, epsilon, _ = kruskal_wallis(groups) if groups else (np.nan,) * 4
@@ -710,7 +712,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
         epsilon,
         sum(map(len, groups)),
         "epsilon squared",
-        f"H = {h:.2f}, p {_with_sign(p)}; n counts means of participants in conditions",
+        f"H = {h:z.2f}, p {_with_sign(p)}; n counts means of participants in conditions",
         reason or "too few means, or all are equal",
     )
     complete = means.dropna()
@@ -719,9 +721,10 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
         w,
         len(complete),
         "Kendall's W",
-        f"chi squared = {chi:.2f}, p {_with_sign(p)}; participants who met all conditions",
+        f"chi squared = {chi:z.2f}, p {_with_sign(p)}; participants who met all conditions",
         reason
-        or f"{len(complete)} participants met all {len(conditions)} conditions: too few participants or conditions",
+        or f"{count_of(len(complete), 'participant')} met all {len(conditions)} conditions: "
+        "too few participants or conditions",
     )
     if conditions and conditions[0] == study.prompted_condition and len(conditions) <= MOST_CONDITIONS:
         for other in conditions[1:]:
@@ -731,7 +734,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
                 r,
                 len(both),
                 "rank-biserial correlation",
-                f"V = {v:.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
+                f"V = {v:z.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
                 "no participant who met both rated them differently",
             )
     return estimate_table(rows, "test")

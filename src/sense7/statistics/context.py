@@ -17,7 +17,9 @@ from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = [
     "CONTEXT",
@@ -450,9 +452,9 @@ def _holm(table: pd.DataFrame) -> pd.DataFrame:
 def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
     """Give the p value of the topics, permuted among each participant's own conversations."""
     draws = min(bootstrap.draws, MOST_DRAWS)
-    method = f"{draws:,} permutations of topics within participants"
+    method = f"{count_of(draws, 'permutation')} of topics within participants"
     reason = _missing(frame, "topic")
-    frame = frame[frame["topic"].notna()].sort_values("participant", kind="stable")
+    frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
     y = within(frame[["y"]].to_numpy(dtype=float), frame["participant"])[:, 0]

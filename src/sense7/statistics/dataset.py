@@ -11,8 +11,10 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, labels
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
+from sense7.terminal import count_of
 from sense7.workbook.values import as_name, as_number
 
 __all__ = [
@@ -303,7 +305,7 @@ def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
 def _of_messages(study: Study) -> pd.DataFrame:
     """Messages in the order of their conversations, with participant and condition."""
     who = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
-    messages = study.messages.sort_values(["conversation", "position"], kind="stable")
+    messages = in_order_of_appearance(study.messages, "conversation", "position")
     return messages.merge(who, on="conversation", how="left")
 
 
@@ -571,7 +573,7 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
 
 def _short(number: float) -> str:
     """One decimal, where it says something."""
-    return f"{number:,.1f}".removesuffix(".0")
+    return f"{number:z,.1f}".removesuffix(".0")
 
 
 def in_words(quantities: Sequence[Quantity]) -> str:
@@ -581,10 +583,12 @@ def in_words(quantities: Sequence[Quantity]) -> str:
     --------
     >>> values = pd.DataFrame({"participant": ["P1"], "condition": ["a"], "value": [1.0]})
     >>> in_words([Quantity("turns", "turns", "turns", "conversations", values)])
-    'n = 1 conversations (turns)'
+    'n = 1 conversation (turns)'
     """
     return "; ".join(
-        f"{one.name}: {one.reason}" if one.reason else f"n = {len(one.frame):,} {one.units} ({one.name})"
+        f"{one.name}: {one.reason}"
+        if one.reason
+        else f"n = {count_of(len(one.frame), one.units.removesuffix('s'))} ({one.name})"
         for one in quantities
     )
 
@@ -632,7 +636,7 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     often = topics[topics != NO_TOPIC].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     if len(often) > MOST_TOPICS:
         rare = set(often.index[MOST_TOPICS:])
-        others = f"({len(rare):,} other topics)"
+        others = f"({count_of(len(rare), 'other topic')})"
         topics = topics.where(~topics.isin(rare), others)
     table = pd.crosstab(topics, conversations["condition"])
     named = table.index.isin(often.index)

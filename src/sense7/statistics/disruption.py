@@ -12,6 +12,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = ["DEFINITIONS", "KEYS", "OUTCOMES", "POOR", "cohens_d", "poor_turn_conversations", "poor_turn_effects"]
 
@@ -156,7 +157,9 @@ def _missing(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
         return f"post-task {outcome} was never rated in this data set"
     counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
-        return f"{counts[True]} conversations with such a turn and {counts[False]} without a poor one: too few"
+        return (
+            f"{count_of(counts[True], 'conversation')} with such a turn and {counts[False]} without a poor one: too few"
+        )
     return ""
 
 
@@ -168,9 +171,10 @@ def _between(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str)
 
 
 def _within(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict:
-    means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean").dropna()
+    means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean")
+    means = means.reindex(chosen["participant"].unique()).dropna()
     if len(means) < FEWEST:
-        reason = f"only {len(means)} participants have conversations of both kinds"
+        reason = f"only {count_of(len(means), 'participant')} with conversations of both kinds"
         return estimate_row(n=len(means), unit=UNIT, method=method, reason=reason)
     y = means.to_numpy()  # columns in order: without, then with a poor turn
     values = np.stack([np.ones_like(y), y, y**2], axis=-1)

@@ -5,6 +5,7 @@ import pandas as pd
 
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
@@ -102,7 +103,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
 def _with_texts(study: Study) -> pd.DataFrame:
     """Turns that have a text and a user's text before them, with both; in file order, numbered anew."""
     messages = study.messages[["conversation", "position", "role", "content"]]
-    messages = messages.sort_values(["conversation", "position"], kind="stable")
+    messages = in_order_of_appearance(messages, "conversation", "position")
     user = messages["content"].where(messages["role"] == "user")
     # An empty text must not let through the message before it.
     asked = user.where(user.notna(), "").where(messages["role"] == "user")

@@ -13,6 +13,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
 from sense7.statistics.recovery import turn_levels
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = ["HIGH", "KEYS", "LOW_BELOW", "expectation_conversations", "unmet_expectations"]
 
@@ -106,7 +107,7 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     rows = {}
     for name, (_, held) in COMPARISONS.items():
         method = f"least squares on unmet{''.join(f', {column}' for column in held)}"
-        method += f"; {int(frame['unmet'].sum())} conversations with an unmet expectation"
+        method += f"; {count_of(int(frame['unmet'].sum()), 'conversation')} with an unmet expectation"
         if missing:
             rows[name] = estimate_row(n=len(frame), unit=UNIT, method=method, reason=missing)
         else:
@@ -124,7 +125,8 @@ def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
         return "no conversation has a rated turn, a desired empathy and a post-task rating"
     unmet = int(frame["unmet"].sum())
     if min(unmet, len(frame) - unmet) < FEWEST:
-        return f"{unmet} conversations with an unmet expectation and {len(frame) - unmet} others: too few"
+        others = count_of(len(frame) - unmet, "other")
+        return f"{count_of(unmet, 'conversation')} with an unmet expectation and {others}: too few"
     return ""
 
 

@@ -25,6 +25,7 @@ from sense7.statistics.structure import (
     unexplained_variances,
     usable,
 )
+from sense7.terminal import count_of
 
 __all__ = [
     "FIT_KEYS",
@@ -301,7 +302,8 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
         Row of estimates; n is the number of units that rate every item.
     """
     used, note, results, reason = _fitted(ratings, bootstrap)
-    unit, method = "omega", f"omega total, one factor by maximum likelihood, listwise, {used.shape[1]} items{note}"
+    items = count_of(used.shape[1], "item")
+    unit, method = "omega", f"omega total, one factor by maximum likelihood, listwise, {items}{note}"
     if reason:
         return estimate_row(n=len(used), unit=unit, method=method, reason=reason)
     rows = rows_of(
@@ -344,7 +346,7 @@ def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         method, reason.
     """
     used, note, results, reason = _fitted(ratings, bootstrap)
-    unit, method = "loading", f"one factor by maximum likelihood, listwise, {used.shape[1]} items{note}"
+    unit, method = "loading", f"one factor by maximum likelihood, listwise, {count_of(used.shape[1], 'item')}{note}"
     rows = {}
     if not reason:
         counts = [len(used)] * used.shape[1]
@@ -393,7 +395,7 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     used, note = usable(ratings)
     n, k = used.shape
-    method = f"one factor by maximum likelihood, listwise, {k} items{note}"
+    method = f"one factor by maximum likelihood, listwise, {count_of(k, 'item')}{note}"
     reason = too_few(used, ITEMS_FOR_A_TEST, FEWEST_UNITS)
     found = {} if reason else _indices(used.to_numpy(dtype=float))
     if not reason and not np.isfinite(found["chi-square"]):

@@ -11,8 +11,10 @@ import pandas as pd
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES, POOR
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = ["CONTRAST", "CONTRASTED", "MOMENTS", "failure_losses", "keys"]
 
@@ -116,7 +118,7 @@ def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: Par
 
 def _turns(study: Study, name: str, moment: str) -> tuple[np.ndarray, pd.Series]:
     """For each failure: 1, overall rating of the turn or the next, 1, mean of the other turns."""
-    turns = study.turns.sort_values(["conversation", "turn"], kind="stable")
+    turns = in_order_of_appearance(study.turns, "conversation", "turn")
     level = turns["overall"].astype(float)
     groups = level.groupby(turns["conversation"])
     succeeds = turns.groupby("conversation")["turn"].shift(-1) == turns["turn"] + 1
@@ -151,7 +153,7 @@ def _missing(study: Study, name: str, moment: str, totals: np.ndarray) -> str:
     failed, others = int(totals[0]), int(totals[2])
     if failed < FEWEST or others < FEWEST:
         if moment == "after":
-            return f"{failed} conversations with a failure and {others} without one: too few"
+            return f"{count_of(failed, 'conversation')} with a failure and {others} without one: too few"
         return f"{failed} failures with what they can be compared with: too few"
     return ""
 

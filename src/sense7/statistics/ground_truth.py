@@ -9,6 +9,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import ABSENT, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "CHOICES",
@@ -409,7 +410,7 @@ def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComp
 
 
 def _few(conversations: int) -> str:
-    return f"only {conversations} conversation{'' if conversations == 1 else 's'}"
+    return f"only {count_of(conversations, 'conversation')}"
 
 
 _MIDDLE = (1 + len(LEVELS)) / 2  # taken off before squares are summed, so that their differences stay exact

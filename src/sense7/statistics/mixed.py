@@ -329,7 +329,7 @@ def nested_sums(
         Group of each row within the cell (the conversation of a turn); without it, each row is one.
     """
     y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
-    who, names = pd.factorize(pd.Series(participants).to_numpy(), sort=True)
+    who, names = pd.factorize(pd.Series(participants).to_numpy())
     inner = pd.factorize(pd.Series(cells).to_numpy())[0]
     own = np.arange(len(y)) if groups is None else pd.factorize(pd.Series(groups).to_numpy())[0]
     # Codes in order of the participants, so that the cells of one stand side by side.

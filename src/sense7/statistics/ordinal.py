@@ -18,6 +18,7 @@ from sense7.statistics.comparison import condition_pairs, mixed_contrasts, no_pa
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "CumulativeLogit",
@@ -219,7 +220,7 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
         log, error = contrast @ fit.coefficients, np.sqrt(contrast @ fit.covariance @ contrast)
         few = ParticipantBootstrap.too_few(turns["participant"])
         if not few and fit.participants < 2 * len(present):
-            few = f"no interval: {fit.participants} participants are too few for clustered errors"
+            few = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
         half = np.nan if few else error * stats.t.ppf((1 + confidence) / 2, fit.participants - 1)
         words = method if few else f"{method}; {confidence:.0%} t interval, errors clustered by participant"
         limits = np.exp([log, log - half, log + half])
@@ -293,8 +294,8 @@ def _sign(difference: float) -> int:
 
 
 def _words(row: pd.Series) -> str:
-    limits = f" ({row['low']:.3f} to {row['high']:.3f})" if np.isfinite(row["low"]) else ""
-    return f"{row['estimate']:.3f}{limits}"
+    limits = f" ({row['low']:z.3f} to {row['high']:z.3f})" if np.isfinite(row["low"]) else ""
+    return f"{row['estimate']:z.3f}{limits}"
 
 
 def order_of_conditions(study: Study) -> pd.DataFrame:

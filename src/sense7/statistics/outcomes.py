@@ -11,6 +11,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "EXPERIENCE_KEYS",
@@ -126,7 +127,8 @@ def _missing(study: Study, frame: pd.DataFrame, outcome: str, rating: str) -> st
     if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
         return f"post-task {outcome} was never rated in this data set"
     if frame["participant"].nunique() < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
-        return f"only {len(frame)} conversations of {frame['participant'].nunique()} participants have both"
+        people = count_of(frame["participant"].nunique(), "participant")
+        return f"only {count_of(len(frame), 'conversation')} of {people} with both"
     if np.ptp(frame["outcome"]) == 0:
         return f"post-task {outcome} does not vary"
     return ""
@@ -190,7 +192,7 @@ def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", co
     words = f"{method}; {confidence:.0%} t interval, standard errors clustered by participant"
     few = ""
     if (people := frame["participant"].nunique()) < FEWEST_CLUSTERS:
-        few, words = f"no interval: {people} participants are too few for clustered standard errors", method
+        few, words = f"no interval: {count_of(people, 'participant')}: too few for clustered standard errors", method
         limits[:] = np.nan
     rows = {
         name: estimate_row(
@@ -263,9 +265,9 @@ def cross_validated_r2(
     Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
     """
     frame = turn_summaries(study, outcome, rating)
-    people = pd.Index(sorted(frame["participant"].unique()))
+    people = pd.Index(frame["participant"].unique())
     folds = min(FOLDS, len(people))
-    method = f"least squares, {folds} folds of participants"
+    method = f"least squares, {count_of(folds, 'fold')} of participants"
     names = [*MODELS, "all four minus mean alone"]
     if reason := _missing(study, frame, outcome, rating):
         none = estimate_row(n=len(frame), unit=SHARE, method="least squares, folds of participants", reason=reason)

@@ -24,6 +24,7 @@ from sense7.statistics.structure import (
     unexplained_variances,
     usable,
 )
+from sense7.terminal import count_of
 
 __all__ = ["RETAINED_KEYS", "eigenvalues", "noise_eigenvalues", "parallel_analysis", "retained"]
 
@@ -80,7 +81,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     [2.0, 1.0, 0.0]
     """
     used, note = usable(ratings)
-    unit, method = "eigenvalue", f"eigenvalues of the correlations, listwise, {used.shape[1]} items{note}"
+    unit, method = "eigenvalue", f"eigenvalues of the correlations, listwise, {count_of(used.shape[1], 'item')}{note}"
     if reason := too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
         return estimate_table({1: estimate_row(n=len(used), unit=unit, method=method, reason=reason)}, "rank")
     results = joint_estimates(
@@ -198,7 +199,7 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
         kind, _, noise = name.partition(", ")
         column = f"{kind}, noise" + (" of participants" if noise.endswith("participants") else "")
         n = used.index.nunique() if noise.endswith("participants") else len(used)
-        method = f"parallel analysis, {simulations:,} data sets of noise, {QUANTILE:.0%} quantile{note}"
+        method = f"parallel analysis, {count_of(simulations, 'data set')} of noise, {QUANTILE:.0%} quantile{note}"
         known = not table.empty and np.isfinite(table[[kind, column]]).all(axis=None)
         why = reason or (about if known else _why_not(used))
         estimate = int((table[kind] > table[column]).cummin().sum()) if known else np.nan
@@ -209,5 +210,5 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
 def _why_not(used: pd.DataFrame) -> str:
     people, items = used.index.nunique(), used.shape[1]
     if people <= items + 1:
-        return f"only {people} {'participant' if people == 1 else 'participants'} for {items} items"
+        return f"only {count_of(people, 'participant')} for {count_of(items, 'item')}"
     return "some of the ratings are the same, or sums of others"

@@ -17,6 +17,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.reliability import alpha_from_covariances
 from sense7.statistics.structure import joined, lacking_items, too_few, usable, varies
 from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
 
 __all__ = [
     "ORDINAL_KEYS",
@@ -298,7 +299,7 @@ def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) ->
     Checked against psych::alpha of psych::polychoric (R) to 5e-5.
     """
     used, note = usable(ratings)
-    unit, method = "alpha", f"ordinal alpha (two-step polychoric), listwise, {used.shape[1]} items{note}"
+    unit, method = "alpha", f"ordinal alpha (two-step polychoric), listwise, {count_of(used.shape[1], 'item')}{note}"
     if reason := too_few(used, items=2, units=20) or _no_levels(used):
         return estimate_row(n=len(used), unit=unit, method=method, reason=reason)
     own = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))

@@ -17,6 +17,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import POOR
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 
 __all__ = [
@@ -91,7 +92,7 @@ def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
         return levels[:0], NEVER_RATED if levels.empty else NEVER_POOR
     first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
     chosen = levels.assign(time=levels["turn"] - first)[first.notna()]
-    return chosen.sort_values(["conversation", "turn"], kind="stable").reset_index(drop=True), ""
+    return in_order_of_appearance(chosen, "conversation", "turn").reset_index(drop=True), ""
 
 
 def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -295,7 +296,7 @@ def first_poor_shares(rated: np.ndarray, poor: np.ndarray, place: np.ndarray) ->
 
 def _sums_by_time(turns: pd.DataFrame) -> list[np.ndarray]:
     """For each event time an array (turns, 4): level and count as rated, then as expected in chance order."""
-    groups = turns.groupby("conversation")["level"]
+    groups = turns.groupby("conversation", sort=False)["level"]
     level, poor = turns["level"].to_numpy(), (turns["level"] <= POOR).to_numpy()
     codes = groups.ngroup().to_numpy()
     rated = np.bincount(codes)[codes]

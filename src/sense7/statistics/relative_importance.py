@@ -19,6 +19,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.structure import joined, joint_estimates, lacking_items, rows_of, usable
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "TOTAL",
@@ -157,7 +158,7 @@ def relative_importance(
     used, note = usable(given)
     complete = outcome[outcome.notna()][given.loc[:, given.notna().any()].notna().all(axis=1).to_numpy()]
     unit = "share of explained variance" if share else "share of variance"
-    method = f"LMG{' divided by R squared' if share else ''}, listwise, {used.shape[1]} dimensions{note}"
+    method = f"LMG{' divided by R squared' if share else ''}, listwise, {count_of(used.shape[1], 'dimension')}{note}"
     names = list(used) if share else [*used, TOTAL]
     reason, rows = _missing(outcome, ratings, used, complete), {}
     if not reason:

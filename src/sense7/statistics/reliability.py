@@ -8,6 +8,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, Scale, pieces, sum
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "ALPHAS",
@@ -240,8 +241,8 @@ def alpha_row(
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
-    method = f"Cronbach's alpha, {missing}, {items} items"
-    lacking = f"{items} dimensions; never rated: {', '.join(left_out)}" if left_out else ""
+    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
+    lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(left_out)}" if left_out else ""
     if items < 2:
         which = "none" if items == 0 else "only one"
         reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
@@ -287,7 +288,7 @@ def alpha_row_of_moments(
         As for :func:`alpha_row`.
     """
     items = moments.shape[-1]
-    method = f"Cronbach's alpha, {missing}, {items} items"
+    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     if interval == "feldt":
         alpha = float(_alpha_from_sums(moments.sum(axis=0)))
         found = alpha, *feldt_interval(alpha, units, items, bootstrap.confidence), ""
@@ -297,7 +298,7 @@ def alpha_row_of_moments(
         found = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
         how = bootstrap.describe(scale)
     undefined = (
-        f"fewer than two units rate all {items} dimensions"
+        f"fewer than two units rate all of {count_of(items, 'dimension')}"
         if units < 2
         else "the ratings do not vary, or no two items share two units"
     )

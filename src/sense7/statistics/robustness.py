@@ -21,6 +21,7 @@ from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.reliability import alpha_row
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "CODINGS",
@@ -367,7 +368,7 @@ def _poor_turn(study: Study) -> _Compute:
             reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
             return estimate_row(n=0, unit=unit, method=method, reason=reason)
         if counts.min() < _FEWEST:
-            reason = f"{counts[1]} conversations with such a turn and {counts[0]} without: too few"
+            reason = f"{count_of(counts[1], 'conversation')} with such a turn and {counts[0]} without: too few"
             return estimate_row(n=counts.sum(), unit=unit, method=method, reason=reason)
         y = outcome[used]
         values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]

@@ -16,6 +16,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.reliability import covariances_from_sums, moments_by_participant
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "CONSISTENCY_KEYS",
@@ -102,7 +103,7 @@ def lacking_items(used: pd.DataFrame, note: str) -> str:
     >>> lacking_items(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), " (never rated: c)")
     '2 dimensions; never rated: c'
     """
-    return f"{used.shape[1]} dimensions; {note[2:-1]}" if note else ""
+    return f"{count_of(used.shape[1], 'dimension')}; {note[2:-1]}" if note else ""
 
 
 def joined(*reasons: str) -> str:
@@ -127,7 +128,7 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
     """
     count = used.shape[1]
     if len(used) < units and count:
-        return f"units that rate all {count} items: {len(used)}; this needs {units}"
+        return f"units that rate all of {count_of(count, 'item')}: {len(used)}; this needs {units}"
     if count >= items:
         return ""
     which = "none of these ratings" if count == 0 else f"only {count} of these ratings"
@@ -331,7 +332,8 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
         listwise: units that rate all), unit, method, reason.
     """
     used, note = usable(ratings, missing)
-    unit, method = "correlation", f"correlation with the sum of the others, {missing}, {used.shape[1]} items{note}"
+    items = count_of(used.shape[1], "item")
+    unit, method = "correlation", f"correlation with the sum of the others, {missing}, {items}{note}"
     rows = {}
     if not (reason := too_few(used, items=2)):
         results = joint_estimates(
@@ -463,7 +465,7 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
         A row each; the names are those of ``CONSISTENCY_KEYS``. n is the number of units.
     """
     used, note = usable(ratings, missing)
-    method = f"{missing}, {used.shape[1]} items{note}"
+    method = f"{missing}, {count_of(used.shape[1], 'item')}{note}"
     names = list(CONSISTENCY_KEYS)
     if reason := too_few(used, items=2):
         rows = {name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason) for name in names}

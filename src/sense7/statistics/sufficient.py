@@ -68,7 +68,7 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     PartSums
         Its size hangs on the number of participants, not of turns.
     """
-    names = pd.Index(sorted(study.conversations["participant"].unique()))
+    names = pd.Index(study.conversations["participant"].unique())
 
     def summed(values: np.ndarray, participants) -> np.ndarray:
         return sums_by_participant(np.asarray(values, dtype=float), names.get_indexer(participants), len(names))
@@ -121,7 +121,7 @@ def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
     for words, key in EXPERIENCE_KEYS.items():
         names = [words.replace(" ", "_")] if words.replace(" ", "_") in conversations else OUTCOMES["experience"]
         known = frame.assign(second=conversations[names].mean(axis=1)).dropna()
-        pairs[key] = known.groupby(["participant", "first", "second"]).size().rename("count").reset_index()
+        pairs[key] = known.groupby(["participant", "first", "second"], sort=False).size().rename("count").reset_index()
     return pairs
 
 
@@ -131,7 +131,7 @@ def estimates_of_parts(parts: Sequence[PartSums], **options) -> pd.DataFrame:
     Parameters
     ----------
     parts : sequence of PartSums
-        Of all parts, in any order.
+        Of all parts, in the order of their participants in the data, which decides the resamples.
     **options
         Of :class:`~sense7.statistics.bootstrap.ParticipantBootstrap`: draws, seed, confidence.
 

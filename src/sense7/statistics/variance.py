@@ -18,6 +18,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
 __all__ = [
     "KEYS",
@@ -295,7 +296,7 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         if reason:
             rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
             continue
-        codes, names = pd.factorize(frame["participant"].to_numpy(), sort=True)
+        codes, names = pd.factorize(frame["participant"].to_numpy())
         conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
         sums = _icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
         found = bootstrap.estimate(
@@ -468,7 +469,9 @@ def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method)
         n = counts[place] if place < 2 else len(participants)
         if min(counted) < FEWEST_PAIRS:
             reason = (
-                f"only {min(counted)} such pairs of conversations" if place < 2 else "too few pairs of conversations"
+                f"only {count_of(min(counted), 'such pair', 'such pairs')} of conversations"
+                if place < 2
+                else "too few pairs of conversations"
             )
             rows[name] = estimate_row(n=n, unit=unit, method=method, reason=reason)
             continue

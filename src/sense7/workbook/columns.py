@@ -10,6 +10,7 @@ import pandas as pd
 from sense7 import taxonomy
 from sense7.study import ABSENT, UNREADABLE
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
+from sense7.terminal import count_of
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.options import Interval
 from sense7.workbook.sheets import Sheet, cell_name
@@ -55,7 +56,8 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
         findings.add(
             WARNING,
             "merged-cells",
-            f"{sheet.merged} merged ranges: only the first cell of each holds its value, the others are blank.",
+            f"{count_of(sheet.merged, 'merged range')}: only the first cell of each holds its value, the others are "
+            "blank.",
             "unmerge them and fill every cell.",
             sheet=sheet.name,
         )

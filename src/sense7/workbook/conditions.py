@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.errors import UserError
+from sense7.workbook.values import as_name
 
 __all__ = ["find_prompted"]
 
@@ -20,12 +21,12 @@ def find_prompted(conversations: pd.DataFrame, given: str | None, path: str | Pa
     """
     conditions = sorted(conversations["condition"].dropna().unique())
     if given:
-        if given not in conditions:
+        if (name := as_name(given)) not in conditions:
             raise UserError(
                 f"{path}: there is no condition {given!r}. Conditions in the file: "
                 f"{', '.join(map(repr, conditions)) or 'none'}. Give one of them as the prompted condition."
             )
-        return given, "given"
+        return name, "given"
     scores = {name: _prompt_score(name) for name in conditions}
     best = max(scores.values(), default=0)
     named = [name for name, score in scores.items() if score == best]

@@ -7,20 +7,24 @@ from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.options import ReadingOptions
-from sense7.workbook.values import as_name, group_spellings
+from sense7.workbook.spellings import report_normalised, report_similar
+from sense7.workbook.values import as_name
 
 __all__ = ["read_conversations"]
+
+_NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", "topic": "PreTaskChoice"}
+"""Columns of names: in the frame, and in the sheet."""
 
 
 def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions) -> pd.DataFrame:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
-    identifiers = [as_name(cell) for cell in tasks.cells("TaskId")]
-    participants = [as_name(cell) for cell in tasks.cells("PID")]
+    names = {name: [as_name(cell) for cell in tasks.cells(official)] for name, official in _NAMES.items()}
+    for name, official in _NAMES.items():
+        report_normalised(tasks.cells(official), names[name], tasks.place(official), findings)
+    identifiers = names["conversation"]
     rows = np.arange(2, tasks.length + 2)
     filled_rows = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
-    frame = pd.DataFrame({"conversation": identifiers, "participant": participants}, dtype=object)
-    for name, official in (("condition", "Model"), ("topic", "PreTaskChoice")):
-        frame[name] = pd.Series([as_name(cell) for cell in tasks.cells(official)], dtype=object)
+    frame = pd.DataFrame(names, dtype=object)
     for name, levels in read_scales(tasks, findings, options).items():
         frame[name] = levels.numbers
     frame["row"] = rows
@@ -47,6 +51,8 @@ def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions
             rows=group["row"].tolist(),
             value=identifier,
         )
+    for name, official in _NAMES.items():
+        report_similar(frame[name].tolist(), frame["row"].tolist(), name, tasks.place(official), findings)
     without = frame["participant"].isna()
     if without.any():
         findings.add(
@@ -59,23 +65,8 @@ def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions
         )
         # A made-up name that no PID can equal, since ids are trimmed.
         frame.loc[without, "participant"] = " (no PID) " + frame.loc[without, "conversation"]
-    _report_similar(tasks, frame, findings)
     _report_blank(tasks, frame, "condition", "Model", "it is left out where conditions are compared", findings)
     return frame
-
-
-def _report_similar(tasks, frame, findings) -> None:
-    for spellings in group_spellings(frame["participant"].unique()).values():
-        if len(spellings) > 1:
-            findings.add(
-                WARNING,
-                "similar-participants",
-                "PIDs that differ only in case, braces or leading zeros; each counts as a participant of its own.",
-                "spell them alike if they are one person.",
-                **tasks.place("PID"),
-                rows=frame.loc[frame["participant"].isin(spellings), "row"].tolist(),
-                value=", ".join(sorted(spellings)),
-            )
 
 
 def _report_blank(tasks, frame, name, official, consequence, findings) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from sense7.errors import UserError
 from sense7.terminal import count_of, plain
 from sense7.workbook.sheets import cell_name
+from sense7.workbook.values import as_text
 
 __all__ = ["ERROR", "NOTICE", "WARNING", "Finding", "Findings", "WorkbookError"]
 
@@ -115,8 +116,8 @@ class Findings:
         rows: Iterable[int] = (),
         value: object = "",
     ) -> None:
-        """Add a finding, or further rows of one that is there already."""
-        finding = Finding(severity, kind, sheet, column, position, (), str(value), problem, mend)
+        """Add a finding, or further rows of one that is there already; a value is shown as a cell would show it."""
+        finding = Finding(severity, kind, sheet, column, position, (), as_text(value), problem, mend)
         self._places.setdefault(finding, []).extend(rows)
 
     def __iter__(self) -> Iterator[Finding]:
@@ -170,6 +171,6 @@ class WorkbookError(UserError):
         lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]
         lines += [f"  {finding.severity}: {finding}" for finding in fatal]
         if not strict and findings.warnings:
-            lines.append(f"  and {count_of(len(findings.warnings), 'kind')} of warnings:")
+            lines.append(f"  and {count_of(len(findings.warnings), 'warning')}:")
             lines += [f"  {finding.severity}: {finding}" for finding in findings.warnings]
         super().__init__("\n".join(lines))

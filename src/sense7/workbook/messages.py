@@ -9,8 +9,9 @@ from sense7.study import STATES
 from sense7.taxonomy import RATING_NAMES, normalise_word
 from sense7.workbook.answers import Levels
 from sense7.workbook.columns import Table
-from sense7.workbook.findings import ERROR, WARNING, Findings
-from sense7.workbook.values import as_name, as_number, as_text, is_blank, match_ids
+from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
+from sense7.workbook.spellings import report_normalised
+from sense7.workbook.values import as_name, as_number, as_text, has_decimal_comma, is_blank, match_ids
 
 __all__ = ["read_messages"]
 
@@ -42,7 +43,7 @@ def read_messages(
     """
     frame = pd.DataFrame(
         {
-            "conversation": pd.Series(_known_conversations(table, conversations, findings), dtype=object),
+            "conversation": pd.Series(_known_conversations(table, tasks, conversations, findings), dtype=object),
             "message_id": _numbers(
                 table, "MessageId", -np.inf, findings, "the rows' order in the file stands in for it."
             ),
@@ -93,9 +94,13 @@ def read_messages(
     return messages, turns
 
 
-def _known_conversations(table: Table, conversations: pd.DataFrame, findings: Findings) -> list[str | None]:
+def _known_conversations(
+    table: Table, tasks: Table, conversations: pd.DataFrame, findings: Findings
+) -> list[str | None]:
     """The conversation of each message as sheet Tasks spells it; None for orphans."""
-    identifiers = [as_name(cell) for cell in table.cells("TaskId")]
+    cells = table.cells("TaskId")
+    identifiers = [as_name(cell) for cell in cells]
+    report_normalised(cells, identifiers, table.place("TaskId"), findings, tasks.cells("TaskId"))
     matched = match_ids(identifiers, set(conversations["conversation"]))
     for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
         if conversation == identifier and identifier is not None:
@@ -104,8 +109,8 @@ def _known_conversations(table: Table, conversations: pd.DataFrame, findings: Fi
             findings.add(
                 WARNING,
                 "respelt-id",
-                "TaskIds spelt otherwise than in the sheet Tasks; they were matched without case, braces and "
-                "leading zeros.",
+                "TaskIds spelt otherwise than in the sheet Tasks; they were matched without case, braces, "
+                "leading zeros and look-alike characters.",
                 "spell them alike; the authors' scripts would not match them.",
                 **table.place("TaskId"),
                 rows=[index + 2],
@@ -156,13 +161,14 @@ def _numbers(table: Table, official: str, lowest: float, findings: Findings, con
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
     others = np.flatnonzero(np.isnan(values))
-    filled = len(cells) - len(others)
+    from_lowest = f" from {lowest:g} up" if np.isfinite(lowest) else ""
+    filled, commas = len(cells) - len(others), []
     for index in others.tolist():
         cell = cells[index]
         if is_blank(cell):
             continue
         filled += 1
-        number = as_number(cell)
+        number = as_number(cell, decimal_comma=True)
         if number is None:
             problem = f"not a number; {consequence}"
             kind = "not-a-number"
@@ -171,15 +177,25 @@ def _numbers(table: Table, official: str, lowest: float, findings: Findings, con
             kind = "out-of-range"
         else:
             values[index] = number
+            commas += [index + 2] if has_decimal_comma(cell) else []
             continue
         findings.add(
             WARNING,
             kind,
             problem,
-            f"write a number from {lowest:g} up, or leave the cell blank.",
+            f"write a number{from_lowest}, or leave the cell blank.",
             **table.place(official),
             rows=[index + 2],
             value=cell,
+        )
+    if commas:
+        findings.add(
+            NOTICE,
+            "decimal-comma",
+            "numbers with a decimal comma; they were read with a decimal point.",
+            "nothing, if that is as meant; otherwise write them with a decimal point.",
+            **table.place(official),
+            rows=commas,
         )
     table.count(official, filled, np.isfinite(values).sum())
     return values
@@ -209,9 +225,11 @@ def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.S
     """
     groups = messages.groupby("conversation", sort=False)["message_id"]
     incomplete = messages["message_id"].isna().groupby(messages["conversation"]).transform("any")
-    repeated = messages.duplicated(["conversation", "message_id"], keep=False) & messages["message_id"].notna()
+    single = messages[~_report_duplicates(table, messages, findings)]
+    repeated = single.duplicated(["conversation", "message_id"], keep=False) & single["message_id"].notna()
+    repeated = repeated.reindex(messages.index, fill_value=False)
     repeated_anywhere = repeated.groupby(messages["conversation"]).transform("any")
-    falls = groups.diff() < 0
+    falls = _falls(single, "message_id").reindex(messages.index, fill_value=False)
     cells = table.cells("MessageId")
     blank = np.array([is_blank(cells[index]) for index in messages.index], dtype=bool)
     checks = (
@@ -229,7 +247,7 @@ def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.S
                 **table.place("MessageId"),
                 rows=messages.loc[mask, "row"].tolist(),
             )
-    backwards = (messages.groupby("conversation", sort=False)["seconds"].diff() < 0) & ~falls
+    backwards = _falls(single, "seconds").reindex(messages.index, fill_value=False) & ~falls
     if backwards.any():
         findings.add(
             WARNING,
@@ -242,6 +260,50 @@ def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.S
     by_row = messages.groupby("conversation", sort=False).cumcount() + 1
     by_id = groups.rank(method="first")
     return by_row.where(incomplete | repeated_anywhere, by_id).astype(int)
+
+
+def _falls(messages: pd.DataFrame, name: str) -> pd.Series:
+    """Whether a number is smaller than that of the message before it in the same conversation."""
+    return messages.groupby("conversation", sort=False)[name].diff() < 0
+
+
+def _report_duplicates(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.Series:
+    """Report rows that repeat an earlier row of their conversation cell by cell; True for each of them.
+
+    Rows without MessageId and time may be alike because the same was said twice. They are duplicates if they are
+    rated turns, or stand in a conversation with a duplicate.
+    """
+    cells = [table.cells(column.official) for column in table.columns if column.official != "TaskId"]
+    numbered = messages["message_id"].notna()
+    # Only these can be equal to another row: few, so that they can be compared cell by cell.
+    candidates = messages.duplicated(["conversation", "message_id"], keep=False) & (
+        numbered | messages.duplicated(["conversation", "content"], keep=False)
+    )
+    rows = messages.loc[candidates, ["conversation"]].copy()
+    rows["cells"] = [tuple(column[index] for column in cells) for index in rows.index]
+    repeats = rows.duplicated()
+    located = numbered | messages["seconds"].notna()
+    rated = _rated(table, rows.index)
+    certain = repeats & (located[rows.index] | rated)
+    copies = repeats & rows["conversation"].isin(rows.loc[certain, "conversation"])
+    duplicates = copies.reindex(messages.index, fill_value=False)
+    if duplicates.any():
+        findings.add(
+            WARNING,
+            "duplicate-message",
+            "rows that repeat an earlier row of the same conversation in every column (MessageId, time, role, text, "
+            "ratings); they are counted like all others, so turns and ratings are counted more than once.",
+            "remove these rows, unless the same was really said and rated again.",
+            **table.place("TaskId"),
+            rows=messages.loc[duplicates, "row"].tolist(),
+        )
+    return duplicates
+
+
+def _rated(table: Table, index: pd.Index) -> np.ndarray:
+    """Whether any rating cell of these rows is filled."""
+    columns = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
+    return np.array([any(not is_blank(column[row]) for column in columns) for row in index], dtype=bool)
 
 
 def _turns(

@@ -9,6 +9,7 @@ from sense7.workbook.columns import Table, place_of, report_state
 from sense7.workbook.findings import WARNING, Findings
 from sense7.workbook.options import is_scales_sheet
 from sense7.workbook.sheets import Sheet
+from sense7.workbook.spellings import report_normalised
 from sense7.workbook.values import as_name, as_number, is_blank, match_ids
 
 __all__ = ["read_participants"]
@@ -64,6 +65,9 @@ def read_participants(
     report_state(chosen, findings)
     frame = _participants_frame(chosen, position, findings)
     if conversations is not None:
+        cells = chosen.column(position)
+        names, place = [as_name(cell) for cell in cells], place_of(chosen, position)
+        report_normalised(cells, names, place, findings, tables["Tasks"].cells("PID"))
         _respell_participants(frame, chosen, position, conversations, findings)
         unique = not frame["participant"].duplicated().any()
     if not unique:
@@ -142,7 +146,8 @@ def _respell_participants(frame, sheet, position, conversations, findings) -> No
         findings.add(
             WARNING,
             "respelt-id",
-            "PIDs spelt otherwise than in the sheet Tasks; they were matched without case, braces and leading zeros.",
+            "PIDs spelt otherwise than in the sheet Tasks; they were matched without case, braces, leading zeros and "
+            "look-alike characters.",
             "spell them alike.",
             **place_of(sheet, position),
             rows=[row],

@@ -17,6 +17,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
+from sense7.terminal import count_of
 from sense7.workbook.columns import KEY_COLUMNS, locate_sheet
 from sense7.workbook.findings import Findings
 from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
@@ -82,7 +83,9 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
     folder = Path(folder).expanduser().absolute()
     people = study.conversations["participant"].unique()
     if not 1 <= parts <= len(people):
-        raise UserError(f"{parts} parts: give a number from 1 to {len(people)}, the number of participants.")
+        raise UserError(
+            f"{count_of(parts, 'part')}: give a number from 1 to {len(people)}, the number of participants."
+        )
     write = {"parquet": _write_parquet, "csv": _write_csv}[form]
     part_of = _parts(study, parts)
     try:

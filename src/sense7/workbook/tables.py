@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import one_line, reading, reason
+from sense7.terminal import count_of
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.values import as_text
 
@@ -141,7 +142,8 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
         for number, cells in enumerate(lines, 2):
             if len(filled := _without_blank_end(cells)) > len(header):
                 raise UserError(
-                    f"{path}: row {number} has {len(filled)} cells, row 1 names {len(header)} columns. "
+                    f"{path}: row {number} has {count_of(len(filled), 'cell')}, row 1 names "
+                    f"{count_of(len(header), 'column')}. "
                     "Put texts that hold the separator or a line break into double quotes."
                 )
             rows.append([as_typed(cell) for cell in filled] + [None] * (len(header) - len(filled)))

@@ -3,10 +3,42 @@
 import contextlib
 import math
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 
-__all__ = ["as_name", "as_number", "as_text", "count_filled", "group_spellings", "is_blank", "match_ids"]
+__all__ = [
+    "as_name",
+    "as_number",
+    "as_text",
+    "count_filled",
+    "group_spellings",
+    "has_decimal_comma",
+    "is_blank",
+    "is_look_alike",
+    "match_ids",
+]
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that Unicode calls default ignorable: zero-width, bidirectional and the like."""
+
+_LOOK_ALIKES = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
+    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5\u0131\u0261",
+    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXaivopuig",
+)
+"""Cyrillic and Greek letters, and two rare Latin ones, that look like a common Latin letter.
+
+Single letters of confusables.txt of Unicode Technical Standard 39 that most fonts draw alike.
+"""
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 
 
 def is_blank(cell) -> bool:
@@ -36,42 +68,122 @@ def as_text(cell) -> str | None:
 
 
 def as_name(cell) -> str | None:
-    """A cell as a name or an id, without space at its ends: 12.0 and "12 " are 12; None if blank."""
+    r"""A cell as a name or an id: 12.0 and "12 " are 12; None if nothing visible is left.
+
+    In Unicode's form NFC, without invisible characters; every run of white space is one space, none at the ends.
+
+    Examples
+    --------
+    >>> as_name(12.0), as_name(" P\u200b1\u00a0 b "), as_name("\ufeff")
+    ('12', 'P1 b', None)
+    """
     text = as_text(cell)
-    return (text.strip() or None) if text is not None else None
+    if text is None:
+        return None
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip() or None
+    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split()) or None
 
 
-def as_number(cell) -> float | None:
-    """A cell as a number; None if it holds none, or one beyond all bounds."""
+def as_number(cell, *, decimal_comma: bool = False) -> float | None:
+    """A cell as a number; None if it holds none, or one beyond all bounds.
+
+    Parameters
+    ----------
+    cell : object
+        As a sheet holds it.
+    decimal_comma : bool
+        Whether a comma in a text may stand for the decimal point. "1,000" is no number then either: it may be a
+        thousand or one.
+
+    Examples
+    --------
+    >>> [as_number(text, decimal_comma=True) for text in ("10,0", "0,125", "1,000", "1,5,2")]
+    [10.0, 0.125, None, None]
+    """
     if isinstance(cell, bool):
         return None
+    if decimal_comma and has_decimal_comma(cell):
+        cell = cell.replace(",", ".")
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
             return value if math.isfinite(value := float(cell)) else None
     return None
 
 
-def _loose_identifier(identifier: str) -> str:
-    """What is left of an id without case, braces, and the forms of a number."""
-    bare = identifier.strip("{}").casefold()
+def has_decimal_comma(cell) -> bool:
+    """Whether a cell is a text with one comma between digits that can't separate thousands.
+
+    Examples
+    --------
+    >>> [has_decimal_comma(cell) for cell in ("10,0", "1234,567", "1,000", 10.0)]
+    [True, True, False, False]
+    """
+    return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
+
+
+def _in_latin(text: str) -> str:
+    """A text with the Latin letters that it looks like, accents kept."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).translate(_LOOK_ALIKES))
+
+
+def is_look_alike(character: str) -> bool:
+    r"""Whether a character looks like another one, as a Cyrillic or a full-width letter does.
+
+    Examples
+    --------
+    >>> is_look_alike("\u0410"), is_look_alike("\uff21"), is_look_alike("A"), is_look_alike("\u00e9")
+    (True, True, False, False)
+    """
+    return _in_latin(character) != character
+
+
+def _loose_forms(identifier: str) -> set[str]:
+    """What is left of an id without case, braces and the forms of a number; and that in Latin letters.
+
+    Two forms, since letters that look alike do not do so in both cases.
+    """
+    plain = {identifier} if identifier.isascii() else {unicodedata.normalize("NFKC", identifier), _in_latin(identifier)}
+    return {_bare(text) for text in plain}
+
+
+def _bare(text: str) -> str:
+    bare = text.strip("{}").casefold()
     if re.fullmatch(r"\d+(\.0*)?", bare):
         return bare.split(".")[0].lstrip("0") or "0"  # not by int(), which refuses very long numbers
     return bare
 
 
-def group_spellings(known: Iterable[str]) -> dict[str, set[str]]:
-    """Loose form of an id -> the spellings that have it."""
-    by_loose: dict[str, set[str]] = defaultdict(set)
-    for identifier in known:
-        by_loose[_loose_identifier(identifier)].add(identifier)
-    return by_loose
+def group_spellings(known: Iterable[str]) -> list[list[str]]:
+    """Names that differ only in case, braces, leading zeros or look-alike characters: groups of two or more.
+
+    Examples
+    --------
+    >>> group_spellings(["P1", "GPT", "gpt", "p01", "gpt-2", "\u0420\u0410", "PA", "\u0440\u0430"])
+    [['GPT', 'gpt'], ['\u0420\u0410', 'PA', '\u0440\u0430']]
+    """
+    group_of: dict[str, list[str]] = {}
+    forms_of: dict[int, list[str]] = {}
+    for name in dict.fromkeys(known):
+        forms = _loose_forms(name)
+        met = {id(group): group for form in forms if (group := group_of.get(form)) is not None}
+        joined = [member for group in met.values() for member in group] + [name]
+        reached = [form for number in met for form in forms_of.pop(number)] + list(forms)
+        forms_of[id(joined)] = reached
+        group_of |= dict.fromkeys(reached, joined)
+    return [group for group in {id(group): group for group in group_of.values()}.values() if len(group) > 1]
 
 
 def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
     """Each id as ``known`` spells it: the same, or the only one alike; None if there is none."""
-    by_loose = group_spellings(known)
-    resolved: dict[str | None, str | None] = {None: None}
-    for identifier in set(identifiers) - {None}:
-        alike = {identifier} if identifier in known else by_loose.get(_loose_identifier(identifier), set())
-        resolved[identifier] = next(iter(alike)) if len(alike) == 1 else None
+    distinct = set(identifiers) - {None}
+    resolved: dict[str | None, str | None] = {None: None} | {name: name for name in distinct & known}
+    if unknown := distinct - known:
+        spellings: dict[str, set[str]] = defaultdict(set)
+        for name in known:
+            for form in _loose_forms(name):
+                spellings[form].add(name)
+        for name in unknown:
+            alike = set().union(*(spellings.get(form, ()) for form in _loose_forms(name)))
+            resolved[name] = next(iter(alike)) if len(alike) == 1 else None
     return [resolved[identifier] for identifier in identifiers]

@@ -1,0 +1,115 @@
+"""Names that are spelt in several ways: what was read as one name, and what may be meant as one."""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from sense7.terminal import count_of
+from sense7.workbook.findings import NOTICE, WARNING, Findings
+from sense7.workbook.values import as_name, as_text, group_spellings, is_look_alike
+
+__all__ = ["report_normalised", "report_similar"]
+
+_GROUPS_APART = 10
+"""Groups of similar names that are findings of their own; more than this many are one finding."""
+
+_SHOWN = 3
+
+
+def report_normalised(
+    cells: list, names: list[str | None], place: dict, findings: Findings, elsewhere: Iterable = ()
+) -> None:
+    """Report names of a column that became one by :func:`~sense7.workbook.values.as_name`.
+
+    Parameters
+    ----------
+    cells, names : list
+        The column as it was read, and as names.
+    place : dict
+        Where the column stands, as arguments of ``Findings.add``.
+    findings : Findings
+        Where to report.
+    elsewhere : iterable
+        Cells of the column in which the same names are defined, such as those of Tasks.
+
+    Notes
+    -----
+    The rows are those whose spelling is not the first one.
+    """
+    defining = [(cell, as_name(cell)) for cell in elsewhere]
+    own = list(zip(cells, names, strict=True))
+    normalised = {name for cell, name in (*defining, *own) if isinstance(cell, str) and cell != name} - {None}
+    if not normalised:
+        return
+    first: dict[str, str] = {}
+    for cell, name in (*defining, *own):
+        if name in normalised:
+            first.setdefault(name, as_text(cell))
+    other = {row: name for row, (cell, name) in enumerate(own, 2) if name in first and as_text(cell) != first[name]}
+    if other:
+        distinct = list(dict.fromkeys(other.values()))
+        shown = ", ".join(distinct[:_SHOWN])
+        findings.add(
+            NOTICE,
+            "normalised-name",
+            "spelt in several ways that differ only in white space, invisible characters or Unicode form; "
+            "they were read as one name.",
+            "nothing, if that is as meant; the authors' scripts would tell them apart.",
+            **place,
+            rows=list(other),
+            value=shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN:,} more",
+        )
+
+
+def report_similar(names: list[str | None], rows: list[int], noun: str, place: dict, findings: Findings) -> None:
+    """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
+
+    They stay apart: one may mean several, and one finding for each group of them says which.
+
+    Parameters
+    ----------
+    names : list
+        Name of each row; None where there is none.
+    rows : list of int
+        The rows of the sheet.
+    noun : str
+        What the names are of, such as ``participant``.
+    place : dict
+        Where the column stands, as arguments of ``Findings.add``.
+    findings : Findings
+        Where to report.
+    """
+    counts = Counter(name for name in names if name is not None)
+    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts)]
+    if not groups:
+        return
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for name, row in zip(names, rows, strict=True):
+        rows_of[name].append(row)
+    together = [groups] if len(groups) > _GROUPS_APART else [[group] for group in groups]
+    for some in together:
+        shown = "; ".join(_described(group, counts) for group in some[:_SHOWN])
+        more = f"; and {count_of(len(some) - _SHOWN, 'further group')} of names" if len(some) > _SHOWN else ""
+        findings.add(
+            WARNING,
+            f"similar-{noun}s",
+            f"names of {noun}s that differ only in case, braces, leading zeros or look-alike characters: "
+            f"{shown}{more}. Each is counted as a {noun} of its own.",
+            f"spell them alike if they are one {noun}.",
+            **place,
+            rows=sorted(row for group in some for name in group for row in rows_of[name]),
+        )
+
+
+def _described(group: list[str], counts: Counter) -> str:
+    """Each spelling with its number of rows, and its characters that look like others."""
+    said = []
+    for name in group:
+        strange = [
+            f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
+            for character in dict.fromkeys(name)
+            if is_look_alike(character) and not all(character in other for other in group)
+        ]
+        holds = f", with {', '.join(strange[:_SHOWN])}" if strange else ""
+        said.append(f"{name!r} ({count_of(counts[name], 'row')}{holds})")
+    return ", ".join(said)
