@@ -167,7 +167,7 @@ def fetch(
         str | None,
         typer.Option(help="Another address, file or folder; a copy of the official workbook is labelled unverified."),
     ] = None,
-    again: Annotated[bool, typer.Option(help="Download anew even if it is here.")] = False,
+    again: Annotated[bool, typer.Option(help="Fetch even if it is here, and replace the copy that is here.")] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""
     from sense7 import sources
