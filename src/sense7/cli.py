@@ -1,7 +1,7 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
-Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs, or an edition that does not verify;
-2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages go to standard error,
+Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
+that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages go to standard error,
 results to standard output.
 """
 
@@ -227,7 +227,10 @@ def build(
 def ledger(
     edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
     strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if the official workbook differs from a primary figure.")
+        bool,
+        typer.Option(
+            help="Exit with 1 if the official workbook differs from a primary figure, or nothing was compared."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -241,9 +244,10 @@ def ledger(
     else:
         _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
-        print(
-            plain_lines(f"sense7: {edition}: nothing was held against the paper; these data are {label}"),
-            file=sys.stderr,
+        _fail(
+            f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
+            "workbook from the authors' repository is compared: sense7 fetch official, then make book DATA=official",
+            1,
         )
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
