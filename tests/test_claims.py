@@ -201,11 +201,28 @@ def test_what_was_made_in_another_way_is_not_compared(answer, said):
     assert verdict(values, provenance(), claim=claim).verdict == said
 
 
-@pytest.mark.parametrize(("flag", "said"), [("yes", "reproduced"), ("no", "differs")])
+@pytest.mark.parametrize(("flag", "said"), [("yes", "reproduced"), ("no", "differs"), ("tie", "differs")])
 def test_the_prompted_condition_is_compared_by_its_flag_since_names_are_not_known(flag, said):
     claim = replace(ALPHA, value=None, key="best_condition", compare={"flag": "is_highest", "reason": "names"})
     values = recorded("a", key="best_condition") | recorded(flag, key="is_highest")
-    assert verdict(values, provenance(), claim=claim).verdict == said
+    row = verdict(values, provenance(), claim=claim)
+    assert row.verdict == said
+    assert (
+        row.why
+        == {
+            "yes": "agrees is highest (names)",
+            "no": "does not agree is highest: no (names)",
+            "tie": "does not agree is highest: tie (names)",
+        }[flag]
+    )
+
+
+def test_a_flag_that_is_not_known_leads_to_no_verdict():
+    """It was called a difference, though nothing was compared."""
+    values = recorded("a") | recorded(None, reason="which condition is prompted is not known", key="is_highest")
+    row = verdict(values, provenance(), claim=FLAG)
+    assert row.verdict == "not comparable"
+    assert row.why == "is highest: which condition is prompted is not known"
 
 
 WORDS = replace(ALPHA, value=None, compare=None)
@@ -234,7 +251,7 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
         (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),
         (SIGN, recorded(-0.9, -1, -0.8), "official", None, claims.REPRODUCED, "one side of nought (either)"),
         (SIGN, recorded(0.0, -1, 0.8), "official", None, claims.DIFFERS, "(stated in words)"),
-        (FLAG, recorded("a"), "official", None, claims.DIFFERS, "does not agree is highest (names)"),
+        (FLAG, recorded("a"), "official", None, claims.NOT_COMPARABLE, "is highest: not recorded here"),
         (COUNT, recorded(110, key="participants"), "official", None, claims.DIFFERS, "does not agree at most 109"),
         (EXACT, recorded(0.961), "official", None, claims.REPRODUCED, "agrees exactly (a count)"),
     ],

@@ -66,7 +66,9 @@ def test_the_ledger_is_printed_with_every_claim():
     for row in rows:
         assert row["verdict"].split()[0] in shown
     assert "Contradiction:" in done.stdout
-    assert run("ledger", "synthetic", "--strict").returncode == 0, "only the official workbook can differ"
+    strict = run("ledger", "synthetic", "--strict")
+    assert strict.returncode == 1, "only the official workbook is compared with the paper"
+    assert "synthetic: nothing was compared with the paper" in strict.stderr
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,6 @@ def test_the_ledger_is_printed_with_every_claim():
         ([ledger_row("a", "reproduced"), ledger_row("b", "differs")], 1),
         ([ledger_row("b", "differs", grade="B")], 1),
         ([ledger_row("b", "differs", grade="C"), ledger_row("d", "differs", grade="D")], 0),
-        ([ledger_row("b", "missed")], 0),
     ],
 )
 def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(checkout, rows, code):
@@ -86,6 +87,19 @@ def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
     assert ("differs from a primary figure: b" in done.stderr) is bool(code)
     assert "[bold]" in done.stdout, "titles are text, not markup of the terminal"
     assert run("ledger", "official", root=checkout).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("official", "not comparable"), ("synthetic", "missed"), ("mine", "cannot be computed here")]
+)
+def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, verdict):
+    """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
+    write_ledger(checkout, name, ledger_row("a", verdict), ledger_row("b", "cannot be computed here"))
+    done = run("ledger", name, "--strict", "--json", root=checkout)
+    assert done.returncode == 1
+    assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
+    assert "sense7 fetch official" in done.stderr
+    assert json.loads(done.stdout)[0]["verdict"] == verdict
 
 
 def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout):

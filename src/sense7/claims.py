@@ -270,8 +270,11 @@ def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
     if condition and values.get(condition, {}).get("estimate") != "yes":
         return Row(claim, dict(value), NOT_COMPARABLE, f"not so here: {condition.replace('_', ' ')}")
     if "flag" in claim.compare:
-        agrees = values.get(claim.compare["flag"], {}).get("estimate") == "yes"
-        rule = claim.compare["flag"].replace("_", " ")
+        flag, rule = values.get(claim.compare["flag"], {}), claim.compare["flag"].replace("_", " ")
+        if flag.get("estimate") is None:
+            return Row(claim, dict(value), NOT_COMPARABLE, f"{rule}: {flag.get('reason') or 'not recorded here'}")
+        agrees = flag["estimate"] == "yes"
+        rule += "" if agrees else f": {flag['estimate']}"
     elif "sign" in claim.compare:
         if value["low"] is None:
             return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to tell the sign by")

@@ -1,8 +1,8 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
-Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs, or an edition that does not verify;
-2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages go to standard error,
-results to standard output.
+Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
+that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
+go to standard error, results to standard output.
 """
 
 import atexit
@@ -187,7 +187,7 @@ def fetch(
         str | None,
         typer.Option(help="Another address, file or folder; a copy of the official workbook is labelled unverified."),
     ] = None,
-    again: Annotated[bool, typer.Option(help="Download anew even if it is here.")] = False,
+    again: Annotated[bool, typer.Option(help="Fetch even if it is here, and replace the copy that is here.")] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""
     from sense7 import sources
@@ -257,7 +257,10 @@ def build(
 def ledger(
     edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
     strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if the official workbook differs from a primary figure.")
+        bool,
+        typer.Option(
+            help="Exit with 1 if the official workbook differs from a primary figure, or nothing was compared."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -271,9 +274,10 @@ def ledger(
     else:
         _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
-        print(
-            plain_lines(f"sense7: {edition}: nothing was held against the paper; these data are {label}"),
-            file=sys.stderr,
+        _fail(
+            f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
+            "workbook from the authors' repository is compared: sense7 fetch official, then make book DATA=official",
+            1,
         )
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:

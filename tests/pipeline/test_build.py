@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from sense7.errors import UserError
 from sense7.pipeline import build
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
+from sense7.pipeline.editions import claim_edition, require_same_source, write_site
 from sense7.pipeline.pages import banner as banner_of
 from sense7.sources import SOURCES, Provenance
 
@@ -476,6 +477,101 @@ def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypa
     with pytest.raises(BuildError, match="missing"):
         build_edition("../../mine.xlsx")
     assert checkout.bytes("mine") == good
+
+
+# Two sources, one name
+
+
+@pytest.fixture
+def editions(tmp_path):
+    """A folder with one finished edition, mine, made from one workbook; gives the folder."""
+    folder = tmp_path / "editions"
+    (folder / "mine").mkdir(parents=True)
+    (folder / "mine" / "edition.json").write_text(json.dumps({"sha256": "a" * 64}), "utf-8")
+    claim_edition(folder / "mine", "/home/a/mine.xlsx", "a" * 64)
+    return folder
+
+
+@pytest.mark.parametrize("source", ["/home/b/mine.xlsx", "/home/a/mine", "official", "synthetic"])
+def test_an_edition_of_another_source_is_not_replaced(editions, source):
+    for check in (require_same_source, claim_edition):
+        with pytest.raises(UserError) as caught:
+            check(editions / "mine", source, "b" * 64)
+        for words in ("/home/a/mine.xlsx", "a" * 12, source, "--name OTHER", str(editions / "mine")):
+            assert words in str(caught.value)
+    require_same_source(editions / "mine", "/home/a/mine.xlsx", "b" * 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "digest"),
+    [
+        ("mine", "/home/a/mine.xlsx", "b"),  # the same file, changed
+        ("mine", "/home/b/mine.xlsx", "a"),  # the same content, from elsewhere
+        ("other", "/home/b/mine.xlsx", "b"),  # another name
+    ],
+)
+def test_an_edition_is_replaced_by_its_own_source_and_every_name_can_be_taken_once(editions, name, source, digest):
+    claim_edition(editions / name, source, digest * 64)
+    (editions / name).mkdir(exist_ok=True)
+    (editions / name / "edition.json").write_text(json.dumps({"sha256": digest * 64}), "utf-8")
+    require_same_source(editions / name, source, "c" * 64)
+    with pytest.raises(UserError, match=f"made from {source}"):
+        require_same_source(editions / name, "/home/c/mine.xlsx", "c" * 64)
+
+
+def test_a_removed_edition_leaves_its_name_free(editions):
+    (editions / "mine" / "edition.json").unlink()
+    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
+    require_same_source(editions / "mine", "/home/b/mine.xlsx", "c" * 64)
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]"])
+def test_an_edition_whose_source_was_not_noted_can_be_replaced(editions, text):
+    (note,) = editions.glob(".*.json")
+    note.unlink()
+    if text is not None:
+        note.write_text(text, "utf-8")
+    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
+
+
+def test_two_workbooks_of_one_stem_do_not_share_an_edition(checkout, tmp_path):
+    """The second took the place of the first without a word."""
+    checkout.book()
+    for folder, topic in (("a", "work"), ("b", "home")):
+        (checkout.root / folder).mkdir()
+        checkout.workbook(checkout.root / folder / "mine.xlsx", topic=topic)
+    first = build_edition(str(checkout.root / "a" / "mine.xlsx"))
+    good = checkout.bytes("mine")
+
+    done = checkout.sense7("build", "b/mine.xlsx", "--quiet")
+    assert done.returncode == 2
+    assert f"made from {checkout.root / 'a' / 'mine.xlsx'}" in done.stderr
+    assert "--name OTHER" in done.stderr
+    assert "Traceback" not in done.stderr
+    with pytest.raises(UserError, match="an edition of this name exists"):
+        build_edition(str(checkout.root / "b" / "mine.xlsx"), name="mine")
+    assert checkout.bytes("mine") == good
+
+    checkout.workbook(checkout.root / "a" / "mine.xlsx", topic="travel")
+    again = build_edition(os.path.relpath(checkout.root / "a" / "mine.xlsx"))
+    assert (again.changed, again.folder) == (True, first.folder)
+
+    write_site(checkout.editions, ["mine"], tmp_path / "site")
+    published = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    whole = published | checkout.bytes("mine")
+    assert [path for path, content in whole.items() if str(checkout.root).encode() in content] == []
+
+
+def test_of_two_builds_at_once_from_two_files_of_one_stem_one_is_refused(checkout, recording_code):
+    checkout.book(code=SLOW.format(1) + recording_code("01-a", "seed_of_a"))
+    (checkout.root / "b").mkdir()
+    checkout.workbook(checkout.root / "b" / "mine.xlsx", topic="home")
+    started = [checkout.start("build", path) for path in ("mine.xlsx", "b/mine.xlsx")]
+    ended = sorted((process.communicate(timeout=90)[1], process.returncode) for process in started)
+    assert sorted(code for _, code in ended) == [0, 2], ended
+    (refused,) = (errors for errors, code in ended if code == 2)
+    assert "an edition of this name exists" in refused
+    assert hidden(checkout.editions) == []
 
 
 def test_a_key_recorded_by_two_notebooks_is_an_error(checkout, recording_code):

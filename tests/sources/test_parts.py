@@ -317,11 +317,23 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     assert asked_for(server) == []
 
 
-def test_a_mirrors_altered_part_is_refused(server, folder):
+@pytest.mark.parametrize("here", [False, True])
+def test_a_mirrors_altered_part_is_refused(server, folder, here):
+    """Also where the data are here already: a folder that is given is always read."""
+    if here:
+        fetch("theirs", progress=False)
     (folder / "ratings.txt").write_bytes(b"5")
     with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
         fetch("theirs", mirror=folder, progress=False)
-    assert not available("theirs")
+    assert available("theirs") == here
+
+
+def test_a_folder_with_the_published_parts_changes_nothing_here(server, folder, capsys):
+    fetch("theirs", progress=False)
+    before = resolve("theirs")
+    fetch("theirs", mirror=folder, progress=False)
+    assert resolve("theirs") == before
+    assert "copies holds the same as the copy that is here" in capsys.readouterr().err
 
 
 def test_places_that_hold_no_parts(server, folder, places):

@@ -1,6 +1,7 @@
 """Fetching from a real server on loopback, and what is then known of a file's origin."""
 
 import gc
+import hashlib
 import json
 import shutil
 import socket
@@ -173,10 +174,104 @@ def test_a_mirrors_copy_does_not_stand_in_for_the_authors_file(server, places):
     fetch("official", progress=False)
     assert resolve("official")[1].verified
     # and not the other way round, unless it is asked for
-    fetch("official", mirror=mirror, progress=False)
+    with pytest.raises(UserError, match="differs from the copy that is here"):
+        fetch("official", mirror=mirror, progress=False)
     assert resolve("official")[1].verified
     fetch("official", mirror=mirror, again=True, progress=False)
     assert not resolve("official")[1].verified
+
+
+def digest(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("first", ["a file", "an address", "the authors' file"])
+@pytest.mark.parametrize("second", ["a file", "an address"])
+def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, places, capsys, first, second):
+    """A file that was given was ignored, with exit code 0, where a copy was here already."""
+    file, server.answers["/mirror.xlsx"] = places / "given file.xlsx", workbook(places / "other.xlsx", "other")
+    workbook(file, "given")
+    origins = {"a file": places / "first.xlsx", "an address": server.address("/first.xlsx"), "the authors' file": None}
+    server.answers["/first.xlsx"] = workbook(places / "first.xlsx", "first")
+    path = fetch("official", mirror=origins[first], progress=False)
+    before = resolve("official")[1]
+    mirror = file if second == "a file" else server.address("/mirror.xlsx?key=secret")
+    given = digest(file if second == "a file" else places / "other.xlsx")
+
+    with pytest.raises(UserError) as caught:
+        fetch("official", mirror=mirror, progress=False)
+    message = str(caught.value)
+    assert given in message
+    assert before.sha256 in message
+    assert message.endswith("--again")
+    assert "secret" not in message
+    assert ("'" in message.splitlines()[-1]) == (second == "a file")  # a blank in its name: quoted for the shell
+    assert resolve("official") == (path, before)
+    assert digest(path) == before.sha256
+    assert capsys.readouterr().err == ""
+
+    fetch("official", mirror=mirror, again=True, progress=False)
+    after = resolve("official")[1]
+    assert (after.sha256, after.mirror, after.verified, after.previous) == (given, True, False, None)
+    said = capsys.readouterr().err
+    assert "the copy that was here was replaced by one from another place" in said
+    assert given in said
+    assert before.sha256 in said
+    assert ("the authors' address" in said) == (first == "the authors' file")
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("first", ["a file", "the authors' file"])
+@pytest.mark.parametrize("second", ["a file", "an address"])
+def test_a_mirror_that_holds_the_same_leaves_the_copy_and_its_record(server, places, capsys, first, second, again):
+    copy = places / "copy.xlsx"
+    copy.write_bytes(server.answers["/official.xlsx"])
+    server.answers["/mirror.xlsx"] = copy.read_bytes()
+    fetch("official", mirror=copy if first == "a file" else None, progress=False)
+    before = resolve("official")
+    fetch(
+        "official", mirror=copy if second == "a file" else server.address("/mirror.xlsx"), again=again, progress=False
+    )
+    assert resolve("official") == before
+    assert before[1].verified == (first == "the authors' file")
+    said = capsys.readouterr().err
+    assert "holds the same as the copy that is here" in said
+    assert before[1].sha256 in said
+
+
+def test_a_copy_that_was_damaged_is_restored_by_the_same_file(server, places):
+    copy = places / "copy.xlsx"
+    copy.write_bytes(server.answers["/official.xlsx"])
+    path = fetch("official", progress=False)
+    path.write_bytes(b"damaged")
+    with pytest.raises(UserError, match="changed since it was fetched"):
+        fetch("official", mirror=copy, progress=False)
+    fetch("official", mirror=copy, again=True, progress=False)
+    assert resolve("official")[1].verified
+
+
+def test_the_same_address_is_not_asked_twice(server):
+    mirror = server.address("/official.xlsx?key=1")
+    fetch("official", mirror=mirror, progress=False)
+    fetch("official", mirror=mirror, progress=False)
+    assert len(server.asked) == 1
+
+
+def test_what_changed_at_a_mirrors_address_is_said_to_have_changed_there(server, places, capsys):
+    fetch("official", mirror=server.address(), progress=False)
+    before = resolve("official")[1]
+    server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
+    fetch("official", mirror=server.address(), again=True, progress=False)
+    assert "the content at the address that it was fetched from has changed" in capsys.readouterr().err
+    assert resolve("official")[1].previous == before.sha256
+
+
+@pytest.mark.parametrize("mirror", [".", "nowhere.xlsx"])
+def test_a_mirror_that_is_no_file_is_refused_where_a_copy_is_here_too(server, mirror):
+    fetch("official", progress=False)
+    with pytest.raises(UserError, match=r"this is a folder|there is no such file"):
+        fetch("official", mirror=mirror, progress=False)
+    assert resolve("official")[1].verified
 
 
 def test_the_authors_own_address_given_as_a_mirror_is_a_mirror(server):

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from sense7.record import format_value
 from sense7.statistics import characteristics
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import parse_sheets, read_workbook
 
 TRAITS = [f"trait{number}" for number in range(1, 13)]
@@ -153,6 +155,31 @@ def test_the_interval_of_the_explained_share_covers_it():
         low, high = characteristics._noncentral((whole - within) / 5 / (within / 74), 5, 74, 80, 0.95)
         covered.append(low <= truth <= high)
     assert 0.88 <= np.mean(covered) <= 1
+
+
+@pytest.mark.parametrize("told_by_age", [False, True])
+def test_a_remaining_share_above_one_says_how_to_read_it(minimal_sheets, told_by_age):
+    """REML does not bound the ratio of the two variances: it was shown as 103.5% without a word."""
+    people = [f"P{number:02d}" for number in range(24)]
+    liking = 1 + np.arange(24) // 2 % 3
+    noise = np.random.default_rng(1).integers(0, 2, (24, 3))
+    levels = [LEVELS[like - 1 + more] for like, extra in zip(liking, noise, strict=True) for more in extra]
+    ratings = [cell for level in levels for cell in (None, level) * 2]
+    ages = liking if told_by_age else np.arange(24) // 6  # each of these ages has as many of each liking
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=72,
+            tasks={"PID": list(np.repeat(people, 3))},
+            messages=dict.fromkeys(DIMENSION_NAMES, ratings),
+            participants={"PID": people, "Age": [20.0 + age for age in ages], "Gender": ["f", "m"] * 12},
+        )
+    )
+    row = characteristics.explained_together(study, bootstrap_of(study)).loc["the person's own"]
+    assert (row["estimate"] > 1) == (not told_by_age)
+    assert (characteristics.ABOVE_ONE in row["reason"]) == (not told_by_age)
+    assert "no interval: resampling copies participants" in row["reason"]
+    shown = format_value({**row, "low": None, "high": None})
+    assert ("above 100% by sampling error" in shown) == (not told_by_age)
 
 
 def test_without_a_sheet_everything_says_so(minimal_sheets):

@@ -11,6 +11,7 @@ from scipy import stats
 
 from sense7.statistics import comparison
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
@@ -130,6 +131,67 @@ def test_the_best_condition_is_named(study):
     prompted = comparison.prompted_is_highest(other, bootstrap_of(study))
     assert prompted["highest"]["estimate"] == "no"
     assert prompted["share"]["estimate"] < 0.1
+
+
+def rated_by(minimal_sheets, levels):
+    """A study of one conversation per participant and condition: condition -> level of each participant."""
+    pairs = [(f"P{person}", name, level) for name, given in levels.items() for person, level in enumerate(given)]
+    ratings = [value for *_, level in pairs for value in (None, LEVELS[level - 1]) * 2]
+    sheets = minimal_sheets(
+        conversations=len(pairs),
+        participants=None,
+        tasks={"PID": [person for person, *_ in pairs], "Model": [name for _, name, _ in pairs]},
+        messages={"EmpathyOverall": ratings, **dict.fromkeys(DIMENSION_NAMES, ratings)},
+    )
+    return replace(parse_sheets(sheets), prompted_condition="prompted")
+
+
+@pytest.mark.parametrize("people", [1, 4, 5])
+def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minimal_sheets, people):
+    study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
+    best = comparison.best_condition(study, bootstrap_of(study))
+    prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
+    assert (best["best"]["estimate"], prompted["highest"]["estimate"]) == ("prompted", "yes")
+    for share in (best["share"], prompted["share"]):
+        if people < 5:
+            assert np.isnan(share["estimate"])
+            assert share["reason"] == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
+        else:
+            assert (share["estimate"], share["reason"]) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("levels", "answer", "name"),
+    [
+        ({"prompted": [3] * 6, "plain": [3] * 6, "other": [3] * 6}, "tie", None),
+        ({"prompted": [2, 3, 4] * 2, "plain": [4, 3, 2] * 2, "other": [1] * 6}, "tie", None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [4] * 6}, "no", None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [2] * 6}, "no", "plain"),
+        ({"prompted": [4] * 6, "plain": [4] * 5 + [3], "other": [2] * 6}, "yes", "prompted"),
+        ({"prompted": [1, 1, 1, 2, 1, 3], "plain": [3, 1, 2, 1, 1, 1], "other": [1] * 6}, "tie", None),
+    ],
+)
+def test_a_tie_is_neither_yes_nor_no(minimal_sheets, levels, answer, name):
+    study = rated_by(minimal_sheets, levels)
+    prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == answer
+    assert prompted["highest"]["unit"] == "yes, no or tie"
+    best = comparison.best_condition(study, bootstrap_of(study))["best"]
+    assert best["estimate"] == name
+    if name is None:
+        assert best["reason"] == "several conditions have the same highest mean"
+    if len({level for given in levels.values() for level in given}) == 1:
+        assert prompted["share"]["estimate"] == 0  # in no resample is it alone the highest
+
+
+def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
+    study = rated_by(minimal_sheets, {"prompted": [3] * 6, "plain": [3] * 6})
+    conversations = study.conversations["condition"] == "plain"
+    plain = study.turns["conversation"].isin(study.conversations.loc[conversations, "conversation"])
+    study.turns.loc[plain, list(DIMENSION_NAMES)] *= 1 + 2e-16
+    study.turns.loc[plain, list(DIMENSION_NAMES)] += 1e-15
+    prompted = comparison.prompted_is_highest(study, bootstrap_of(study))
+    assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
 
 
 def test_the_design_is_read_off_the_data(study, shared, minimal_sheets):

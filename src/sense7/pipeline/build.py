@@ -30,7 +30,7 @@ from sense7.files import disk_trouble, not_written
 from sense7.judge.predictions import prediction_files
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
-from sense7.pipeline.editions import JUDGE_LOGS, list_editions
+from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import commit_of, versions
@@ -185,7 +185,7 @@ def build_edition(
     Raises
     ------
     UserError
-        If the data or the parameters are unfit.
+        If the data or the parameters are unfit, or the edition of this name was made from another source.
     BuildError
         If a notebook or a page fails; names it.
     """
@@ -193,11 +193,12 @@ def build_edition(
     given = _given(parameters)
     name = _edition_name(name, data)
     path, provenance = sources.resolve(data)
+    place, cache, source = edition_folder(root, name), root / "_build" / "cache", source_of(data, path)
+    require_same_source(place, source, provenance.sha256)
+    judged = _predictions(root, name, predictions)
     # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
     given |= {"data": f"../data/{provenance.file}", "results": "../results"}
-    judged = _predictions(root, name, predictions)
-    if judged:
-        given["predictions"] = "../predictions"
+    given |= {"predictions": "../predictions"} if judged else {}
     options = options or ReadingOptions.beside(path)
     jobs = plan_jobs(root, given, options.digest(provenance.sha256), judged)
     # Claims, and below predictions, are needed only when notebooks have run; what is wrong with them is said before.
@@ -208,7 +209,6 @@ def build_edition(
     truth_file = path.with_name(f"{path.stem}_truth.json")
     # Of bytes alone: all that reading them gives follows, so that a book that is up to date need not wait for it.
     key = _book_key(root, jobs, replace(provenance, name=name), truth_file, config["repository"], logged, made)
-    place, cache = edition_folder(root, name), root / "_build" / "cache"
     read = functools.partial(
         load,
         data,
@@ -254,7 +254,7 @@ def build_edition(
             write_json(edition / "edition.json", facts)
             say("pages: Jupyter Book")
             _add_pages(root, edition, facts, study, config, judged, Path(scratch), program)
-            _replace(edition, place)
+            _replace(edition, place, functools.partial(claim_edition, place, source, provenance.sha256))
         list_editions(place.parent)
     return Built(place, verdicts, executed, changed=True, warnings=facts["warnings"])
 
@@ -580,10 +580,11 @@ def _clear(editions: Path, cache: Path, kept: int | None) -> None:
         shutil.rmtree(path.rename(cache / f"{SCRATCH}{path.name}"), ignore_errors=True)
 
 
-def _replace(new: Path, place: Path) -> None:
-    """Put a finished folder in its place; what stood there goes with the scratch folder."""
+def _replace(new: Path, place: Path, claim: Callable[[], None] = lambda: None) -> None:
+    """Put a finished folder in its place, if the claim holds; what stood there goes with the scratch folder."""
     with (place.parent / ".swap").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        claim()  # another build may have taken the place meanwhile
         if not place.exists():
             new.replace(place)
         elif not _exchange(new, place):

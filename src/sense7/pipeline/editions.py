@@ -3,6 +3,7 @@
 import fcntl
 import html
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +11,19 @@ from urllib.parse import quote
 
 from sense7.errors import UserError
 from sense7.files import scratch_folder, write_whole
+from sense7.sources import SOURCES
 
-__all__ = ["EDITIONS_LIST", "EXPLORER_FOLDER", "EXPLORER_PAGE", "JUDGE_LOGS", "list_editions", "write_site"]
+__all__ = [
+    "EDITIONS_LIST",
+    "EXPLORER_FOLDER",
+    "EXPLORER_PAGE",
+    "JUDGE_LOGS",
+    "claim_edition",
+    "list_editions",
+    "require_same_source",
+    "source_of",
+    "write_site",
+]
 
 EDITIONS_LIST = "editions.js"
 EXPLORER_PAGE = "book/explorer.html"
@@ -23,6 +35,9 @@ EXPLORER_FOLDER = "explorer"
 JUDGE_LOGS = "judge-logs"
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
+
+_MADE_FROM = ".made-from.json"
+"""Name of the file that holds what each edition was made from: private paths, so it lies outside of every edition."""
 
 _SITE = """<!doctype html>
 <html lang="en">
@@ -49,6 +64,65 @@ body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem au
 _NO_OFFICIAL = """<p>The official edition is not here: its workbook was not at hand when this site was made. It is one
 command away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
 """
+
+
+def source_of(data: str, path: Path) -> str:
+    """What an edition is made from: the name of a data set, or the absolute path of a workbook or folder of tables.
+
+    Examples
+    --------
+    >>> source_of("official", Path("/cache/official.xlsx")), source_of("mine.xlsx", Path("/home/a/../b/mine.xlsx"))
+    ('official', '/home/b/mine.xlsx')
+    """
+    return data if data in ("synthetic", *SOURCES) else os.path.abspath(path)  # noqa: PTH100 -- links stay links
+
+
+def require_same_source(place: Path, source: str, sha256: str) -> None:
+    """Refuse to replace an edition that was made from another source.
+
+    The same file with other content may replace it, and so may another file with the same content.
+
+    Parameters
+    ----------
+    place : Path
+        Folder of the edition; it may be absent.
+    source : str
+        As :func:`source_of` gave it.
+    sha256 : str
+        Of the workbook that is to replace it.
+
+    Raises
+    ------
+    UserError
+        If the edition was made from another source, whose content differs.
+    """
+    before = _made_from(place.parent).get(place.name, source)
+    try:
+        known = json.loads((place / "edition.json").read_text(encoding="utf-8"))["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # no finished edition is there to be replaced
+    if before != source and known != sha256:
+        raise UserError(
+            f"{place.name}: an edition of this name exists, made from {before} (sha256 {known[:12]}...), and was kept. "
+            f"Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or remove {place}"
+        )
+
+
+def claim_edition(place: Path, source: str, sha256: str) -> None:
+    """Note what an edition is made from, just before it takes its place; refused as by :func:`require_same_source`."""
+    require_same_source(place, source, sha256)
+    known = _made_from(place.parent)
+    if known.get(place.name) != source:
+        write_whole(place.parent / _MADE_FROM, json.dumps(known | {place.name: source}, indent=1) + "\n")
+
+
+def _made_from(editions: Path) -> dict[str, str]:
+    """Name of an edition -> its source; without those that were built before this was noted."""
+    try:
+        known = json.loads((editions / _MADE_FROM).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def list_editions(editions: Path) -> list[dict]:

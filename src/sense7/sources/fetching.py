@@ -1,6 +1,7 @@
 """Fetching: a published data set is brought here, verified, and recorded."""
 
 import contextlib
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -43,28 +44,29 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
     name : str
         A name in :data:`SOURCES`.
     mirror : str or path, optional
-        Another place: an https address, or a file that is copied. The copy is labelled
-        unverified, whatever it holds. For a data set in parts, the address of a folder or a folder, in which
-        the parts lie under the names of their files; verified by their hashes they are as good as any.
+        Another place: an https address, or a file that is copied. It is always read, unless the copy that is here
+        came from the same address. What it holds is labelled unverified; if it is the same as the copy that is
+        here, that copy and its record are kept. For a data set in parts, the address of a folder or a folder, in
+        which the parts lie under the names of their files; verified by their hashes they are as good as any.
     again : bool
-        Download anew even if it is here. If the content has changed upstream, both hashes are
-        kept in the record, and that is said on standard error.
+        Fetch even if it is here, and replace the copy that is here. If the content has changed upstream, both
+        hashes are kept in the record. What was replaced by what is said on standard error.
     progress : bool
         Show a bar on standard error.
 
     Returns
     -------
     Path
-        The workbook in the cache. If it was here and is unchanged, nothing is downloaded, with one
-        exception: a mirror's copy doesn't stand in for the source's own file, so asking
-        without ``mirror`` fetches that.
+        The workbook in the cache. If it was here and is unchanged, nothing is downloaded, with two
+        exceptions: a mirror's copy doesn't stand in for the source's own file, so asking
+        without ``mirror`` fetches that; and another mirror is read and compared with it.
 
     Raises
     ------
     UserError
         If the name is unknown, the place can't be reached or isn't allowed, what came isn't the
         data set, or it can't be written; also if the file here was changed since it was
-        fetched. Whatever was here before is then still here.
+        fetched, or ``mirror`` differs from it without ``again``. Whatever was here before is then still here.
     """
     source = known_source(name)
     try:
@@ -73,7 +75,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
         if not again:
             raise
         old = None
-    if old is not None and not again and _stands(source, old, mirror):
+    usable = old is not None and not again and _is_usable(source, old)
+    if usable and _settles(source, old, mirror):
         return cached(source, old)
     folder = cache_folder() / source.name
     try:
@@ -81,13 +84,23 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
             workbook = temporary / source.file
             if source.parts:
                 address = _bring_parts(source, mirror, temporary, again=again, progress=progress)
+                if usable:  # each part was read and is the pinned one, so the workbook would be the same
+                    print(_same(source, old, mirror), file=sys.stderr)
+                    return cached(source, old)
                 write_sheets(source.sheets(part_files(name)), workbook)
             else:
                 address = _bring(source, mirror, workbook, progress=progress)
                 _require(source, workbook, address)
             new = _record(source, workbook, address, mirror=mirror is not None)
-            if old is not None and old.mirror == new.mirror and old.address == new.address and not source.parts:
-                new = replace(new, previous=old.previous if old.sha256 == new.sha256 else old.sha256)
+            same = old is not None and old.sha256 == new.sha256 and is_current(source, old)
+            if mirror is not None and same:
+                # The record that is here says at least as much: a verified copy stays verified.
+                print(_same(source, old, mirror), file=sys.stderr)
+                new = old
+            elif mirror is not None and usable:
+                raise UserError(_refused(source, old, new, mirror))
+            elif old is not None and _same_place(old, new) and not source.parts:
+                new = replace(new, previous=old.previous if same else old.sha256)
             path = cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
@@ -104,30 +117,77 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
     return path
 
 
-def _stands(source: Source, record: Provenance, mirror: str | Path | None) -> bool:
-    """Whether what is here is what is asked for; an error if it was changed."""
+def _is_usable(source: Source, record: Provenance) -> bool:
+    """Whether the copy that is here can be used; an error if it was changed."""
     path = cached(source, record)
     if not path.exists() or not is_current(source, record):
-        return False
-    if record.mirror and mirror is None and not source.parts:
         return False
     unchanged(source, record, path)
     return all(is_intact(source, part) for part in source.parts)
 
 
-def _changed(source: Source, old: Provenance, new: Provenance) -> str:
-    where = "the place it was fetched from" if new.previous else "another place than before"
+def _settles(source: Source, record: Provenance, mirror: str | Path | None) -> bool:
+    """Whether a usable copy is what is asked for, whatever lies at the place that is asked for."""
+    if source.parts and (mirror is None or _is_address(mirror)):
+        return True  # the parts are pinned: another copy of them can hold nothing else
+    if mirror is None:
+        return not record.mirror
+    return _is_address(mirror) and record.mirror and record.address == public_address(str(mirror))
+
+
+def _same_place(old: Provenance, new: Provenance) -> bool:
+    """Whether both are known to come from one place; the paths of local files aren't recorded."""
+    return new.address is not None and (old.mirror, old.address) == (new.mirror, new.address)
+
+
+def _same(source: Source, old: Provenance, mirror: str | Path) -> str:
     return (
-        f"{source.name}: the content differs from what was recorded, and comes from {where}.\n"
-        f"  before: sha256 {old.sha256}, {old.size:,} bytes, {old.fetched}, {_origin(old)}\n"
-        f"  now:    sha256 {new.sha256}, {new.size:,} bytes, {new.fetched}, {_origin(new)}\n"
-        "The record was replaced. No checksum is published, so this can't tell a new release from a mishap: "
-        "look at the repository's history."
+        f"{source.name}: {_shown(mirror)} holds the same as the copy that is here, whose record was kept: "
+        f"{_described(old)}"
     )
 
 
+def _refused(source: Source, old: Provenance, new: Provenance, mirror: str | Path) -> str:
+    return (
+        f"{source.name}: {_shown(mirror)} differs from the copy that is here, which was kept.\n"
+        f"  here:  {_described(old)}\n"
+        f"  given: {_described(new)}\n"
+        f"To replace the copy: sense7 fetch {source.name} --mirror {shlex.quote(_shown(mirror))} --again"
+    )
+
+
+def _changed(source: Source, old: Provenance, new: Provenance) -> str:
+    if _same_place(old, new):
+        what = "the content at the address that it was fetched from has changed"
+        advice = (
+            "No checksum is published, so this can't distinguish a new release from a mishap: look at the "
+            "repository's history."
+        )
+    else:
+        what = "the copy that was here was replaced by one from another place"
+        advice = f"To get the authors' own file: sense7 fetch {source.name}" if new.mirror else ""
+    lines = (
+        f"{source.name}: {what}.",
+        f"  before: {_described(old)}",
+        f"  now:    {_described(new)}",
+        advice,
+    )
+    return "\n".join(filter(None, lines))
+
+
+def _described(record: Provenance) -> str:
+    return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {_origin(record)}"
+
+
+def _shown(mirror: str | Path) -> str:
+    """Give a mirror as the user wrote it, without a key that may follow its address."""
+    return public_address(str(mirror)) if _is_address(mirror) else str(mirror)
+
+
 def _origin(record: Provenance) -> str:
-    return f"{'mirror ' if record.mirror else ''}{record.address or 'a local file'}"
+    if record.address is None:
+        return "a local file, whose path is not recorded"
+    return f"mirror {record.address}" if record.mirror else f"the authors' address {record.address}"
 
 
 def _bring(source: Source, mirror: str | Path | None, workbook: Path, *, progress: bool) -> str | None:
@@ -144,11 +204,12 @@ def _bring_parts(
     source: Source, mirror: str | Path | None, temporary: Path, *, again: bool, progress: bool
 ) -> str | None:
     """Put every part into its place in the cache, once its hash is right; give the address to record."""
+    local = mirror is not None and not _is_address(mirror)
     for number, part in enumerate(source.parts, 1):
-        if not again and is_intact(source, part):
+        if not (again or local) and is_intact(source, part):
             continue
         fresh = temporary / part.file
-        if _is_address(mirror) or mirror is None:
+        if not local:
             address = f"{source.address}{part.path}" if mirror is None else _below(str(mirror), part.file)
             label = f"{part.file} ({number} of {len(source.parts)})"
             copy = "FOLDER_OR_ADDRESS (verified by hashes)"
@@ -161,9 +222,9 @@ def _bring_parts(
         place = part_place(source, part)
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh.replace(place)
-    if mirror is None:
-        return source.address
-    return public_address(str(mirror)) if _is_address(mirror) else None
+    if local:
+        return None
+    return source.address if mirror is None else public_address(str(mirror))
 
 
 def _is_address(mirror: str | Path | None) -> bool:

@@ -36,6 +36,9 @@ FEWEST_PER_GROUP = 3
 """Participants that a group has on average, at least."""
 
 FEWEST_ANSWERS = 10
+ABOVE_ONE = "above 100% by sampling error, as this estimate has no upper bound: read it as 100%, nothing explained"
+"""How a remaining share of variance above one is to be read."""
+
 ANSWERED = 0.8
 """Share of participants that have to have answered a characteristic for it to be taken together with others."""
 
@@ -365,14 +368,23 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
       :math:`\lambda / (\lambda + n)`. Participants are its independent units.
     - *explained, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
       participant predicted from the others; below nought where prediction is worse than the others' mean.
-    - *the person's own*: variance between participants in the mixed model of conversations (conditions
-      fixed; REML) with the characteristics, by that without them. 1 is: nothing is explained.
+    - *the person's own*: :math:`\hat\sigma^2_{with} / \hat\sigma^2_{without}`, the variance between participants in
+      the mixed model of conversations (conditions fixed; REML) with the characteristics, by that without them. 1
+      means that nothing is explained. It is not bounded by 1: REML counts each characteristic's coefficient against the
+      participants, so characteristics that explain less than chance would raise the estimated variance, as they make
+      an adjusted R squared negative (Snijders & Bosker, 1994). A value above 1 is kept, since cutting it off would bias
+      the estimate downwards, and its reason says how to read it.
 
     Returns
     -------
     DataFrame
         These rows; n counts participants, those who answered every characteristic that at least
         80% answered.
+
+    References
+    ----------
+    Snijders, T. A. B., & Bosker, R. J. (1994). Modeled variance in two-level models. Sociological Methods & Research
+    22, 342-363.
     """
     names = ("explained, adjusted", "explained, cross-validated", "the person's own")
     units = ("share of the variance of participants' means",) * 2 + ("share of the variance between participants",)
@@ -480,5 +492,8 @@ def _own_share(study: Study, design: np.ndarray, people: pd.Index, unit: str, me
     if not np.isfinite(variances).all() or variances[0] < 1e-6:
         reason = "participants do not differ beyond what conversations do"
         return estimate_row(n=len(people), unit=unit, method=words, reason=reason)
+    share = variances[1] / variances[0]
     note = "no interval: resampling copies participants, which the characteristics would then fit too well"
-    return estimate_row(variances[1] / variances[0], n=len(people), unit=unit, method=words, reason=note)
+    return estimate_row(
+        share, n=len(people), unit=unit, method=words, reason=f"{ABOVE_ONE}; {note}" if share > 1 else note
+    )

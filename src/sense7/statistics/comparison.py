@@ -74,6 +74,9 @@ RATINGS = {
 TEST_KEYS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
 """Tests of all conditions at once: row of :attr:`Contrasts.overall` -> key."""
 
+_EQUAL = 1e-9
+"""Means that differ by no more are equal but for rounding."""
+
 NO_CONDITION = "no conversation has a condition in this data set"
 ONE_CONDITION = "there is one condition only, so there is nothing to compare"
 
@@ -532,72 +535,109 @@ def _first_minus_rest(sums: np.ndarray) -> np.ndarray:
 
 
 def best_condition(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> dict:
-    """Name of the condition with the highest mean, and in what share of the draws it has it.
+    """Name of the condition with the highest mean, and the share of bootstrap resamples in which it is the highest.
+
+    Where several conditions share the highest mean there is no name, and the reason says so.
 
     Returns
     -------
     dict
         ``best``: a value for a record, whose estimate is the name; ``share``: a row of a table of
-        estimates, the share of resamplings of participants in which that condition is the highest.
+        estimates, the share of resamples of participants in which that condition alone is the highest. There is no
+        share with fewer than five rated participants, as there is no interval.
     """
-    names, means, draws, n = _means_in_draws(study, bootstrap, rating)
+    means = _ConditionMeans.of(study, bootstrap, rating)
     kind = f"condition with the highest mean {RATINGS[rating]}"
-    reason = _never(study, rating) or (ONE_CONDITION if len(names) < 2 else "")
-    if reason:
-        best = {"estimate": None, "n": n, "unit": "condition", "method": kind, "reason": reason}
-        return {"best": best, "share": _share(None, n, kind, reason, bootstrap)}
-    place = int(np.argmax(means))
-    if (means == means[place]).sum() > 1:
+    reason = _never(study, rating) or (ONE_CONDITION if len(means.names) < 2 else "")
+    if not reason and len(means.highest) > 1:
         reason = "several conditions have the same highest mean"
-        best = {"estimate": None, "n": n, "unit": "condition", "method": kind, "reason": reason}
-        return {"best": best, "share": _share(None, n, kind, reason, bootstrap)}
-    best = {"estimate": names[place], "n": n, "unit": "condition", "method": kind}
-    return {"best": best, "share": _share((draws, place), n, kind, "", bootstrap)}
+    if reason:
+        best = {"estimate": None, "n": means.n, "unit": "condition", "method": kind, "reason": reason}
+        return {"best": best, "share": means.share(None, kind, reason)}
+    (name,) = means.highest
+    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind}
+    return {"best": best, "share": means.share(name, kind)}
 
 
 def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> dict:
-    """Whether the prompted condition has the highest mean, and in what share of the draws.
+    """Whether the prompted condition has the highest mean, and the share of bootstrap resamples in which it has it.
 
     Returns
     -------
     dict
-        ``highest``: a value for a record, "yes" or "no"; ``share``: a row of a table of estimates.
+        ``highest``: a value for a record: "yes", "no", or "tie" where another condition has the same highest mean;
+        ``share``: a row of a table of estimates, as in :func:`best_condition`.
     """
-    names, means, draws, n = _means_in_draws(study, bootstrap, rating)
+    means = _ConditionMeans.of(study, bootstrap, rating)
     kind = f"whether the prompted condition has the highest mean {RATINGS[rating]}"
-    reason = _never(study, rating) or (ONE_CONDITION if len(names) < 2 else "")
-    if not reason and study.prompted_condition is None:
+    prompted = study.prompted_condition
+    reason = _never(study, rating) or (ONE_CONDITION if len(means.names) < 2 else "")
+    if not reason and prompted is None:
         reason = f"which condition is prompted is not known: {study.prompted_reason}"
-    elif not reason and study.prompted_condition not in names:
+    elif not reason and prompted not in means.names:
         reason = "no rated conversation in the prompted condition"
-    value = {"estimate": None, "n": n, "unit": "yes or no", "method": kind, "reason": reason}
+    value = {"estimate": None, "n": means.n, "unit": "yes, no or tie", "method": kind}
     if reason:
-        return {"highest": value, "share": _share(None, n, kind, reason, bootstrap)}
-    place = names.index(study.prompted_condition)
-    highest = bool((means[place] > np.delete(means, place)).all())
-    value = {"estimate": "yes" if highest else "no", "n": n, "unit": "yes or no", "method": kind}
-    return {"highest": value, "share": _share((draws, place), n, kind, "", bootstrap)}
+        return {"highest": value | {"reason": reason}, "share": means.share(None, kind, reason)}
+    answer = "no" if prompted not in means.highest else "yes" if len(means.highest) == 1 else "tie"
+    return {"highest": value | {"estimate": answer}, "share": means.share(prompted, kind)}
 
 
-def _means_in_draws(study, bootstrap, rating) -> tuple[list[str], np.ndarray, np.ndarray, int]:
-    """Conditions with ratings, their means, their means in every draw (NaN if absent), conversations."""
-    frame = _compared(study, rating)
-    names = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-    if not names:
-        return names, np.empty(0), np.empty((0, 0)), 0
-    values = _by_condition(frame, names)
-    return names, ratio(values.sum(axis=0)), bootstrap.distribution(ratio, values, frame["participant"]), len(frame)
+@dataclass(frozen=True, eq=False)
+class _ConditionMeans:
+    """Means of the conditions that have ratings.
 
+    Attributes
+    ----------
+    names : list of str
+        The conditions.
+    values : array, shape (conditions,)
+        Their means.
+    resampled : array, shape (resamples, conditions)
+        Their means in every resample; NaN where it does not hold the condition.
+    participants : Series
+        Participant of each rated conversation.
+    bootstrap : ParticipantBootstrap
+        What resampled them.
+    """
 
-def _share(which, n: int, kind: str, reason: str, bootstrap: ParticipantBootstrap) -> dict:
-    unit, method = "share of resamplings", f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants"
-    if reason:
-        return estimate_row(n=n, unit=unit, method=method, reason=reason)
-    draws, place = which
-    others = np.delete(draws, place, axis=1)
-    # A condition that a draw does not hold is not the highest in it.
-    highest = (draws[:, [place]] > np.where(np.isnan(others), -np.inf, others)).all(axis=1)
-    return estimate_row(highest.mean(), n=n, unit=unit, method=method)
+    names: list[str]
+    values: np.ndarray
+    resampled: np.ndarray
+    participants: pd.Series
+    bootstrap: ParticipantBootstrap
+
+    @classmethod
+    def of(cls, study: Study, bootstrap: ParticipantBootstrap, rating: str) -> "_ConditionMeans":
+        frame = _compared(study, rating)
+        names = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
+        if not names:
+            return cls(names, np.empty(0), np.empty((0, 0)), frame["participant"].iloc[:0], bootstrap)
+        values = _by_condition(frame, names)
+        resampled = bootstrap.distribution(ratio, values, frame["participant"])
+        return cls(names, ratio(values.sum(axis=0)), resampled, frame["participant"], bootstrap)
+
+    @property
+    def n(self) -> int:
+        """Number of rated conversations."""
+        return len(self.participants)
+
+    @property
+    def highest(self) -> list[str]:
+        """The condition with the highest mean, or all that share it."""
+        return [name for name, mean in zip(self.names, self.values, strict=True) if mean >= self.values.max() - _EQUAL]
+
+    def share(self, name: str | None, kind: str, reason: str = "") -> dict:
+        """Share of the resamples in which a condition alone is the highest, as a row of estimates."""
+        unit, method = "share of resamplings", f"{kind}; {count_of(self.bootstrap.draws, 'resampling')} of participants"
+        reason = reason or self.bootstrap.too_few(self.participants).replace("no interval", "no share")
+        if reason:
+            return estimate_row(n=self.n, unit=unit, method=method, reason=reason)
+        place = self.names.index(name)
+        others = np.delete(self.resampled, place, axis=1)
+        # A condition that a resample does not hold is not the highest in it.
+        above = self.resampled[:, [place]] > np.where(np.isnan(others), -np.inf, others) + _EQUAL
+        return estimate_row(above.all(axis=1).mean(), n=self.n, unit=unit, method=method)
 
 
 def kruskal_wallis(groups: list[np.ndarray]) -> tuple[float, float, float, float]:
