@@ -131,7 +131,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
         assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
         assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
-            "a: IS_EMPATHY: 1 not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
+            "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
         )
         assert "a: without a usable score: 1 unstated." in found.notes
         assert "a: rows without ground truth, left out: 1." in found.notes
@@ -227,7 +227,7 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     same = evaluate(tmp_path, draws=50)
     assert same.stability.loc["same_label", "estimate"] == 1
     assert same.notes == []
-    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] + (frame["conversation"] == "C7"))
+    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7"))
     write_predictions(tmp_path / "c.xlsx", other)
     assert evaluate(tmp_path, draws=50).notes == [
         "c: 2 of the 40 conversations of all files are not in it.",

@@ -195,7 +195,9 @@ def run_frame(
     ]
     replies = [answer.reply for answer in found]
     frame = asked[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
-    frame["score"] = pd.Series([reply.score for reply in replies], dtype=float)
+    for name in ("score", "authors_score"):
+        frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=float)
+    frame["doubtful"] = pd.Series([reply.doubtful for reply in replies], dtype=bool)
     for name in ("status", "reason", "reasoning"):
         frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=object)
     copied = ("output", "returned_model", "system_fingerprint", "finish_reason")

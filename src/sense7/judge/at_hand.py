@@ -53,7 +53,7 @@ _SAME = 1e-9
 _SHORT = 16
 _NOTHING = pd.DataFrame(
     {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
-    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status")}
+    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status", "doubtful")}
 )
 
 

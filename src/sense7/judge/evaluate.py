@@ -13,7 +13,7 @@ from sense7.errors import UserError
 from sense7.files import reason
 from sense7.judge import metrics
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.predictions import SKIPPED_WORD, Predictions, prediction_files, read_predictions
+from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
@@ -206,7 +206,7 @@ def evaluate(
         coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
         bounds={
             name: metrics.missing_bounds(
-                frame["ground_truth"], metrics.counted_scores(frame), frame.get("participant"), bootstrap
+                frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
             )
             for name, frame in frames.items()
         },

@@ -20,8 +20,8 @@ import pandas as pd
 from scipy import sparse
 
 from sense7.errors import UserError
-from sense7.judge.predictions import UNSTATED
-from sense7.judge.reply import AUTHORS_DEFAULT, POLICIES, STATUSES
+from sense7.judge.predictions import UNSTATED, counted_scores
+from sense7.judge.reply import STATUSES
 from sense7.statistics.agreement import weighted_kappa
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -34,7 +34,6 @@ __all__ = [
     "OverRuns",
     "calibration",
     "confusion",
-    "counted_scores",
     "coverage",
     "label_metrics",
     "missing_bounds",
@@ -175,42 +174,6 @@ METRICS: Mapping[str, _Metric] = {
 """Every metric by its key: how it is called, its unit, and how it is computed."""
 
 _COVERAGE = _Metric("coverage", SHARE, "share of the rows of the file with a usable score")
-
-
-def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
-    """Return the scores that count under a policy.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Predictions with ``score``, and with ``status`` if the policy is to matter.
-    policy : {"strict", "authors"}
-        What an unusable reply counts: nothing, or 3. A row whose status is unstated has none under either, as in
-        the authors' evaluation, which drops what is not a number.
-
-    Returns
-    -------
-    array of float
-        NaN where there is none.
-
-    Raises
-    ------
-    UserError
-        If there is no such policy.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"]})
-    >>> counted_scores(run).tolist(), counted_scores(run, "authors").tolist()
-    ([4.0, nan], [4.0, 3.0])
-    """
-    if policy not in POLICIES:
-        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-    score = frame["score"].to_numpy(dtype=float)
-    if "status" not in frame:
-        return score
-    failed = frame["status"].isin(STATUSES[1:]).to_numpy()
-    return np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
 
 
 class _Scored:
@@ -432,7 +395,7 @@ def run_metrics(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`. Coverage is that of usable scores under both.
+        See :func:`sense7.judge.predictions.counted_scores`. Coverage is that of usable scores under both.
 
     Returns
     -------
@@ -469,7 +432,8 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     -------
     DataFrame
         Rows ``coverage`` (share of all rows, with or without ground truth), a count for each status and
-        ``unstated`` (no score, and the file does not say why), and ``without_ground_truth``. n: rows.
+        ``unstated`` (no score, and the file does not say why), ``without_ground_truth``, and ``doubtful`` (the two
+        rules read different scores, or more than a bare score: see :class:`sense7.judge.reply.Reply`). n: rows.
 
     Examples
     --------
@@ -486,6 +450,9 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     if "ground_truth" in frame:
         number = int(frame["ground_truth"].isna().sum())
         rows["without_ground_truth"] = _count(number, len(frame), "rows without ground truth")
+    if "doubtful" in frame:
+        number = int(frame["doubtful"].eq(True).sum())
+        rows["doubtful"] = _count(number, len(frame), "rows whose score is doubtful: see the column reason")
     return estimate_table(rows, "coverage")
 
 
@@ -571,7 +538,7 @@ def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "s
     frames : DataFrame or sequence of DataFrame
         Predictions of one run, or of several, whose counts are added.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -612,7 +579,7 @@ def calibration(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants, each with all their predictions.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -683,7 +650,7 @@ def over_runs(
     bootstrap : ParticipantBootstrap, optional
         Draws of the participants of all runs.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -758,7 +725,7 @@ def stability(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------

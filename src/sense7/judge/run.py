@@ -27,7 +27,7 @@ from sense7.judge.logs import bundle_logs, log_path, require_extra, write_log
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path, write_predictions
 from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE, Prompt
 from sense7.judge.questions import Questions, Shots, questions_for
-from sense7.judge.reply import POLICIES
+from sense7.judge.reply import check_policy
 from sense7.study import Study
 
 __all__ = ["Outcome", "Plan", "Tally", "bundle_logs", "carry_out", "plan_session"]
@@ -161,8 +161,7 @@ def plan_session(
         that are not this session's.
     """
     folder = Path(folder)
-    if policy not in POLICIES:
-        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
+    check_policy(policy)
     for name, value, least in (("runs", runs, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
         if value < least:
             raise UserError(f"{name} is {value}. Give a number from {least}.")
