@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy import sparse, stats
 
 from sense7.errors import UserError
 from sense7.judge.predictions import UNSTATED, counted_scores
@@ -39,6 +39,7 @@ __all__ = [
     "missing_bounds",
     "over_runs",
     "run_metrics",
+    "spearman_p",
     "stability",
 ]
 
@@ -412,6 +413,34 @@ def run_metrics(
     """
     metrics = _metric_table(_scored(frame, policy), bootstrap)
     return pd.concat([coverage(frame, bootstrap).loc[["coverage"]], metrics]).rename_axis("metric")
+
+
+def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
+    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``.
+
+    It is naive: it takes every conversation for independent (t distribution, n - 2 degrees of freedom, n
+    conversations), which those of one participant are not. The interval over participants is free of that.
+
+    Parameters
+    ----------
+    frame, policy
+        See :func:`run_metrics`.
+
+    Returns
+    -------
+    float
+        Two-sided; NaN below three conversations, or where scores or ground truth are all the same.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [1.0, 2.0, 4.0, 3.0], "ground_truth": [1.0, 2.5, 3.0, 5.0]})
+    >>> round(spearman_p(run), 4)
+    0.2
+    """
+    scored = _scored(frame, policy)
+    if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
+        return np.nan
+    return float(stats.spearmanr(scored.score, scored.truth).pvalue)
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:

@@ -147,6 +147,11 @@ class Predictions:
         """Its name without the number of the run, which is what the runs of one judge have in common."""
         return _RUN.sub("", self.name)
 
+    @property
+    def answered(self) -> int:
+        """Rows for which the judge gave an answer, usable or not."""
+        return int((~self.frame["status"].isin(("api_error", UNSTATED))).sum())
+
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``.

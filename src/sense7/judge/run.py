@@ -97,6 +97,8 @@ class Outcome:
         What could not be written as it was.
     stopped : str
         Why not all calls were sent; "" if all were.
+    doubtful : int
+        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
     """
 
     paths: list[Path]
@@ -104,6 +106,7 @@ class Outcome:
     tally: Tally
     remarks: list[str]
     stopped: str = ""
+    doubtful: int = 0
 
 
 def plan_session(
@@ -245,12 +248,12 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
     with Journal.open(plan.folder / JOURNAL) as journal:
         check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
-        write_manifest(plan.folder, plan.manifest, plan.about)
+        write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
         session = Session(plan, journal, progress or (lambda tally: None))
         if session.pending:
             session.run()
         asked = {run for _, run in session.pending}
-        paths, remarks, statuses = [], [], Counter()
+        paths, remarks, statuses, doubtful = [], [], Counter(), 0
         for run in range(1, plan.runs + 1):
             answers = {name: answer for (name, number), answer in journal.answers.items() if number == run}
             lacking = session.stopped or NOT_ASKED
@@ -258,6 +261,7 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
             remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
             paths.append(plan.path(run))
             statuses.update(frame["status"])
+            doubtful += int(frame["doubtful"].sum())
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
-    return Outcome(paths, statuses, session.tally, remarks, session.stopped)
+    return Outcome(paths, statuses, session.tally, remarks, session.stopped, doubtful)
