@@ -42,6 +42,10 @@ Embedder = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
+Omit = Annotated[
+    list[str] | None,
+    typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
+]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
 
@@ -64,6 +68,7 @@ def run(
     seed: Seed = 0,
     policy: Policy = "strict",
     limit: Limit = None,
+    omit: Omit = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one attempt.")] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5,
     backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0,
@@ -97,6 +102,7 @@ def run(
         prompt=template,
         shots=Shots(shots, examples, order, seed, embedder),
         limit=limit,
+        omit=omit or (),
         prices=prices,
         policy=policy,
         concurrency=concurrency,
@@ -169,6 +175,7 @@ def export_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    omit: Omit = None,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
 ) -> None:
@@ -178,7 +185,7 @@ def export_batch(
     from sense7.judge.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -200,13 +207,14 @@ def import_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    omit: Omit = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
     from sense7.judge.batch import import_replies
     from sense7.judge.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
     found = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{found.missing:,} requests without a reply" if found.missing else "",
@@ -231,11 +239,13 @@ def _opened(data: str, prompt: Path | None):
     return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
 
 
-def _questions(data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None) -> "Questions":
+def _questions(
+    data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None, omit: list[str] | None
+) -> "Questions":
     from sense7.judge.questions import questions_for
 
     study, template = _opened(data, prompt)
-    return questions_for(study, template, model, shots=shots, limit=limit)
+    return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())
 
 
 def _by_status(outcome: "Outcome | Imported") -> str:

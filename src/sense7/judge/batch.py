@@ -134,7 +134,7 @@ def import_replies(
     runs : int, optional
         How many were exported; the highest that has a reply if not given.
     policy : {"strict", "authors"}
-        What IS_EMPATHY holds where there is no score.
+        Which reading of a reply IS_EMPATHY holds.
 
     Returns
     -------

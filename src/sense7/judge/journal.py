@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
@@ -292,7 +293,8 @@ def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predicti
         found = [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in known["conversation"]]
         frame = known.copy()
         add_answers(frame, found)
-        frame.loc[[name not in own for name in known["conversation"]], "status"] = UNSTATED
+        # Not yet asked is no failure, and so no 3 to the authors.
+        frame.loc[[name not in own for name in known["conversation"]], ["status", "authors_score"]] = [UNSTATED, np.nan]
         note = (
             f"run {run:,} of {runs:,} was interrupted: {answered:,} of {len(known):,} answers so far, from {JOURNAL}; "
             "the same `sense7 judge run` asks for the others"

@@ -19,7 +19,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, check_policy, read_reply
-from sense7.judge.score_scale import ScoreScale, declared_scale, require_authors_scale
+from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
 from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 from sense7.workbook.tables import read_text
@@ -35,6 +35,7 @@ __all__ = [
     "ForeignFile",
     "Predictions",
     "counted_scores",
+    "files_to_copy",
     "prediction_files",
     "prediction_path",
     "read_files",
@@ -206,6 +207,19 @@ def prediction_files(folder: str | Path) -> list[Path]:
     """
     files = (path for path in Path(folder).iterdir() if path.suffix.casefold() in ENDINGS and not path.is_dir())
     return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
+
+
+def files_to_copy(folder: str | Path) -> list[Path]:
+    """What has to be copied for the predictions of a folder to be read elsewhere: its files, and their scales.
+
+    Raises
+    ------
+    OSError
+        If there is no such folder, or it can't be listed.
+    """
+    files = prediction_files(folder)
+    scales = Path(folder) / SCALES
+    return [*files, *([scales] if files and scales.exists() else [])]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from sense7.judge.journal import (
 )
 from sense7.judge.logs import bundle_logs, log_path, require_extra, write_log
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path, write_predictions
-from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.questions import Questions, Shots, questions_for
 from sense7.judge.reply import check_policy
 from sense7.study import Study
@@ -58,7 +58,7 @@ class Plan:
     backoff : float
         Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
     policy : str
-        What prediction files hold where there is no score.
+        Which reading of a reply prediction files hold.
     manifest, about : dict
         What a later session in this folder has to ask as well, and what is only good to know.
     """
@@ -119,6 +119,7 @@ def plan_session(
     prompt: Prompt | None = None,
     shots: Shots | None = None,
     limit: int | None = None,
+    omit: Collection[str] = (),
     prices: Prices | None = None,
     policy: str = "strict",
     concurrency: int = 10,
@@ -143,12 +144,12 @@ def plan_session(
         How often each conversation is asked about: each run is asked anew, at temperature 0 too.
     prompt : Prompt, optional
         The companion's own if not given.
-    shots, limit
+    shots, limit, omit
         See :func:`sense7.judge.questions.questions_for`.
     prices : Prices, optional
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
-        What IS_EMPATHY holds where there is no score.
+        Which reading of a reply IS_EMPATHY holds.
     concurrency, timeout, retries, backoff
         See :class:`Plan`.
 
@@ -177,7 +178,7 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit)
+    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
     provenance = study.provenance
     manifest = {
         "model": model,
@@ -186,7 +187,7 @@ def plan_session(
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "system message": SYSTEM_MESSAGE,
-        "request": dict(REQUEST),
+        "request": dict(questions.parameters),
         "shots": questions.shots.to_dict(),
         "requests": questions.sha256,
     }
