@@ -1611,7 +1611,7 @@ def predictions_in_words(bench):
     return evaluate(bench.predictions(IS_EMPATHY=["four", "5", "4", "2"]))
 
 
-@read(words=("IS_EMPATHY: 2 not a number", "counted as missing"))
+@read(words=("IS_EMPATHY: 2 cells not a number", "counted as missing"))
 def predictions_beyond_all_bounds(bench):
     """inf and 1e999 are no scores."""
     return evaluate(bench.predictions(IS_EMPATHY=["inf", "1e999", "4", "2"]))
