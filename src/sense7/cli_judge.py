@@ -19,7 +19,9 @@ from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
     from sense7.judge.asking import Tally
+    from sense7.judge.batch import Imported
     from sense7.judge.questions import Questions, Shots
+    from sense7.judge.run import Outcome
 
 __all__ = ["judge"]
 
@@ -40,7 +42,11 @@ Embedder = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
-Policy = Annotated[str, typer.Option(help="What an unusable reply counts: nothing (strict) or 3 (authors).")]
+Omit = Annotated[
+    list[str] | None,
+    typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
+]
+Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
 
 @judge.command()
@@ -62,6 +68,7 @@ def run(
     seed: Seed = 0,
     policy: Policy = "strict",
     limit: Limit = None,
+    omit: Omit = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one attempt.")] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5,
     backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0,
@@ -95,6 +102,7 @@ def run(
         prompt=template,
         shots=Shots(shots, examples, order, seed, embedder),
         limit=limit,
+        omit=omit or (),
         prices=prices,
         policy=policy,
         concurrency=concurrency,
@@ -113,7 +121,7 @@ def run(
         outcome = carry_out(plan, progress=progress)
     for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(_by_status(outcome.statuses), file=sys.stderr)
+    print(_by_status(outcome), file=sys.stderr)
     for path in outcome.paths:
         print(path)
     if failed := outcome.statuses["api_error"]:
@@ -127,15 +135,30 @@ def run(
 def evaluate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
     policy: Policy = "strict",
+    score_scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORST-BEST",
+            help="Scale of the scores in files of others, such as 0-100; kept beside them. 1 to 5 if not given.",
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Hold predictions against the ratings: per file, and over files."""
+    """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.evaluate import evaluate as evaluate_files
+    from sense7.judge.score_scale import ScoreScale, declare_scale
 
-    found = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence)
+    scale = None if score_scale is None else ScoreScale.of(score_scale)
+    found = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence, score_scale=scale)
+    if scale:
+        rescaled = [one.path for one in found.files.values() if "status" in one.absent]
+        for kept in declare_scale(rescaled, scale):
+            print(plain_lines(f"note: {kept}: keeps the scale {scale} for the book, too"), file=sys.stderr)
+    for path, why in found.left_out.items():
+        print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
     print(found.to_json() if as_json else plain_lines(found.text()))
 
 
@@ -152,6 +175,7 @@ def export_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    omit: Omit = None,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
 ) -> None:
@@ -161,7 +185,7 @@ def export_batch(
     from sense7.judge.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -183,13 +207,14 @@ def import_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    omit: Omit = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
     from sense7.judge.batch import import_replies
     from sense7.judge.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
     found = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{count_of(found.missing, 'request')} without a reply" if found.missing else "",
@@ -204,7 +229,7 @@ def import_batch(
     ]
     for remark in filter(None, said):
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{count_of(len(found.paths), 'run')}; {_by_status(found.statuses)}", file=sys.stderr)
+    print(f"{count_of(len(found.paths), 'run')}; {_by_status(found)}", file=sys.stderr)
     for path in found.paths:
         print(path)
 
@@ -217,15 +242,19 @@ def _opened(data: str, prompt: Path | None):
     return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
 
 
-def _questions(data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None) -> "Questions":
+def _questions(
+    data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None, omit: list[str] | None
+) -> "Questions":
     from sense7.judge.questions import questions_for
 
     study, template = _opened(data, prompt)
-    return questions_for(study, template, model, shots=shots, limit=limit)
+    return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())
 
 
-def _by_status(statuses) -> str:
-    return ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
+def _by_status(outcome: "Outcome | Imported") -> str:
+    """Say what became of the replies, in the last line before the files."""
+    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
+    return f"{counts}; doubtful readings {outcome.doubtful:,}"
 
 
 def _get_consent(reason: str, yes: bool) -> None:

@@ -78,8 +78,7 @@ def statistics(
     import pandas as pd
 
     from sense7.files import write_whole
-    from sense7.judge.metrics import counted_scores
-    from sense7.judge.predictions import read_predictions
+    from sense7.judge.predictions import counted_scores, read_predictions
     from sense7.pipeline.parts import statistics_of_parts
     from sense7.pipeline.scheduler import connect
 

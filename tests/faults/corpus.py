@@ -1607,13 +1607,18 @@ def predictions_with_scores_twice(bench):
     return evaluate(bench.file(path.name, path.read_text().replace("PID", "IS_EMPATHY", 1)))
 
 
-@read(words=("IS_EMPATHY: 1 not a number, counted as missing; the first is 'four' in row 2", "without a usable score"))
+@read(
+    words=(
+        "IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'four' in row 2",
+        "without a usable score",
+    )
+)
 def predictions_in_words(bench):
     """A score is called four: missing, never guessed."""
     return evaluate(bench.predictions(IS_EMPATHY=["four", "5", "4", "2"]))
 
 
-@read(words=("IS_EMPATHY: 2 not a number", "counted as missing"))
+@read(words=("IS_EMPATHY: 2 cells not a number", "counted as missing"))
 def predictions_beyond_all_bounds(bench):
     """inf and 1e999 are no scores."""
     return evaluate(bench.predictions(IS_EMPATHY=["inf", "1e999", "4", "2"]))

@@ -25,7 +25,7 @@ from sense7.judge.journal import read_journal
 from sense7.judge.predictions import Predictions, read_predictions
 from sense7.judge.prompt import CHAT, EXAMPLES, Prompt
 from sense7.judge.questions import Questions, questions_for
-from sense7.judge.reply import POLICIES, STATUSES, apply_policy, read_reply
+from sense7.judge.reply import STATUSES, read_reply
 from sense7.simulate import Parameters
 from sense7.sources.provenance import Provenance, read_record_at
 from sense7.study import Study
@@ -148,8 +148,9 @@ def reply(content: bytes) -> None:
         read = read_reply(text, **options)
         assert read.status in STATUSES
         assert (read.score is None) == (read.status != "ok")
-        assert read.score is None or 1 <= read.score < 6
-        assert [apply_policy(read, policy) for policy in POLICIES] == [read.score, read.score or 3.0]
+        assert read.score is None or 1 <= read.score <= 5
+        assert 1 <= read.authors_score < 6
+        assert read.doubtful or read.authors_score == (read.score or 3.0)
 
 
 @target

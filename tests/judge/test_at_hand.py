@@ -6,7 +6,9 @@ import pytest
 from sense7.errors import UserError
 from sense7.judge import at_hand
 from sense7.judge.metrics import run_metrics
-from sense7.judge.predictions import prediction_path, write_predictions
+from sense7.judge.predictions import files_to_copy, prediction_path, write_predictions
+from sense7.judge.score_scale import ScoreScale, declare_scale
+from sense7.pipeline.build import copy_files
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import parse_sheets
@@ -57,6 +59,32 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     np.testing.assert_array_equal(run["score"], [*frame["score"].iloc[:9], np.nan, np.nan, np.nan])
     assert run["status"].tolist() == ["ok"] * 9 + ["unstated"] * 3
     assert run["participant"].tolist() == frame["participant"].tolist()
+
+
+def test_a_stray_file_is_left_out_and_named_and_a_declared_scale_is_noted(tmp_path, study, frame):
+    path = write(tmp_path / "p", frame)
+    (tmp_path / "p" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    others = frame.assign(score=25 * (frame["score"] - 1)).rename(columns={"conversation": "TaskId"})
+    others = others.rename(columns={"participant": "PID", "score": "IS_EMPATHY", "ground_truth": "ground-truth"})
+    others = others[["TaskId", "PID", "IS_EMPATHY", "ground-truth"]]
+    others.to_csv(tmp_path / "p" / "other-prompt-iter1.csv", index=False)
+    with pytest.raises(UserError, match="--score-scale 0-100"):
+        at_hand.runs_at_hand(study, tmp_path / "p")
+    declare_scale([tmp_path / "p" / "other-prompt-iter1.csv"], ScoreScale.of("0-100"))
+    copied = tmp_path / "copied"
+    copy_files(files_to_copy(tmp_path / "p"), copied)
+    judges = at_hand.runs_at_hand(study, copied)
+    np.testing.assert_allclose(judges["other-prompt"]["other-prompt-iter1"]["score"], frame["score"], rtol=1e-15)
+    notes = at_hand.file_notes(judges)["note"]
+    assert notes["notes.csv"] == "left out, since it holds no column IS_EMPATHY"
+    assert notes["other-prompt-iter1.csv"].startswith(
+        "IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5"
+    )
+    assert path.name not in notes.index
+    (tmp_path / "q").mkdir()
+    (tmp_path / "q" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    with pytest.raises(UserError, match=r"q: no file of predictions \(notes.csv: without the column IS_EMPATHY\)"):
+        at_hand.runs_at_hand(study, tmp_path / "q")
 
 
 def test_predictions_for_other_conversations_are_refused(tmp_path, study, frame):

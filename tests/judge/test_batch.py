@@ -11,7 +11,7 @@ from sense7.cli_judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.batch import MISSING, custom_id, export_requests, import_replies
 from sense7.judge.predictions import read_predictions
-from sense7.judge.prompt import Prompt
+from sense7.judge.prompt import REQUEST, Prompt
 from sense7.judge.questions import questions_for, request_body
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
@@ -76,7 +76,7 @@ def test_requests_are_the_authors_and_in_the_form_of_the_batch_api(questions, re
     for request in requests:
         assert request.keys() == {"custom_id", "method", "url", "body"}
         assert (request["method"], request["url"]) == ("POST", "/v1/chat/completions")
-        assert request["body"].keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
+        assert request["body"].keys() == {"model", "messages", *REQUEST}
     prompts = questions.frame["prompt"].tolist()
     assert [request["body"] for request in requests] == [request_body("gpt-4o", prompt) for prompt in prompts] * 3
     assert len({request["custom_id"] for request in requests}) == 12

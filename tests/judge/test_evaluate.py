@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
+from typer.testing import CliRunner
 
+from sense7.cli_judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge import metrics
 from sense7.judge.evaluate import evaluate, find_files
@@ -100,6 +103,50 @@ def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_mend(t
     write_sheets([Sheet("results", header, [["C1", 4.0]])], tmp_path / "other.xlsx")
     expected = f"other.xlsx: sheet results: the column {column} is missing .*Add it or name it exactly {column}"
     with pytest.raises(UserError, match=expected):
+        evaluate([tmp_path, tmp_path / "other.xlsx"])
+    if column == "ground-truth":
+        with pytest.raises(UserError, match=expected):
+            evaluate(tmp_path)
+
+
+def test_a_stray_file_of_a_folder_is_named_and_left_out(tmp_path):
+    session(tmp_path, runs=1)
+    stray = [
+        csv(tmp_path / "notes.csv", "who,what\nme,look at run 1\n"),
+        csv(tmp_path / "ragged.csv", "My notes\n1,2,3\n"),
+        tmp_path / "tasks.xlsx",
+    ]
+    stray[1].with_name("latin.csv").write_bytes(b"na\xefve,what\n")
+    stray.insert(0, tmp_path / "latin.csv")
+    write_sheets([Sheet("Tasks", ["PID", "TaskId"], [["P1", "C1"]])], stray[-1])
+    found = evaluate(tmp_path, draws=50)
+    assert list(found.files) == ["model-prompt-iter1"]
+    assert found.left_out == dict.fromkeys(stray, "left out, since it holds no column IS_EMPATHY")
+    assert f"{tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY." in found.notes
+    assert json.loads(found.to_json())["left_out"].keys() == set(map(str, stray))
+    assert not evaluate(tmp_path / "model-prompt-iter1.xlsx", draws=50).left_out
+
+
+def test_a_folder_of_stray_files_alone_holds_no_predictions(tmp_path):
+    csv(tmp_path / "notes.csv", "who,what\n")
+    with pytest.raises(UserError, match=r"no file of predictions; notes.csv: left out, since it holds no column"):
+        evaluate(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
+        ("model-prompt-iter2.csv", "TaskId;IS_EMPATHY;ground-truth\nC1;4;4\n"),
+        ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
+        ("model-prompt-iter2.csv", ""),
+        ("model-prompt-iter2.xlsx", "no workbook"),
+    ],
+)
+def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, content):
+    session(tmp_path, runs=1)
+    csv(tmp_path / name, content)
+    with pytest.raises(UserError, match=name):
         evaluate(tmp_path)
 
 
@@ -128,10 +175,10 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
         header, values, _ = found.rows()
-        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
-        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman", "naive p"]
+        assert values[:-1] == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
-            "a: IS_EMPATHY: 1 not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
+            "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
         )
         assert "a: without a usable score: 1 unstated." in found.notes
         assert "a: rows without ground truth, left out: 1." in found.notes
@@ -140,9 +187,9 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
 def test_known_answers_of_three_real_judges_and_their_mean(shared):
     found = evaluate([shared / "data" / "lend_an_ear_judges" / f"{name}-iter1.xlsx" for name in ("gpt", "claude")])
     rows = {row[0]: row[1:] for row in found.rows()}
-    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
-    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
-    assert rows["mean"] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
+    assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
+    assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
+    assert rows["mean"][:-1] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
     assert found.metrics.mean.loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
 
@@ -176,10 +223,10 @@ def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
         "sd over files",
     ]
     mean, spread = (getattr(found.metrics, name).loc["spearman"] for name in ("mean", "spread"))
-    assert table["mean"][-1] == f"{mean['estimate']:.3f}"
-    assert table["95% interval"][-1] == f"{mean['low']:.3f} to {mean['high']:.3f}"
-    assert table["sd over files"][-1] == f"{spread['estimate']:.3f}"
-    assert {len(row) for row in found.rows()} == {8}
+    assert table["mean"][-2] == f"{mean['estimate']:.3f}"
+    assert table["95% interval"][-2] == f"{mean['low']:.3f} to {mean['high']:.3f}"
+    assert table["sd over files"][-2] == f"{spread['estimate']:.3f}"
+    assert {len(row) for row in found.rows()} == {9}
     assert len(found.further_rows()) == 1 + len(metrics.METRICS)
 
 
@@ -227,7 +274,7 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     same = evaluate(tmp_path, draws=50)
     assert same.stability.loc["same_label", "estimate"] == 1
     assert same.notes == []
-    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] + (frame["conversation"] == "C7"))
+    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7"))
     write_predictions(tmp_path / "c.xlsx", other)
     assert evaluate(tmp_path, draws=50).notes == [
         "c: 2 of the 40 conversations of all files are not in it.",
@@ -263,6 +310,58 @@ def test_equal_seeds_give_equal_text(tmp_path):
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
     found = evaluate(tmp_path)
-    assert found.rows()[1] == ["a", "0", "", "", "", "", "", ""]
+    assert found.rows()[1] == ["a", "0", "", "", "", "", "", "", ""]
     assert "no conversation has both a score and a ground truth" in found.text()
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
+
+
+def test_the_p_value_of_spearman_is_the_authors_and_called_naive(tmp_path):
+    session(tmp_path, runs=1, failures=3)
+    (path,) = tmp_path.iterdir()
+    table = pd.read_excel(path, engine="openpyxl")
+    for policy in ("strict", "authors"):
+        scores = table["IS_EMPATHY"] if policy == "strict" else table["IS_EMPATHY"].fillna(3)
+        known = scores.notna()
+        expected = spearmanr(scores[known], table["ground-truth"][known]).pvalue
+        found = evaluate(path, policy=policy, draws=50)
+        assert found.rows()[1][-1] == f"{expected:.3g}"
+        assert json.loads(found.to_json())["files"][0]["spearman_naive_p"] == pytest.approx(expected, rel=1e-12)
+    assert "naive p: Spearman's p as the authors print it. It takes conversations as independent" in found.text()
+
+
+def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
+    rows = [["<S2>4</S2>", 4.0, 4.0], ["<S2>10</S2>", 1.0, 4.0], ["<S2>4/5</S2>", 4.0, 4.0], ["<S2>six</S2>", 3.0, 3.0]]
+    write_sheets([Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
+    found = evaluate(tmp_path)
+    assert (
+        "a: doubtful readings: 2; the first: not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1."
+        in found.notes
+    )
+    counts = {name: row["estimate"] for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()}
+    assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (2, 2, 2)
+    assert [found.metrics.mean.loc["accuracy", name] for name in ("estimate", "n")] == [1.0, 2]
+    assert evaluate(tmp_path, policy="authors").metrics.mean.loc["accuracy", "estimate"] == 0.75
+
+
+def test_a_scale_given_to_the_command_is_kept_for_whoever_reads_the_files_next(tmp_path):
+    path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,85,4.4\nC2,50,3\n")
+    write_predictions(tmp_path / "b.xlsx", run_of(1))
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).endswith(f"sense7 judge evaluate {path} --score-scale 0-100")
+    assert not done.stdout
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--score-scale", "0-100"])
+    assert done.exit_code == 0, done.output
+    assert "rescaled linearly to 1..5; their mean as given is 67.5" in done.stdout
+    assert f"{tmp_path / 'score_scales.yml'}: keeps the scale 0-100 for the book, too" in done.stderr
+    assert "b.xlsx" not in (tmp_path / "score_scales.yml").read_text("utf-8")
+    again = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path)])
+    assert again.stdout == done.stdout
+
+
+def test_the_command_names_what_it_left_out_on_standard_error(tmp_path):
+    session(tmp_path, runs=1)
+    csv(tmp_path / "notes.csv", "who\n")
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--json", "--draws", "50"])
+    assert done.stderr == f"note: {tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY\n"
+    assert json.loads(done.stdout)["files"][0]["name"] == "model-prompt-iter1"

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from sense7 import sources
 from sense7.cli_judge import judge as judge_commands
+from sense7.judge.predictions import read_predictions
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import load_notebook
 
@@ -22,8 +23,9 @@ spec.loader.exec_module(endpoint)
 
 
 def answer(asked):
-    """Score by the length of the prompt; every ninth reply holds no score."""
+    """Score by the length of the prompt; every ninth reply holds no score, every seventh one off the scale."""
     text = f"<S0>Counted.</S0><S2>{1 + len(asked.prompt) // 97 % 5}</S2>"
+    text = "<S2>10</S2>" if len(asked.prompt) % 7 == 0 else text
     return endpoint.Answer(text="I would rather not say." if len(asked.prompt) % 9 == 0 else text)
 
 
@@ -51,6 +53,7 @@ def test_what_a_judge_answered_stands_on_its_page(tmp_path):
         sense7_judge("run", *asked, "--runs", 2, "--limit", 60)
     assert len(server.asked) == 120, "what the first session was answered is not asked again"
     evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"]["mean"]
+    (out / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
     values = recorded(tmp_path / "edition", str(out))
     assert values["judge_shown"]["estimate"] == "judge-empathy"
     for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
@@ -59,6 +62,10 @@ def test_what_a_judge_answered_stands_on_its_page(tmp_path):
     # The page's share is of all conversations of the study, also of those that were never asked about.
     assert values["judge_coverage"]["estimate"] == pytest.approx(evaluated["coverage"]["estimate"] * 60 / 672)
     assert values["judge_count_parse_failure"]["estimate"] > 0
+    doubtful = sum(read_predictions(path).frame["doubtful"].sum() for path in out.glob("*.xlsx"))
+    assert values["judge_count_doubtful"]["estimate"] == doubtful > 0
+    page = (tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8")
+    assert "left out, since it holds no column IS_EMPATHY" in page
     assert values["judge_authors_accuracy"]["n"] > values["judge_accuracy"]["n"]
     assert values["judge_used_authors_prompt"]["estimate"] == "no"
 

@@ -18,7 +18,7 @@ from sense7.judge.metrics import label_metrics
 from sense7.judge.predictions import read_predictions
 from sense7.judge.prompt import Prompt
 from sense7.judge.questions import questions_for
-from sense7.judge.reply import STATUSES, apply_policy, read_reply
+from sense7.judge.reply import STATUSES, read_reply
 from sense7.workbook import parse_sheets
 
 any_text = st.text()  # lone surrogates and control characters included
@@ -71,8 +71,10 @@ def test_the_score_is_that_of_the_rule_followed_by_hand(text):
     # `|` makes a capital letter small; of `<`, `>`, `/` and digits it is the same character that comes out.
     assert all(chr(ord(c) | 32) == c for c in "<>/02")
     reply = read_reply(text)
-    assert reply.score == score_by_hand(text)
+    assert reply.authors_score == (score_by_hand(text) or 3.0)
     assert (reply.status == "ok") == (reply.score is not None)
+    if reply.score is not None and not reply.doubtful:
+        assert reply.score == score_by_hand(text)
     reasoning = inside_first("s0", text)
     assert reply.reasoning == (reasoning if reasoning is None else reasoning.strip())
 
@@ -88,8 +90,9 @@ def test_a_reply_has_a_score_or_says_why_not(text, finish_reason, refusal, error
     assert reply.status in STATUSES
     assert (reply.score is None) == (reply.status != "ok")
     assert reply.status == "ok" or reply.reason
-    assert apply_policy(reply, "strict") == reply.score
-    assert apply_policy(reply, "authors") == (3.0 if reply.score is None else reply.score)
+    assert reply.score is None or 1 <= reply.score <= 5
+    assert reply.authors_score == (3.0 if error is not None else score_by_hand(text or "") or 3.0)
+    assert reply.doubtful or reply.authors_score == (3.0 if reply.score is None else reply.score)
     if error is not None or refusal or finish_reason == "content_filter":
         assert reply.status == ("api_error" if error is not None else "refusal")
 

@@ -18,7 +18,6 @@ from sense7.judge.metrics import (
     METRICS,
     calibration,
     confusion,
-    counted_scores,
     coverage,
     label_metrics,
     missing_bounds,
@@ -26,7 +25,7 @@ from sense7.judge.metrics import (
     run_metrics,
     stability,
 )
-from sense7.judge.predictions import UNSTATED, read_predictions, write_predictions
+from sense7.judge.predictions import UNSTATED, counted_scores, read_predictions, write_predictions
 from sense7.judge.reply import STATUSES
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import COLUMNS
@@ -134,8 +133,8 @@ def naive_metrics(path):
     }
 
 
-halves = st.integers(0, 14).map(lambda number: number / 2)  # exact halves, and beyond the scale
-levels = st.one_of(halves, st.floats(0, 7, allow_nan=False).map(lambda number: round(number, 3)), st.just(NAN))
+halves = st.integers(2, 10).map(lambda number: number / 2)  # exact halves
+levels = st.one_of(halves, st.floats(1, 5, allow_nan=False).map(lambda number: round(number, 3)), st.just(NAN))
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,12 +15,15 @@ from sense7.errors import UserError
 from sense7.judge.predictions import (
     COLUMNS,
     FRAME_COLUMNS,
+    READ_COLUMNS,
     UNSTATED,
+    counted_scores,
     prediction_path,
     read_predictions,
     write_predictions,
 )
-from sense7.judge.reply import STATUSES
+from sense7.judge.reply import STATUSES, read_reply
+from sense7.judge.score_scale import ScoreScale, declare_scale
 from sense7.workbook import Sheet, write_sheets
 
 AUTHORS = ["CoT", "TaskId", "PID", "IS_EMPATHY", "Chat", "OnlyChat", "Prompt", "Output", "Processing Time", "Model"]
@@ -141,7 +144,7 @@ def test_a_score_beside_a_failure_is_not_written(tmp_path):
 cell_texts = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("_x0DA=<r>/\r\n\t\x00\x1f")), max_size=30
 ).filter(lambda text: text and "\ufffe" not in text and "\uffff" not in text)
-numbers = st.floats(allow_nan=False, allow_infinity=False, width=64).filter(lambda x: x == 0 or abs(x) > 1e-300)
+numbers = st.floats(1, 5)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -175,7 +178,8 @@ def test_everything_in_the_frame_comes_back(tmp_path):
     )[list(FRAME_COLUMNS)]
     write_predictions(tmp_path / "a.xlsx", frame)
     read = read_predictions(tmp_path / "a.xlsx")
-    pd.testing.assert_frame_equal(read.frame, frame, check_dtype=False)
+    pd.testing.assert_frame_equal(read.frame[list(FRAME_COLUMNS)], frame, check_dtype=False)
+    assert list(read.frame) == [*FRAME_COLUMNS, *READ_COLUMNS]
     assert read.absent == frozenset()
     assert read.notes == []
 
@@ -240,6 +244,7 @@ def test_a_file_that_can_not_be_written_says_so(tmp_path):
         (run_of(verdict="good"), r"unknown ones \['verdict'\]"),
         (run_of(status="fine"), r"unknown statuses: \['fine'\]"),
         (run_of(score=[1.0, np.nan, 2.0]), "is ok and has no score"),
+        (run_of(score=[1.0, 85.0, 2.0]), "scores are from 1 to 5; these run from 1 to 85"),
         (run_of(conversation="C1"), "blank or there twice"),
         (run_of(conversation=["C1", None, "C2"]), "blank or there twice"),
     ],
@@ -259,6 +264,182 @@ def test_equal_runs_are_equal_files(tmp_path):
 def test_a_run_without_rows_is_a_file_without_rows(tmp_path):
     write_predictions(tmp_path / "a.xlsx", run_of(0))
     assert read_predictions(tmp_path / "a.xlsx").frame.empty
+
+
+# Both readings of a reply
+
+
+SAID = [
+    ("<S2>4</S2>", 4, 4),
+    ("<S2>10</S2>", None, 1),
+    ("<think><S2>1</S2></think><S2>5</S2>", 5, 1),
+    ("<S2>3-4</S2>", None, 3),
+    ("<S2>5.9</S2>", None, 5.9),
+    ("I can't rate this.", None, 3),
+    (None, None, 3),
+]
+
+
+def answered(tmp_path, policy):
+    """A file as `judge run` writes it, of the replies above."""
+    replies = [read_reply(text) for text, _, _ in SAID]
+    frame = run_of(len(SAID)).assign(
+        **{name: [getattr(reply, name) for reply in replies] for name in ("score", "status", "reason", *READ_COLUMNS)},
+        output=[text for text, _, _ in SAID],
+    )
+    path = tmp_path / f"{policy}.xlsx"
+    write_predictions(path, frame.astype({"score": float}), policy=policy)
+    return path
+
+
+def without(path, *columns):
+    """The same file as others write it: some of its columns are not there."""
+    other = path.with_suffix(".csv")
+    pd.read_excel(path, engine="openpyxl").drop(columns=list(columns)).to_csv(other, index=False)
+    return other
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(tmp_path, policy):
+    strict, authors = ([row[place] for row in SAID] for place in (1, 2))
+    path = answered(tmp_path, policy)
+    assert cells_of(path)["IS_EMPATHY"] == (strict if policy == "strict" else authors)
+    frame = read_predictions(path).frame
+    np.testing.assert_array_equal(counted_scores(frame), np.array(strict, dtype=float))
+    np.testing.assert_array_equal(counted_scores(frame, "authors"), authors)
+    assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
+    assert frame["reason"][1] == "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
+
+
+def test_a_file_of_the_authors_is_read_strictly_from_its_replies(tmp_path):
+    path = answered(tmp_path, "authors")
+    read = read_predictions(without(path, "status", "reason", "policy"))
+    np.testing.assert_array_equal(counted_scores(read.frame, "authors"), [row[2] for row in SAID])
+    np.testing.assert_array_equal(counted_scores(read.frame), np.array([row[1] for row in SAID], dtype=float))
+    assert read.notes == [
+        "IS_EMPATHY: 2 rows with the default 3 of an unusable reply, as the column Output shows",
+        "IS_EMPATHY: 3 rows with a number of an unusable reply, as the column Output shows; "
+        "it counts under the policy authors alone",
+    ]
+
+
+def test_a_file_from_before_the_strict_rule_is_read_by_it(tmp_path):
+    outputs = ["<S2>10</S2>", "<S2>none</S2><S2>2</S2>", "<think><S2></S2></think><S2>5</S2>", "<S2>4</S2>"]
+    path = foreign(
+        tmp_path / "a.xlsx",
+        IS_EMPATHY=[1.0, None, None, 4.0],
+        truth=[3.0] * 4,
+        status=["ok", "parse_failure", "parse_failure", "ok"],
+        Output=outputs,
+    )
+    frame = read_predictions(path).frame
+    assert frame["status"].tolist() == ["parse_failure", "parse_failure", "ok", "ok"]
+    np.testing.assert_array_equal(counted_scores(frame), [np.nan, np.nan, 5, 4])
+    np.testing.assert_array_equal(counted_scores(frame, "authors"), [1, 3, 3, 4])
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_where_the_reply_is_cut_the_file_counts_by_its_own_policy(tmp_path, policy):
+    long = "<think>" + "a" * 40_000 + "<S2>1</S2>"
+    frame = run_of(1, status="truncated", score=np.nan, output=long).assign(authors_score=1.0)
+    write_predictions(tmp_path / "a.xlsx", frame, policy=policy)
+    read = read_predictions(tmp_path / "a.xlsx").frame
+    assert np.isnan(counted_scores(read)).all()
+    assert counted_scores(read, "authors").tolist() == [1.0 if policy == "authors" else 3.0]
+
+
+def test_what_a_refusal_says_counts_to_the_authors(tmp_path):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[None], truth=[3.0], status=["refusal"], Output=["<S2>4</S2> but I"])
+    frame = read_predictions(path).frame
+    assert (counted_scores(frame, "authors").tolist(), frame["status"].tolist()) == ([4.0], ["refusal"])
+
+
+def test_an_output_that_is_not_the_reply_changes_no_score(tmp_path):
+    frame = run_of(2, output=["<S2>2</S2>", "said"], score=[4.0, 5.0])
+    write_predictions(tmp_path / "a.xlsx", frame)
+    read = read_predictions(tmp_path / "a.xlsx").frame
+    assert counted_scores(read).tolist() == counted_scores(read, "authors").tolist() == [4, 5]
+    assert not read["doubtful"].any()
+
+
+# Other scales
+
+
+@pytest.mark.parametrize(
+    ("scores", "seen", "option"),
+    [
+        ([85.0, 40.0, 3.0], "85.0 is no score .* as are 2 of 3; the scores run from 3 to 85", "0-100"),
+        ([0.85, 0.4], "0.85 is no score", "0-1"),
+        (["85%", "40%"], "'85%' is no score", "0-100"),
+        (["3,5", 4.0], "'3,5' is no score .* as are 1 of 2", "1-5"),
+        ([7.0, 1.0], "7.0 is no score", "1-7"),
+        ([0.0, 4.0], "0.0 is no score", "0-4"),
+        ([10.0, 1.0], "10.0 is no score", "0-10"),
+        ([6.0, 5.0], "6.0 is no score", "1-7"),
+        ([-3.0, 120.0], "-3.0 is no score", "-3-120"),
+    ],
+)
+def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(tmp_path, scores, seen, option):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=scores, truth=[3.0] * len(scores))
+    with pytest.raises(UserError, match=seen) as caught:
+        read_predictions(path)
+    assert str(caught.value).startswith(f"{path}: sheet results, column IS_EMPATHY, row 2: ")
+    assert str(caught.value).endswith(f"sense7 judge evaluate {path} --score-scale {option}")
+    read_predictions(path, score_scale=ScoreScale.of(option))
+
+
+def test_what_the_authors_rule_can_give_is_on_the_scale(tmp_path):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[1.0, 5.9, "5.99"], truth=[1.0, 5.0, 3.0])
+    assert read_predictions(path).frame["score"].tolist() == [1, 5.9, 5.99]
+
+
+def test_a_declared_scale_is_rescaled_linearly_and_kept_beside_the_file(tmp_path):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[85.0, "40%", "12,5", 0.0, 100.0, "no"], truth=[3.0] * 6)
+    declare_scale([path], ScoreScale.of("0-100"))
+    read = read_predictions(path)
+    np.testing.assert_allclose(read.frame["score"], [4.4, 2.6, 1.5, 1, 5, np.nan], rtol=1e-15)
+    assert read.notes[0] == (
+        "IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 47.5"
+    )
+    assert (tmp_path / "score_scales.yml").read_text("utf-8").endswith('"a.xlsx": "0-100"\n')
+    with pytest.raises(UserError, match=r"row 2: 85\.0 is off the scale 0-10, as are 4 of 5 scores"):
+        read_predictions(path, score_scale=ScoreScale.of("0-10"))
+
+
+def test_a_scale_may_have_its_best_score_below_and_percentages_may_be_shares(tmp_path):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[1.0, 4.0], truth=[3.0] * 2)
+    assert read_predictions(path, score_scale=ScoreScale.of("5-1")).frame["score"].tolist() == [5, 2]
+    path = foreign(tmp_path / "b.xlsx", IS_EMPATHY=[0.25, "75%"], truth=[3.0] * 2)
+    assert read_predictions(path, score_scale=ScoreScale.of("0-1")).frame["score"].tolist() == [2, 4]
+
+
+def test_what_judge_run_writes_is_on_its_own_scale_whatever_is_declared(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_predictions(path, run_of(2))
+    assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [1, 2]
+    foreign(path, IS_EMPATHY=[85.0], truth=[3.0], status=["ok"])
+    with pytest.raises(UserError, match="Write them on the scale from 1 to 5"):
+        read_predictions(path)
+
+
+@pytest.mark.parametrize("text", ["", "0", "1 to 7", "0-0", "a-b", "0-100-200", "nan-1"])
+def test_what_is_no_scale_is_refused(text):
+    with pytest.raises(UserError, match=r"is no scale of scores. Give its worst and its best score, such as 0-100"):
+        ScoreScale.of(text)
+
+
+@pytest.mark.parametrize("text", ["- a", "a.xlsx: 5", "a: [", "\udcff"])
+def test_declarations_that_can_not_be_read_are_one_message(tmp_path, text):
+    (tmp_path / "score_scales.yml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UserError, match=r"score_scales.yml: not a list of files and scales. Write lines such as"):
+        read_predictions(foreign(tmp_path / "a.xlsx", IS_EMPATHY=[4.0], truth=[3.0]))
+
+
+@pytest.mark.parametrize("truth", [0.5, 62.0])
+def test_ground_truth_off_the_scale_is_refused(tmp_path, truth):
+    path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[4.0, 4.0], truth=[5.000000000000001, truth])
+    with pytest.raises(UserError, match=rf"column ground-truth, row 3: {truth:g} is off the scale from 1 to 5"):
+        read_predictions(path)
 
 
 # Reading files of others
@@ -291,11 +472,11 @@ def test_a_comma_separated_file_is_read_alike(tmp_path):
     assert read.frame["output"].tolist() == ['two\r\nlines, and "quotes"', None]
     assert read.frame["status"].tolist() == ["ok", UNSTATED]
     assert (read.frame["run"] == 7).all()
-    assert read.notes == ["ground-truth: 1 not a number, counted as missing; the first is 'nan' in row 3"]
+    assert read.notes == ["ground-truth: 1 cell not a number, counted as missing; the first is 'nan' in row 3"]
 
 
 def test_what_is_no_number_is_missing_and_counted_with_its_place(tmp_path):
-    scores = ["4", " 4.5 ", "PROCESSING_FAILED", True, "inf", "1_0", "3,5", None, "1e0"]
+    scores = ["4", " 4.5 ", "PROCESSING_FAILED", True, "inf", "1_0", "4/5", None, "1e0"]
     path = foreign(tmp_path / "a.xlsx", TaskId=[f"C{n}" for n in range(9)], IS_EMPATHY=scores, truth=[3.0] * 9)
     read = read_predictions(path)
     known = read.frame["score"].dropna()
@@ -303,15 +484,15 @@ def test_what_is_no_number_is_missing_and_counted_with_its_place(tmp_path):
     assert read.frame.loc[known.index, "status"].tolist() == ["ok"] * 3
     assert (read.frame["status"].drop(known.index) == UNSTATED).all()
     assert read.notes == [
-        "IS_EMPATHY: 5 not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 4",
+        "IS_EMPATHY: 5 cells not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 4",
     ]
 
 
 def test_a_reply_that_is_ok_without_a_number_is_noted_beside_what_stood_there(tmp_path):
     path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=["four", 4.0], truth=[3.0, 3.0], status=["ok", "ok"])
     assert read_predictions(path).notes == [
-        "IS_EMPATHY: 1 not a number, counted as missing; the first is 'four' in row 2",
-        "status: 1 are ok without a score, counted as missing",
+        "IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'four' in row 2",
+        "status: 1 row ok without a score, counted as missing",
     ]
 
 
@@ -324,7 +505,7 @@ def test_a_number_beyond_all_bounds_is_none(tmp_path):
             package.writestr(name, content)
     read = read_predictions(path)
     assert read.frame["status"].tolist() == ["ok", UNSTATED]
-    assert read.notes == ["IS_EMPATHY: 1 not a number, counted as missing; the first is inf in row 3"]
+    assert read.notes == ["IS_EMPATHY: 1 cell not a number, counted as missing; the first is inf in row 3"]
 
 
 def test_ids_are_texts_without_space_at_their_ends_and_blank_rows_do_not_count(tmp_path):
@@ -357,7 +538,7 @@ def test_the_authors_default_is_known_from_the_replies_beside_it(tmp_path):
     assert read.frame["status"].tolist() == ["ok", "ok", *["parse_failure"] * 3, UNSTATED]
     assert read.frame["score"].dropna().tolist() == [4.0, 3.0]
     assert read.frame["reason"][2] == "no <S2> in the reply"
-    assert read.notes == ["IS_EMPATHY: 3 are the default 3 of an unusable reply, as the column Output shows"]
+    assert read.notes == ["IS_EMPATHY: 3 rows with the default 3 of an unusable reply, as the column Output shows"]
 
 
 @pytest.mark.parametrize(
@@ -421,7 +602,7 @@ def test_a_usable_reply_without_its_score_is_missing_and_counted(tmp_path):
     path = foreign(tmp_path / "a.xlsx", IS_EMPATHY=[None, 4.0], truth=[1.0, 4.0], status=["ok", "ok"])
     read = read_predictions(path)
     assert read.frame["status"].tolist() == [UNSTATED, "ok"]
-    assert read.notes == ["status: 1 are ok without a score, counted as missing"]
+    assert read.notes == ["status: 1 row ok without a score, counted as missing"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The prompt: the authors' placeholders, filled so that data never are placeholders."""
 
 import hashlib
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,9 @@ from sense7.taxonomy import DIMENSIONS, LEVELS
 
 def test_the_request_is_the_authors():
     assert SYSTEM_MESSAGE == "You are a helpful AI assistant"
-    assert REQUEST == {"temperature": 0, "top_p": 1, "max_tokens": 3000}
+    assert json.dumps(REQUEST) == (
+        '{"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000, "presence_penalty": 0.0, "frequency_penalty": 0.0}'
+    ), "0.0 and not 0; the penalties written out; no seed"
     assert DEFAULT_MODEL == "gpt-4o"
 
 

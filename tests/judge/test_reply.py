@@ -1,50 +1,116 @@
 """A judge's reply: the authors' rule for its score, and a status for every other."""
 
 import re
+import time
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.judge.reply import POLICIES, STATUSES, Reply, apply_policy, read_reply
+from sense7.judge.reply import STATUSES, Reply, check_policy, read_reply
 from sense7.statistics.ground_truth import labels
 
 
 @pytest.mark.parametrize(
-    ("inside", "score", "label"),
+    ("inside", "authors", "label", "strict"),
     [
-        ("10", 1, 1),
-        ("7.5", 5, 5),
-        ("0.5", 5, 5),
-        ("9.25", 2, 2),
-        ("5.9", 5.9, 5),
-        ("3-4", 3, 3),
-        ("4/5", 4, 4),
-        ("-2", 2, 2),
-        ("3,5", 3, 3),
-        ("Score (1-5): 4", 1, 1),
-        ("Level 2: 5", 2, 2),
-        ("1.5", 1.5, 2),
-        ("2.5", 2.5, 2),
-        ("3.5", 3.5, 4),
-        ("4.5", 4.5, 4),
+        ("10", 1, 1, None),
+        ("7.5", 5, 5, None),
+        ("0.5", 5, 5, None),
+        ("9.25", 2, 2, None),
+        ("5.9", 5.9, 5, None),
+        ("3-4", 3, 3, None),
+        ("4/5", 4, 4, 4),
+        ("-2", 2, 2, None),
+        ("3,5", 3, 3, None),
+        ("Score (1-5): 4", 1, 1, None),
+        ("Level 2: 5", 2, 2, None),
+        ("1.5", 1.5, 2, 1.5),
+        ("2.5", 2.5, 2, 2.5),
+        ("3.5", 3.5, 4, 3.5),
+        ("4.5", 4.5, 4, 4.5),
     ],
 )
-def test_scores_are_those_of_the_authors_table(inside, score, label):
+def test_scores_are_those_of_the_authors_table_and_strictly_only_what_is_on_the_scale(inside, authors, label, strict):
     reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.score, reply.status) == (score, "ok")
-    assert labels(reply.score) == label
-    assert apply_policy(reply, "strict") == apply_policy(reply, "authors") == score
+    assert (reply.authors_score, labels(reply.authors_score)) == (authors, label)
+    assert (reply.score, reply.status) == (strict, "parse_failure" if strict is None else "ok")
 
 
 @pytest.mark.parametrize("inside", ["0", "6", "four", "", "\uff14", "\u0664"])  # full-width and Arabic 4
-def test_no_score_inside_is_a_parse_failure(inside):
+def test_no_score_by_either_rule_is_a_parse_failure(inside):
     reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.score, reply.status) == (None, "parse_failure")
-    assert reply.reason == f"no digit from 1 to 5 inside <S2>: {inside!r}"
-    assert (apply_policy(reply, "strict"), apply_policy(reply, "authors")) == (None, 3.0)
+    assert (reply.score, reply.authors_score, reply.status, reply.doubtful) == (None, 3.0, "parse_failure", False)
+    assert reply.reason == f"not one number from 1 to 5 inside <S2>: {inside!r}"
+
+
+@pytest.mark.parametrize(
+    ("inside", "authors"),
+    [
+        *[("85/100", 5), ("99.5", 5), ("100", 1), ("40%", 4), ("4 %", 4), ("8/10", 1), ("4/10", 4), ("1,000", 1)],
+        *[("\u22122", 2), ("Score -2", 2), ("+4", 4), ("Score-4", 4), ("<3", 3), ("at least \u2265 4", 4)],
+        *[("3 or 4", 3), ("3..5", 3), ("4 5", 4), ("4/4", 4), ("4/50", 4), ("4/5/5", 4), ("of 5", 5), ("4,0", 4)],
+        *[("4e1", 4), ("4x", 4), ("1.2.3", 1.2), (".5", 5), ("3\u00bd", 3), ("4\u00b2", 4), ("4 \uff15", 4)],
+    ],
+)
+def test_what_is_not_one_number_on_the_scale_is_no_score_and_doubtful(inside, authors):
+    reply = read_reply(f"<S2>{inside}</S2>")
+    assert (reply.score, reply.status, reply.authors_score) == (None, "parse_failure", authors)
+    assert reply.doubtful
+
+
+@pytest.mark.parametrize(
+    ("inside", "score"),
+    [
+        *[("4", 4), (" 4.5\n", 4.5), ("5.0", 5), ("1", 1), ("04", 4)],
+        *[("Score: 4", 4), ("4.", 4), ("**4**", 4), ("4, since it listens", 4), ("\u5f97\u52064\u5206", 4)],
+        *[("4 / 5", 4), ("4.5/5", 4.5), ("3 out of 5", 3), ("3 of 5 stars", 3), ("4 (4/5)", 4)],
+    ],
+)
+def test_one_number_on_the_scale_is_read_whatever_words_stand_around_it(inside, score):
+    reply = read_reply(f"<S2>{inside}</S2>")
+    assert (reply.score, reply.authors_score, reply.status) == (score, score, "ok")
+    assert reply.doubtful == (re.fullmatch(r"\s*[0-9.]*[0-9]\s*", inside) is None), "more than a bare score is doubtful"
+
+
+@pytest.mark.parametrize("tag", ["think", "Thinking", "REASONING"])
+@pytest.mark.parametrize(
+    ("text", "strict", "authors"),
+    [
+        ("<T>Perhaps <S2>1</S2>?</T><S2>5</S2>", 5, 1),
+        ("Perhaps <S2>1</S2>?</T><S2>5</S2>", 5, 1),  # some templates open the thinking before the reply
+        ("<T>a</T>b<T><S2>1</S2></T><S2>5</S2>", 5, 1),
+        ("<T>a<T>b</T><S2>1</S2></T><S2>5</S2>", 5, 1),
+        ("<S2>5</S2><T>or <S2>1</S2></T>", 5, 5),
+        ("<T>Perhaps <S2>1</S2>", None, 1),
+        ("<T>a</T>", None, 3),
+    ],
+)
+def test_thinking_is_removed_before_the_strict_reading_alone(tag, text, strict, authors):
+    reply = read_reply(text.replace("<T>", f"<{tag}>").replace("</T>", f"</{tag}>"))
+    assert (reply.score, reply.authors_score) == (strict, authors)
+    assert reply.doubtful == (strict != authors and (strict, authors) != (None, 3))
+
+
+def test_a_reply_that_was_still_thinking_is_truncated():
+    cut = read_reply("<think>Perhaps <S2>1</S2>", finish_reason="length")
+    assert (cut.status, cut.score, cut.authors_score) == ("truncated", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "authors"),
+    [
+        ("<S2>4</S2><S2>5</S2>", None, 4),
+        ("<S2>4</S2> no: <S2>10</S2>", None, 4),
+        ("<S2>4</S2> no: <S2>5", None, 4),
+        ("<S2><S2>4</S2>", None, 2),
+        ("<S2>4</S2> so <s2> 4.0 </s2>", 4, 4),
+    ],
+)
+def test_several_scores_have_to_agree(text, strict, authors):
+    reply = read_reply(text)
+    assert (reply.score, reply.authors_score) == (strict, authors)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +133,18 @@ def test_a_reply_without_a_score_says_why(text, reason):
     assert reply.text == (text or "")
 
 
-def test_tags_are_read_in_any_case_over_lines_and_the_first_wins():
-    assert read_reply("<s2>\n 4 \n</S2><S2>1</S2>").score == 4
-    assert read_reply("<S2>none</S2><S2>1</S2>").status == "parse_failure"
+def test_tags_are_read_in_any_case_over_lines_and_to_the_authors_the_first_wins():
+    assert read_reply("<s2>\n 4 \n</S2>").score == 4
+    assert read_reply("<s2>\n 4 \n</S2><S2>1</S2>").authors_score == 4
+    found = read_reply("<S2>none</S2><S2>1</S2>")
+    assert (found.status, found.authors_score) == ("parse_failure", 3)
 
 
 @pytest.mark.parametrize("decimals", ["4.\u0665", "4.", "4. 5", "4.x"])
 def test_decimals_are_ascii_digits_right_after_the_point(decimals):
-    assert read_reply(f"<S2>{decimals}</S2>").score == 4
+    found = read_reply(f"<S2>{decimals}</S2>")
+    assert found.authors_score == 4
+    assert found.score == (4 if decimals == "4." else None)
 
 
 def test_reasoning_is_the_first_s0_without_space_at_its_ends():
@@ -88,9 +158,12 @@ def test_a_plain_score_needs_no_remark(inside):
     assert read_reply(f"<S2>{inside}</S2>").reason == ""
 
 
-@pytest.mark.parametrize("inside", ["10", "Score (1-5): 4", "3-4", "5.9", "4/5"])
-def test_a_score_that_the_rule_may_have_misread_is_quoted(inside):
-    assert read_reply(f"<S2>{inside}</S2>").reason == f"more than a score from 1 to 5 inside <S2>: {inside!r}"
+def test_a_doubtful_reading_says_what_was_read():
+    assert read_reply("<S2>4/5</S2>").reason == "more than a score from 1 to 5 inside <S2>: '4/5'"
+    assert read_reply("<think><S2>1</S2></think><S2>5</S2>").reason == "the authors' rule reads 1"
+    assert read_reply("<think><S2></S2></think><S2>5</S2>").reason == "the authors' rule reads no score"
+    found = read_reply("<S2>Score (1-5): 4</S2>").reason
+    assert found == "not one number from 1 to 5 inside <S2>: 'Score (1-5): 4'; the authors' rule reads 1"
 
 
 def test_what_is_quoted_is_short():
@@ -115,6 +188,7 @@ def test_refusals_are_those_that_the_endpoint_calls_so():
         read_reply("<S2>4</S2>", finish_reason="content_filter"),
     ):
         assert (refused.status, refused.score) == ("refusal", None)
+        assert refused.authors_score == (4 if refused.text else 3), "to the authors there is nothing but the text"
     assert read_reply("", refusal="I can't help with that.").reason == "I can't help with that."
     assert "content filter" in read_reply("<S2>4</S2>", finish_reason="content_filter").reason
     assert read_reply("I'm sorry, but I can't rate this.").status == "parse_failure"
@@ -123,6 +197,7 @@ def test_refusals_are_those_that_the_endpoint_calls_so():
 def test_an_error_is_one_whatever_came_with_it():
     failed = read_reply("<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests")
     assert (failed.status, failed.score, failed.reason) == ("api_error", None, "429 too many requests")
+    assert failed.authors_score == 3, "to the authors there is no text"
     assert read_reply(None, error="").reason == "the request failed"
 
 
@@ -151,31 +226,22 @@ def test_any_reply_counts_to_the_authors_what_their_rule_gives(text):
     reply = read_reply(text)
     assert reply.status in STATUSES
     assert (reply.score is None) == (reply.status != "ok")
-    assert apply_policy(reply, "authors") == authors_rule(text)
-    assert apply_policy(reply, "strict") in (None, authors_rule(text))
+    assert reply.authors_score == authors_rule(text)
+    assert reply.doubtful or reply.score in (None, authors_rule(text))
 
 
-def test_many_tags_that_are_never_closed_take_no_time():
-    assert read_reply("<S2>" * 200_000).status == "parse_failure"
+@pytest.mark.parametrize("piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "4 ", "4/5 ", "4 of     "])
+def test_a_long_reply_takes_no_time(piece):
+    begun = time.perf_counter()
+    read_reply(f"<S2>{piece * 100_000}</S2>")
+    assert time.perf_counter() - begun < 5, "seconds, not minutes: no step is quadratic"
 
 
-@pytest.mark.parametrize("status", [status for status in STATUSES if status != "ok"])
-def test_every_unusable_status_is_missing_or_three(status):
-    assert apply_policy((4.0, status), "strict") is None
-    assert apply_policy((None, status), "authors") == 3.0
-
-
-@pytest.mark.parametrize("score", [None, float("nan"), np.nan])
-def test_a_score_that_is_missing_is_unusable_whatever_its_status(score):
-    assert [apply_policy((score, "ok"), policy) for policy in POLICIES] == [None, 3.0]
-
-
-def test_unknown_policies_and_statuses_are_refused():
+def test_unknown_policies_are_refused():
+    check_policy("strict")
     with pytest.raises(UserError, match="Choose strict or authors"):
-        apply_policy((4.0, "ok"), "lenient")
-    with pytest.raises(ValueError, match="no status of a reply: 'fine'"):
-        apply_policy((4.0, "fine"), "strict")
+        check_policy("lenient")
 
 
 def test_a_reply_is_a_value():
-    assert read_reply("<S2>4</S2>") == Reply("<S2>4</S2>", 4.0, "ok", "", None)
+    assert read_reply("<S2>4</S2>") == Reply("<S2>4</S2>", 4.0, 4.0, "ok", "", None, doubtful=False)

@@ -26,7 +26,7 @@ from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL, MANIFEST, Journal, read_journal
 from sense7.judge.logs import LOGS
 from sense7.judge.predictions import COLUMNS, read_predictions
-from sense7.judge.prompt import Prompt
+from sense7.judge.prompt import REQUEST, Prompt
 from sense7.judge.questions import Shots, questions_for
 from sense7.judge.run import bundle_logs, carry_out, plan_session
 from sense7.statistics.ground_truth import ground_truth
@@ -89,23 +89,38 @@ def test_the_request_is_the_authors_and_nothing_else(study_of, tmp_path):
     assert {asked.path for asked in server.asked} == {"/v1/chat/completions"}
     bodies = {asked.prompt: asked.body for asked in server.asked}
     for chat in chats(study):
-        assert bodies[f"Rate this: {chat}"] == {
+        expected = {
             "model": "judge",
             "messages": [
                 {"role": "system", "content": "You are a helpful AI assistant"},
                 {"role": "user", "content": f"Rate this: {chat}"},
             ],
-            "temperature": 0,
-            "top_p": 1,
+            "temperature": 0.0,
+            "top_p": 1.0,
             "max_tokens": 3000,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
         }
+        # As texts: to JSON 0 and 0.0 are two ways to write a number, and the authors' is 0.0.
+        assert json.dumps(bodies[f"Rate this: {chat}"], sort_keys=True) == json.dumps(expected, sort_keys=True)
+
+
+def test_parameters_that_an_endpoint_refuses_can_be_left_out(study_of, tmp_path):
+    omit = ["presence_penalty", "frequency_penalty"]
+    with Endpoint() as server:
+        ask(study_of(1), server, tmp_path / "out", omit=omit)
+        assert server.asked[0].body.keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
+        with pytest.raises(UserError, match=r"asked something else \(request: "):
+            ask(study_of(1), server, tmp_path / "out")
+        with pytest.raises(UserError, match=r"--omit max_tokens: can't be left out .*Choose of temperature"):
+            ask(study_of(1), server, tmp_path / "other", omit=["max_tokens"])
 
 
 @pytest.mark.parametrize("model", ["o3-mini", "gpt-5", "org/name:7b@main", "a model"])
 def test_no_models_name_changes_the_request(model, study_of, tmp_path):
     with Endpoint() as server:
         outcome = ask(study_of(1), server, tmp_path / "out", model=model)
-    assert server.asked[0].body.keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
+    assert server.asked[0].body.keys() == {"model", "messages", *REQUEST}
     assert server.asked[0].body["model"] == model
     assert read_predictions(outcome.paths[0]).frame["model"].tolist() == [model]
 

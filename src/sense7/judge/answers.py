@@ -1,6 +1,6 @@
 """What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 
@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.judge.questions import Questions
 from sense7.judge.reply import Reply, read_reply
 
-__all__ = ["FILTERED", "NOT_ASKED", "Answer", "filter_refusal", "now", "read_completion", "run_frame"]
+__all__ = ["FILTERED", "NOT_ASKED", "Answer", "add_answers", "filter_refusal", "now", "read_completion", "run_frame"]
 
 NOT_ASKED = "not asked"
 
@@ -186,16 +186,24 @@ def run_frame(
     Returns
     -------
     DataFrame
-        ``FRAME_COLUMNS`` of :mod:`sense7.judge.predictions`, without ``altered``.
+        ``FRAME_COLUMNS`` and ``READ_COLUMNS`` of :mod:`sense7.judge.predictions`, without ``altered``.
     """
     asked = questions.frame
     found = [
         answers.get(conversation) or Answer(conversation, run, sha256, error=lacking)
         for conversation, sha256 in zip(asked["conversation"], asked["request_sha256"], strict=True)
     ]
-    replies = [answer.reply for answer in found]
     frame = asked[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
-    frame["score"] = pd.Series([reply.score for reply in replies], dtype=float)
+    add_answers(frame, found)
+    return frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+
+
+def add_answers(frame: pd.DataFrame, found: Sequence[Answer]) -> None:
+    """Add to a frame with one row per conversation what was answered: columns of a frame of predictions."""
+    replies = [answer.reply for answer in found]
+    for name in ("score", "authors_score"):
+        frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=float)
+    frame["doubtful"] = pd.Series([reply.doubtful for reply in replies], dtype=bool)
     for name in ("status", "reason", "reasoning"):
         frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=object)
     copied = ("output", "returned_model", "system_fingerprint", "finish_reason")
@@ -203,7 +211,6 @@ def run_frame(
         frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=object)
     for name in ("seconds", "input_tokens", "output_tokens"):
         frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=float)
-    return frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
 
 
 def now() -> str:

@@ -23,7 +23,6 @@ from sense7.judge.answers import FILTERED, NOT_ASKED, Answer, filter_refusal, no
 from sense7.judge.endpoint import OPENAI_KEY, Endpoint
 from sense7.judge.journal import Journal
 from sense7.judge.logs import undisturbed
-from sense7.judge.prompt import REQUEST
 
 if TYPE_CHECKING:
     from sense7.judge.run import Plan
@@ -161,7 +160,7 @@ class Session:
         from inspect_ai.model import GenerateConfig, get_model
 
         plan = self.plan
-        config = GenerateConfig(**REQUEST, max_retries=plan.retries, max_connections=plan.concurrency)
+        config = GenerateConfig(**plan.questions.parameters, max_retries=plan.retries, max_connections=plan.concurrency)
         _register_provider(self)
         model = get_model(
             f"{_PROVIDER}/{plan.questions.model}", base_url=plan.endpoint.address, config=config, memoize=False

@@ -18,7 +18,7 @@ from sense7.judge.metrics import (
     over_runs,
     stability,
 )
-from sense7.judge.predictions import UNSTATED, prediction_files, read_predictions
+from sense7.judge.predictions import UNSTATED, prediction_files, read_files
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
@@ -29,10 +29,12 @@ __all__ = [
     "ABSENT",
     "HOW_TO_MAKE_THEM",
     "Detail",
+    "Judges",
     "by_judge",
     "chosen_judge",
     "compare",
     "detail",
+    "file_notes",
     "request_facts",
     "runs_at_hand",
     "titled",
@@ -54,11 +56,25 @@ _SAME = 1e-9
 _SHORT = 16
 _NOTHING = pd.DataFrame(
     {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
-    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status")}
+    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status", "doubtful")}
 )
 
 
-def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, pd.DataFrame]]:
+class Judges(dict[str, dict[str, pd.DataFrame]]):
+    """Judge -> run -> predictions, and what was noted when they were read.
+
+    Attributes
+    ----------
+    notes : dict of str
+        Name of a file -> what has to be known of it: why it was left out, or how it was read.
+    """
+
+    def __init__(self, runs: Mapping[str, dict[str, pd.DataFrame]], notes: Mapping[str, str]):
+        super().__init__(runs)
+        self.notes = dict(notes)
+
+
+def runs_at_hand(study: Study, folder: str | Path = "") -> Judges:
     """Read the predictions of every judge for a data set.
 
     Files that are called alike but for the number of the run are runs of one judge.
@@ -72,15 +88,16 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
 
     Returns
     -------
-    dict
+    Judges
         Judge -> run -> predictions with a row for every conversation of the study, in its order, with the study's
-        participants and ground truth. A conversation that the file lacks has no score.
+        participants and ground truth. A conversation that the file lacks has no score. A file without scores is left
+        out and named in the notes.
 
     Raises
     ------
     UserError
         If a file can't be read, holds conversations that are not of this data set, or was made when
-        their ground truth was another.
+        their ground truth was another; or if none of the files holds predictions.
 
     Examples
     --------
@@ -89,15 +106,24 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> dict[str, dict[str, p
     {}
     """
     judges: dict[str, dict[str, pd.DataFrame]] = {}
-    for path in prediction_files(folder) if folder else ():
-        found = read_predictions(path)
+    files, left_out = read_files(prediction_files(folder) if folder else ())
+    if left_out and not files:
+        named = ", ".join(path.name for path in left_out)
+        raise UserError(
+            f"{folder}: no file of predictions ({named}: without the column IS_EMPATHY). Give another folder."
+        )
+    notes = {path.name: why for path, why in left_out.items()}
+    for found in files:
+        path = found.path
         if nameless := int(found.frame["conversation"].isna().sum()):
             raise UserError(
                 f"{path.name}: column TaskId: blank in {nameless:,} of {count_of(len(found.frame), 'prediction')}, so "
                 "their conversations are not known. Give each row its TaskId."
             )
         judges.setdefault(found.judge, {})[found.name] = _aligned(study, found.frame, path.name)
-    return dict(sorted(judges.items()))
+        if found.notes:
+            notes[path.name] = "; ".join(found.notes)
+    return Judges(dict(sorted(judges.items())), notes)
 
 
 def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
@@ -233,6 +259,17 @@ def _absent(table: pd.DataFrame) -> pd.DataFrame:
         name: estimate_row(n=0, unit=row["unit"], method=row["method"], reason=ABSENT) for name, row in table.iterrows()
     }
     return estimate_table(rows, table.index.name)
+
+
+def file_notes(judges: Judges) -> pd.DataFrame:
+    """What has to be known of the files, one row per file; no row if there is nothing to know.
+
+    Examples
+    --------
+    >>> file_notes(Judges({}, {"notes.csv": "left out"})).to_dict("index")
+    {'notes.csv': {'note': 'left out'}}
+    """
+    return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
 
 
 def titled(table: pd.DataFrame) -> pd.DataFrame:

@@ -51,6 +51,8 @@ class Imported:
         Ids of replies to requests that these data and options do not make; they are left out.
     remarks : list of str
         What could not be written as it was.
+    doubtful : int
+        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
     """
 
     paths: list[Path]
@@ -59,6 +61,7 @@ class Imported:
     repeated: int
     foreign: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    doubtful: int = 0
 
 
 def custom_id(conversation: str, run: int, request_sha256: str) -> str:
@@ -132,7 +135,7 @@ def import_replies(
     runs : int, optional
         How many were exported; the highest that has a reply if not given.
     policy : {"strict", "authors"}
-        What IS_EMPATHY holds where there is no score.
+        Which reading of a reply IS_EMPATHY holds.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def import_replies(
             "Say with --runs how many runs were exported."
         )
     runs = runs or highest
-    written, remarks, statuses = [], [], Counter()
+    written, remarks, statuses, doubtful = [], [], Counter(), 0
     for run in range(1, runs + 1):
         of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
         frame = run_frame(questions, run, of_run, lacking=MISSING)
@@ -185,7 +188,8 @@ def import_replies(
         remarks += write_predictions(path, frame, policy=policy)
         written.append(path)
         statuses.update(frame["status"])
-    return Imported(written, statuses, runs * len(known) - len(answers), repeated, foreign, remarks)
+        doubtful += int(frame["doubtful"].sum())
+    return Imported(written, statuses, runs * len(known) - len(answers), repeated, foreign, remarks, doubtful)
 
 
 def _name(conversation: str, request_sha256: str) -> str:

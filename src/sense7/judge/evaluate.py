@@ -12,11 +12,19 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.files import reason
 from sense7.judge import metrics
+from sense7.judge.journal import JOURNAL, with_unfinished_runs
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.predictions import SKIPPED_WORD, Predictions, prediction_files, read_predictions
+from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_files
+from sense7.judge.score_scale import ScoreScale
 from sense7.statistics.bootstrap import ParticipantBootstrap
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
+
+
+_ABOUT_P = (
+    "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
+    "participant are not; the interval over participants doesn't."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +37,16 @@ class Evaluation:
         Name -> the file as read, in the order of evaluation.
     skipped : list of Path
         Files of folders that were passed over, as the authors' evaluation does.
+    left_out : dict of str
+        Further files of folders, which hold no predictions -> why they were left out.
     policy : str
-        What an unusable reply counts.
+        Which reading of a reply counts.
     bootstrap : ParticipantBootstrap
         Draws of the participants of all files.
     metrics : OverRuns
         Every metric per file, its mean over files and its spread.
+    spearman_p : dict of float
+        Name of a file -> see :func:`sense7.judge.metrics.spearman_p`.
     coverage, bounds : dict of DataFrame
         Name of a file -> see :func:`sense7.judge.metrics.coverage` and
         :func:`sense7.judge.metrics.missing_bounds` (of usable scores, whatever the policy).
@@ -46,9 +58,11 @@ class Evaluation:
 
     files: dict[str, Predictions]
     skipped: list[Path]
+    left_out: dict[Path, str]
     policy: str
     bootstrap: ParticipantBootstrap
     metrics: OverRuns
+    spearman_p: dict[str, float]
     coverage: dict[str, pd.DataFrame] = field(repr=False)
     bounds: dict[str, pd.DataFrame] = field(repr=False)
     confusion: pd.DataFrame = field(repr=False)
@@ -57,25 +71,27 @@ class Evaluation:
     notes: list[str]
 
     def rows(self) -> list[list[str]]:
-        """Return the authors' metrics as texts: a header, a row a file, and rows over files.
+        """Return the authors' metrics as texts: a header, one row per file, and rows over files.
 
         With several files: mean, interval of the mean over participants, and standard deviation over files; with
         one: its interval. "" where there is no value.
         """
         shown = ("coverage", *AUTHORS_METRICS)
-        table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS)]]
+        table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
         for name, found in self.metrics.runs.items():
-            table.append([name, f"{found.loc['accuracy', 'n']:,}", *(_number(found.loc[key]) for key in shown)])
+            p = self.spearman_p[name]
+            numbers = [*(_number(found.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
+            table.append([name, f"{found.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
-        interval = [f"{self.bootstrap.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown)]
+        interval = [f"{self.bootstrap.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
         if len(self.files) == 1:
             return [*table, interval]
         return [
             *table,
-            ["mean", n, *(_number(mean.loc[key]) for key in shown)],
+            ["mean", n, *(_number(mean.loc[key]) for key in shown), ""],
             interval,
-            ["sd over files", f"{len(self.files):,}", *(_number(spread.loc[key]) for key in shown)],
+            ["sd over files", f"{len(self.files):,}", *(_number(spread.loc[key]) for key in shown), ""],
         ]
 
     def further_rows(self) -> list[list[str]]:
@@ -100,7 +116,7 @@ class Evaluation:
 
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
-        parts = [_aligned(self.rows()), _aligned(self.further_rows())]
+        parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
         if len(self.bounds_rows()) > 1:
             parts.append("Worst and best, whatever the missing scores are\n" + _aligned(self.bounds_rows()))
         if len(self.files) > 1 and self.stability["n"].any():
@@ -126,6 +142,7 @@ class Evaluation:
                     "metrics": _records(self.metrics.runs[name]),
                     "coverage": _records(self.coverage[name]),
                     "bounds": _records(self.bounds[name]),
+                    "spearman_naive_p": None if math.isnan(self.spearman_p[name]) else self.spearman_p[name],
                 }
                 for name, predictions in self.files.items()
             ],
@@ -137,6 +154,7 @@ class Evaluation:
                 "confusion": self.confusion.to_numpy().tolist(),
             },
             "skipped": [str(path) for path in self.skipped],
+            "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
         }
         return json.dumps(content, indent=1, allow_nan=False)
@@ -146,6 +164,7 @@ def evaluate(
     paths: str | Path | Sequence[str | Path],
     *,
     policy: str = "strict",
+    score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
     confidence: float = 0.95,
@@ -156,9 +175,12 @@ def evaluate(
     ----------
     paths : path or sequence of paths
         Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
-        holds the word results, as the authors' evaluation does. A file that is named is always taken.
+        holds the word results, as the authors' evaluation does, and those without a column IS_EMPATHY. A file
+        that is named is always taken. A folder of an interrupted session gives the answers that it has so far.
     policy : {"strict", "authors"}
-        What an unusable reply counts: nothing, or 3.
+        Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
+    score_scale : ScoreScale, optional
+        See :func:`sense7.judge.predictions.read_predictions`.
     draws, seed, confidence : int, int, float
         Of the intervals over participants.
 
@@ -170,8 +192,8 @@ def evaluate(
     Raises
     ------
     UserError
-        If there is no file, or one can't be read, lacks IS_EMPATHY or ground-truth or has a TaskId twice; if
-        draws, confidence or policy are out of range.
+        If there is no file, or one can't be read, lacks IS_EMPATHY or ground-truth, has a TaskId twice or scores on
+        another scale; if draws, confidence or policy are out of range.
 
     Examples
     --------
@@ -188,7 +210,15 @@ def evaluate(
             f"these are {draws}, {confidence:g} and {seed}."
         )
     found, skipped = find_files(paths)
-    files = dict(zip(_names(found), map(read_predictions, found), strict=True))
+    given = _given(paths)
+    named = {path.absolute() for path in given if not path.is_dir()}
+    required = [path for path in found if path.absolute() in named]
+    read, left_out = read_files(found, required=required, score_scale=score_scale)
+    for folder in (path for path in given if path.is_dir()):
+        read = with_unfinished_runs(folder, read)
+    if not read:
+        raise _nothing(given, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
+    files = dict(zip(_names([one.path for one in read]), read, strict=True))
     frames = {
         name: one.frame.drop(columns="participant") if "participant" in one.absent else one.frame
         for name, one in files.items()
@@ -200,20 +230,22 @@ def evaluate(
     return Evaluation(
         files=files,
         skipped=skipped,
+        left_out=left_out,
         policy=policy,
         bootstrap=bootstrap,
         metrics=metrics.over_runs(frames, bootstrap, policy=policy),
+        spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
         coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
         bounds={
             name: metrics.missing_bounds(
-                frame["ground_truth"], metrics.counted_scores(frame), frame.get("participant"), bootstrap
+                frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
             )
             for name, frame in frames.items()
         },
         confusion=metrics.confusion(several, policy=policy),
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
-        notes=_notes(files, skipped, policy),
+        notes=_notes(files, skipped, left_out, policy),
     )
 
 
@@ -233,9 +265,9 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
     Raises
     ------
     UserError
-        If a path is not there or can't be listed, or no file is left.
+        If a path is not there or can't be listed, or no file is left and no folder is that of a session.
     """
-    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    given = _given(paths)
     found: dict[Path, Path] = {}
     skipped: dict[Path, Path] = {}
     for path in given:
@@ -249,15 +281,24 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
         for entry in entries:
             chosen = skipped if SKIPPED_WORD in str(entry.absolute()) else found
             chosen.setdefault(entry.absolute(), entry)
-    if not found:
+    if not found and not any((path / JOURNAL).exists() for path in given):
         what = ", ".join(map(str, given)) or "nothing"
         if skipped:
             raise UserError(
                 f"{what}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, and such files "
                 "of a folder are passed over, as the authors do. Name the files themselves, or move them."
             )
-        raise UserError(f"{what}: no file of predictions. Give .xlsx or .csv files, or folders that hold them.")
+        raise _nothing(given)
     return list(found.values()), [path for key, path in skipped.items() if key not in found]
+
+
+def _given(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+
+
+def _nothing(given: list[Path], why: str = "") -> UserError:
+    what = ", ".join(map(str, given)) or "nothing"
+    return UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -266,18 +307,22 @@ def _names(paths: list[Path]) -> list[str]:
     return [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
 
 
-def _notes(files: dict[str, Predictions], skipped: list[Path], policy: str) -> list[str]:
+def _notes(files: dict[str, Predictions], skipped: list[Path], left_out: dict[Path, str], policy: str) -> list[str]:
     notes = [f"{name}: {note}." for name, one in files.items() for note in one.notes]
     for name, one in files.items():
         failures = one.frame.loc[one.frame["score"].isna(), "status"].value_counts()
         if len(failures):
             counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
             notes.append(f"{name}: without a usable score: {counts}.")
+        doubtful = one.frame[one.frame["doubtful"]]
+        if len(doubtful):
+            notes.append(f"{name}: doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")
         untrue = int(one.frame["ground_truth"].isna().sum())
         if untrue:
             notes.append(f"{name}: rows without ground truth, left out: {untrue:,}.")
     if policy == "authors":
         notes.append("Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not.")
+    notes += [f"{path}: {why}." for path, why in left_out.items()]
     if skipped:
         notes.append(
             f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "

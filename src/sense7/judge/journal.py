@@ -3,7 +3,8 @@
 Beside inspect_ai's logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with
 it. inspect_ai's own cache does not serve here: it takes two conversations of the same words for
 one, never keeps a refusal by a content filter, and is shared by all sessions, so that a second would be a copy.
-``manifest.json`` says what was asked; a session that would ask something else is refused.
+``manifest.json`` says what was asked; a session that would ask something else is refused. It also lists the
+conversations with their ground truth, so that the answers of an interrupted session can be evaluated as they stand.
 """
 
 import contextlib
@@ -13,9 +14,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from sense7.errors import UserError
 from sense7.files import not_written, reason, write_whole
-from sense7.judge.answers import Answer
+from sense7.judge.answers import NOT_ASKED, Answer, add_answers
+from sense7.judge.predictions import UNSTATED, Predictions, prediction_path
 from sense7.judge.questions import Questions
 
 try:
@@ -23,10 +28,21 @@ try:
 except ImportError:  # Windows: there two sessions at once in one folder are not noticed
     fcntl = None
 
-__all__ = ["JOURNAL", "MANIFEST", "Answers", "Journal", "check_manifest", "read_journal", "write_manifest"]
+__all__ = [
+    "JOURNAL",
+    "MANIFEST",
+    "Answers",
+    "Journal",
+    "check_manifest",
+    "read_journal",
+    "with_unfinished_runs",
+    "write_manifest",
+]
 
 JOURNAL = "journal.jsonl"
 MANIFEST = "manifest.json"
+
+_PLANNED = ("conversation", "participant", "ground_truth")
 
 Answers = dict[tuple[str, int], Answer]
 """(conversation, run) -> answer."""
@@ -194,8 +210,8 @@ def check_manifest(folder: Path, manifest: Mapping) -> None:
         )
 
 
-def write_manifest(folder: Path, manifest: Mapping, about: Mapping) -> None:
-    """Write what is asked, unless that is there.
+def write_manifest(folder: Path, manifest: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
+    """Write what is asked. If that is there, only the list of conversations and the runs are brought up to date.
 
     Parameters
     ----------
@@ -203,6 +219,10 @@ def write_manifest(folder: Path, manifest: Mapping, about: Mapping) -> None:
         Of the session.
     manifest, about : mapping
         What a later session has to ask as well, and what is only good to know.
+    questions : Questions
+        The conversations.
+    runs : int
+        How often each is asked about.
 
     Raises
     ------
@@ -210,13 +230,77 @@ def write_manifest(folder: Path, manifest: Mapping, about: Mapping) -> None:
         If it can't be written.
     """
     path = folder / MANIFEST
-    if path.exists():
-        return
+    known = questions.frame[list(_PLANNED)].astype(object)
+    planned = {"runs": runs, **known.where(known.notna(), None).to_dict("list")}
     content = {"asked": dict(manifest), "about": dict(about)}
+    if path.exists():  # and holds the same, see check_manifest
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.get("planned") == planned:
+            return
+    content["planned"] = planned
     try:
         write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
         raise UserError(not_written(path, error)) from None
+
+
+def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predictions]:
+    """Add the runs of a session whose answers are in the journal and not, or not all, in a prediction file.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session; any other folder adds nothing.
+    read : list of Predictions
+        The prediction files so far.
+
+    Returns
+    -------
+    list of Predictions
+        A run from the journal stands in for its file, if there is one. A conversation that has not been asked about has
+        the status ``UNSTATED``; runs without an answer are left out.
+
+    Raises
+    ------
+    UserError
+        If the journal or the manifest can't be read, or the session is of an earlier version, which listed no
+        conversations, and nothing else is there.
+    """
+    answers, _ = read_journal(folder / JOURNAL)
+    if not answers:
+        return read
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        asked, planned = manifest["asked"], manifest.get("planned")
+        if planned is None and read:
+            return read
+        known = pd.DataFrame({name: pd.Series(planned[name], dtype=object) for name in _PLANNED})
+        known["ground_truth"] = known["ground_truth"].astype(float)
+        runs, model, prompt = planned["runs"], asked["model"], asked["prompt name"]
+        paths = {run: prediction_path(folder, model, prompt, run) for run in range(1, runs + 1)}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(
+            f"{path}: doesn't say which conversations were asked about, so that the answers beside it can't be "
+            "evaluated. Finish the session first: give the same `sense7 judge run` again."
+        ) from None
+    files = {one.path: one for one in read}
+    for run, place in paths.items():
+        own = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
+        answered = sum(answer.error is None for answer in own.values())
+        if not answered or (place in files and files[place].answered >= answered):
+            continue
+        found = [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in known["conversation"]]
+        frame = known.copy()
+        add_answers(frame, found)
+        # Not yet asked is no failure, and so no 3 to the authors.
+        frame.loc[[name not in own for name in known["conversation"]], ["status", "authors_score"]] = [UNSTATED, np.nan]
+        note = (
+            f"run {run:,} of {runs:,} was interrupted: {answered:,} of {len(known):,} answers so far, from {JOURNAL}; "
+            "the same `sense7 judge run` asks for the others"
+        )
+        files[place] = Predictions(place, place.stem, frame.assign(model=model, run=float(run)), frozenset(), [note])
+    return list(files.values())
 
 
 def require_same_requests(folder: Path, answers: Answers, questions: Questions, runs: int) -> None:

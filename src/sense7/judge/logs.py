@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sense7.errors import UserError
 from sense7.files import not_written, replacing
 from sense7.judge.answers import NOT_ASKED, Answer
-from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE
+from sense7.judge.prompt import SYSTEM_MESSAGE
 
 if TYPE_CHECKING:
     from sense7.judge.run import Plan
@@ -86,7 +86,7 @@ def write_log(plan: "Plan", run: int, answers: Mapping[str, Answer], *, lacking:
                 ),
                 model=model,
                 model_base_url=plan.endpoint.address,
-                model_generate_config=GenerateConfig(**REQUEST),
+                model_generate_config=GenerateConfig(**plan.questions.parameters),
                 config=EvalConfig(epochs=1),
                 packages={"inspect_ai": version("inspect_ai")},
                 metadata={"run": run, **plan.manifest, **plan.about},

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy import sparse, stats
 
 from sense7.errors import UserError
-from sense7.judge.predictions import UNSTATED
-from sense7.judge.reply import AUTHORS_DEFAULT, POLICIES, STATUSES
+from sense7.judge.predictions import UNSTATED, counted_scores
+from sense7.judge.reply import STATUSES
 from sense7.statistics.agreement import weighted_kappa
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -35,12 +35,12 @@ __all__ = [
     "OverRuns",
     "calibration",
     "confusion",
-    "counted_scores",
     "coverage",
     "label_metrics",
     "missing_bounds",
     "over_runs",
     "run_metrics",
+    "spearman_p",
     "stability",
 ]
 
@@ -176,42 +176,6 @@ METRICS: Mapping[str, _Metric] = {
 """Every metric by its key: how it is called, its unit, and how it is computed."""
 
 _COVERAGE = _Metric("coverage", SHARE, "share of the rows of the file with a usable score")
-
-
-def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
-    """Return the scores that count under a policy.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Predictions with ``score``, and with ``status`` if the policy is to matter.
-    policy : {"strict", "authors"}
-        What an unusable reply counts: nothing, or 3. A row whose status is unstated has none under either, as in
-        the authors' evaluation, which drops what is not a number.
-
-    Returns
-    -------
-    array of float
-        NaN where there is none.
-
-    Raises
-    ------
-    UserError
-        If there is no such policy.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"]})
-    >>> counted_scores(run).tolist(), counted_scores(run, "authors").tolist()
-    ([4.0, nan], [4.0, 3.0])
-    """
-    if policy not in POLICIES:
-        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-    score = frame["score"].to_numpy(dtype=float)
-    if "status" not in frame:
-        return score
-    failed = frame["status"].isin(STATUSES[1:]).to_numpy()
-    return np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
 
 
 class _Scored:
@@ -433,7 +397,7 @@ def run_metrics(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`. Coverage is that of usable scores under both.
+        See :func:`sense7.judge.predictions.counted_scores`. Coverage is that of usable scores under both.
 
     Returns
     -------
@@ -450,6 +414,34 @@ def run_metrics(
     """
     metrics = _metric_table(_scored(frame, policy), bootstrap)
     return pd.concat([coverage(frame, bootstrap).loc[["coverage"]], metrics]).rename_axis("metric")
+
+
+def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
+    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``.
+
+    It is naive: it takes every conversation for independent (t distribution, n - 2 degrees of freedom, n
+    conversations), which those of one participant are not. The interval over participants is free of that.
+
+    Parameters
+    ----------
+    frame, policy
+        See :func:`run_metrics`.
+
+    Returns
+    -------
+    float
+        Two-sided; NaN below three conversations, or where scores or ground truth are all the same.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [1.0, 2.0, 4.0, 3.0], "ground_truth": [1.0, 2.5, 3.0, 5.0]})
+    >>> round(spearman_p(run), 4)
+    0.2
+    """
+    scored = _scored(frame, policy)
+    if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
+        return np.nan
+    return float(stats.spearmanr(scored.score, scored.truth).pvalue)
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
@@ -470,7 +462,8 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     -------
     DataFrame
         Rows ``coverage`` (share of all rows, with or without ground truth), a count for each status and
-        ``unstated`` (no score, and the file does not say why), and ``without_ground_truth``. n: rows.
+        ``unstated`` (no score, and the file does not say why), ``without_ground_truth``, and ``doubtful`` (the two
+        rules read different scores, or more than a bare score: see :class:`sense7.judge.reply.Reply`). n: rows.
 
     Examples
     --------
@@ -487,6 +480,9 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     if "ground_truth" in frame:
         number = int(frame["ground_truth"].isna().sum())
         rows["without_ground_truth"] = _count(number, len(frame), "rows without ground truth")
+    if "doubtful" in frame:
+        number = int(frame["doubtful"].eq(True).sum())
+        rows["doubtful"] = _count(number, len(frame), "rows whose score is doubtful: see the column reason")
     return estimate_table(rows, "coverage")
 
 
@@ -572,7 +568,7 @@ def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "s
     frames : DataFrame or sequence of DataFrame
         Predictions of one run, or of several, whose counts are added.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -613,7 +609,7 @@ def calibration(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants, each with all their predictions.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -684,7 +680,7 @@ def over_runs(
     bootstrap : ParticipantBootstrap, optional
         Draws of the participants of all runs.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------
@@ -759,7 +755,7 @@ def stability(
     bootstrap : ParticipantBootstrap, optional
         Draws of participants.
     policy : {"strict", "authors"}
-        See :func:`counted_scores`.
+        See :func:`sense7.judge.predictions.counted_scores`.
 
     Returns
     -------

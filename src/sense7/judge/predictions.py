@@ -9,6 +9,7 @@ import hashlib
 import io
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,8 +17,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import one_line
-from sense7.judge.reply import AUTHORS_DEFAULT, STATUSES, apply_policy, read_reply
+from sense7.files import one_line, reading
+from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, check_policy, read_reply
+from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
+from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 from sense7.workbook.tables import read_text
 from sense7.workbook.values import as_name, as_number, as_text, is_blank
@@ -25,12 +28,17 @@ from sense7.workbook.values import as_name, as_number, as_text, is_blank
 __all__ = [
     "COLUMNS",
     "FRAME_COLUMNS",
+    "READ_COLUMNS",
     "SHEET",
     "SKIPPED_WORD",
     "UNSTATED",
+    "ForeignFile",
     "Predictions",
+    "counted_scores",
+    "files_to_copy",
     "prediction_files",
     "prediction_path",
+    "read_files",
     "read_predictions",
     "write_predictions",
 ]
@@ -69,9 +77,13 @@ COLUMNS = {
     "altered": "altered",
 }
 """Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
-OnlyChat differ, so both hold the conversation. ``policy`` says what IS_EMPATHY holds where there is no score."""
+OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
 
 FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
+READ_COLUMNS = ("authors_score", "doubtful")
+"""What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
+(Output) that both are read from."""
+
 NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
 NAMES = ("conversation", "participant")
 COUNTED = ("run", "input_tokens", "output_tokens")
@@ -96,6 +108,11 @@ _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]|^\.")
 _UNSAFE_OR_HYPHEN = re.compile(rf"{_UNSAFE.pattern}|-")
 _LONGEST_PART = 80
+_SLACK = 1e-9
+
+
+class ForeignFile(UserError):
+    """A table without scores: in a folder of predictions it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +126,11 @@ class Predictions:
     name : str
         Its name without the ending.
     frame : DataFrame
-        A row a conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
-        (as judged, whatever the policy of the file; NaN if there is none), status (one of ``STATUSES``, or
+        One row per conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
+        (by the strict rule, whatever the policy of the file; NaN if there is none), status (one of ``STATUSES``, or
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
-        if blank), further texts (None if blank).
+        if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
+        score and status, see :func:`counted_scores`) and doubtful.
     absent : frozenset of str
         Columns of the frame that the file does not have.
     notes : list of str
@@ -129,6 +147,11 @@ class Predictions:
     def judge(self) -> str:
         """Its name without the number of the run, which is what the runs of one judge have in common."""
         return _RUN.sub("", self.name)
+
+    @property
+    def answered(self) -> int:
+        """Rows for which the judge gave an answer, usable or not."""
+        return int((~self.frame["status"].isin(("api_error", UNSTATED))).sum())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -186,6 +209,19 @@ def prediction_files(folder: str | Path) -> list[Path]:
     return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
 
 
+def files_to_copy(folder: str | Path) -> list[Path]:
+    """What has to be copied for the predictions of a folder to be read elsewhere: its files, and their scales.
+
+    Raises
+    ------
+    OSError
+        If there is no such folder, or it can't be listed.
+    """
+    files = prediction_files(folder)
+    scales = Path(folder) / SCALES
+    return [*files, *([scales] if files and scales.exists() else [])]
+
+
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """A key by which iter2 comes before iter10."""
     parts = re.split(r"([0-9]+)", name)
@@ -200,10 +236,10 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
     path : path
         Where the file is to be.
     frame : DataFrame
-        ``FRAME_COLUMNS``, of which only conversation, participant, score and status are required; a
-        row a conversation, in the order of sheet Tasks.
+        ``FRAME_COLUMNS`` and ``READ_COLUMNS``, of which only conversation, participant, score and status are
+        required; one row per conversation, in the order of sheet Tasks.
     policy : {"strict", "authors"}
-        What IS_EMPATHY is where there is no score: blank, or 3.
+        By which rule IS_EMPATHY is read, see :func:`counted_scores`; blank where there is no score.
 
     Returns
     -------
@@ -218,7 +254,7 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
         If the path holds the word results, or the file can't be written.
     ValueError
         If the frame lacks a required column, or has an unknown one, an unknown status, a usable reply
-        without a score, or a conversation twice or blank.
+        without a score or with one off the scale, or a conversation twice or blank.
 
     Examples
     --------
@@ -238,8 +274,8 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
             "such files. Choose another folder or name."
         )
     _require_writable(frame)
-    cells = {name: [_cell(value, name) for value in frame[name]] for name in frame}
-    scores = [apply_policy(pair, policy) for pair in zip(cells["score"], cells["status"], strict=True)]
+    scores = [_cell(score, "score") for score in counted_scores(frame, policy)]
+    cells = {name: [_cell(value, name) for value in frame[name]] for name in frame if name not in READ_COLUMNS}
     altered = [[remark] if remark else [] for remark in cells.get("altered", [None] * len(frame))]
     counts: Counter[tuple[str, str]] = Counter()
     for name in LONG_TEXTS:
@@ -259,21 +295,66 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
     return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
 
 
-def read_predictions(path: str | Path) -> Predictions:
+def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
+    """Return the scores that count under a policy.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Predictions with ``score``; with ``status`` and ``authors_score`` if the policy is to matter.
+    policy : {"strict", "authors"}
+        The strict reading, none for an unusable reply; or the authors': ``authors_score``, where that is missing
+        the score, and 3 for an unusable reply. A row whose status is unstated has none under either, as in the
+        authors' evaluation, which drops what is not a number.
+
+    Returns
+    -------
+    array of float
+        NaN where there is none.
+
+    Raises
+    ------
+    UserError
+        If there is no such policy.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [4.0, np.nan, np.nan], "status": ["ok", "refusal", "parse_failure"]})
+    >>> run["authors_score"] = [4.0, np.nan, 1.0]
+    >>> counted_scores(run).tolist(), counted_scores(run, "authors").tolist()
+    ([4.0, nan, nan], [4.0, 3.0, 1.0])
+    """
+    check_policy(policy)
+    score = frame["score"].to_numpy(dtype=float)
+    failed = frame["status"].isin(STATUSES[1:]).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
+    score = np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
+    if policy == "strict" or "authors_score" not in frame:
+        return score
+    read = frame["authors_score"].to_numpy(dtype=float)
+    return np.where(np.isnan(read), score, read)
+
+
+def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None) -> Predictions:
     """Read a file of predictions, be it of this project or of the authors, .xlsx or .csv.
 
     Of a workbook the sheet ``results`` is read, or else the first. IS_EMPATHY and ground-truth have to be
     there. What is not a finite number in them is missing, and counted in the notes; TRUE is no number.
 
-    A file without the column status does not say which scores are the authors' default for an unusable
-    reply. Where its column Output is seen to hold the replies (every usable one has the score of its row),
-    a score of 3 beside an unusable reply is taken for the default: its status is the reply's. A row
-    without a score has the status ``UNSTATED`` there.
+    IS_EMPATHY holds the reading by one rule; the other is read from the reply in the column Output, where
+    that is whole and IS_EMPATHY is one of its two readings. So a file counts under either policy what it would count
+    had it been written under that policy. Where Output does not hold the reply, both readings are IS_EMPATHY.
+
+    A file without the column status is read so only if Output is seen to hold the replies (every number that can be
+    read from one is the score of its row): a 3 beside a reply without a score is then the authors' default. A
+    row without a score has the status ``UNSTATED`` there.
 
     Parameters
     ----------
     path : path
         The file.
+    score_scale : ScoreScale, optional
+        On which scale the scores of a file without statuses are; what its folder declares if not given (see
+        :mod:`sense7.judge.score_scale`), else 1 to 5.
 
     Returns
     -------
@@ -283,8 +364,11 @@ def read_predictions(path: str | Path) -> Predictions:
     Raises
     ------
     UserError
-        If the file can't be read, lacks a column that is needed or has one twice, or has a TaskId
-        twice or an unknown status.
+        If the file can't be read, lacks a column that is needed or has one twice, has a TaskId
+        twice or an unknown status, or numbers that are not on its scale (IS_EMPATHY: 1 to below 6, which is what the
+        authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
+    ForeignFile
+        If no column is called IS_EMPATHY or nearly so.
     """
     path = Path(path)
     is_csv = path.suffix.casefold() == ".csv"
@@ -292,23 +376,91 @@ def read_predictions(path: str | Path) -> Predictions:
     where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
     places = _places(sheet, where)
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
+    given, policy = (
+        [None if title not in places else row[places[title]] for row in rows.values()]
+        for title in ("IS_EMPATHY", "policy")
+    )
     frame = pd.DataFrame(index=range(len(rows)))
     for name in FRAME_COLUMNS:
         place = next((places[title] for title, known in COLUMNS.items() if known == name and title in places), None)
         cells = [None] * len(rows) if place is None else [row[place] for row in rows.values()]
         frame[name] = _column(name, cells)
-    notes = [note for title in EVALUATED if (note := _not_numbers(rows, title, places[title]))]
     _require_distinct(frame["conversation"], list(rows), where)
-    if "status" in places:
+    stated = "status" in places
+    if stated:
         _require_statuses(frame["status"], list(rows), where)
-        notes += _drop_scores_of_failures(frame)
+    scale = None if stated else score_scale or declared_scale(path)
+    notes = []
+    if scale:
+        frame["score"], note = scale.rescale(given, list(rows), f"{where}, column IS_EMPATHY")
+        notes.append(note)
     else:
-        notes += _infer_statuses(frame)
+        require_authors_scale(given, list(rows), f"{where}, column IS_EMPATHY", "" if stated else path)
+    _require_truths(frame["ground_truth"], list(rows), where)
+    notes += [
+        note
+        for title, numbers in (("IS_EMPATHY", frame["score"]), ("ground-truth", frame["ground_truth"]))
+        if (note := _not_numbers(rows, title, places[title], numbers))
+    ]
+    frame["authors_score"], frame["doubtful"] = np.nan, False
+    if stated:
+        notes += _drop_scores_of_failures(frame, np.array([name == "authors" for name in policy], dtype=bool))
+    else:
+        frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
+    if not scale:
+        notes += _read_outputs(frame, stated=stated)
     run = _RUN.search(path.stem)
     if "run" not in places and run:
         frame["run"] = float(run[1])
     absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in places}
     return Predictions(path, path.stem, frame, absent, notes)
+
+
+def read_files(
+    paths: Sequence[Path], *, required: Collection[Path] = (), score_scale: ScoreScale | None = None
+) -> tuple[list[Predictions], dict[Path, str]]:
+    """Read files of folders, leaving out those that hold no predictions.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        As :func:`prediction_files` gives them.
+    required : collection of Path
+        Those that may not be left out.
+    score_scale : ScoreScale, optional
+        See :func:`read_predictions`.
+
+    Returns
+    -------
+    found : list of Predictions
+        In the order given.
+    left_out : dict of str
+        Path -> why it was left out.
+
+    Raises
+    ------
+    UserError
+        As :func:`read_predictions`. A file that can't be read is left out only if it is a .csv whose first line
+        does not name IS_EMPATHY: of any other it is not known that it holds no predictions.
+    """
+    found, left_out = [], {}
+    for path in paths:
+        try:
+            found.append(read_predictions(path, score_scale=score_scale))
+        except UserError as error:
+            if path in required or not (isinstance(error, ForeignFile) or _names_no_score(path)):
+                raise
+            left_out[path] = f"left out, since it holds no column {EVALUATED[0]}"
+    return found, left_out
+
+
+def _names_no_score(path: Path) -> bool:
+    """Whether the first line of a .csv file is there and does not name the score."""
+    if path.suffix.casefold() != ".csv":
+        return False
+    with reading(path) as stream:
+        line = stream.readline(2**16).replace(b"\0", b"")  # UTF-16 has a zero in each letter
+    return bool(line.strip()) and EVALUATED[0].encode() not in line.upper()
 
 
 def _file_part(text: str, *, hyphens: bool) -> str:
@@ -326,13 +478,17 @@ def _bytes(text: str) -> bytes:
 
 def _require_writable(frame: pd.DataFrame) -> None:
     missing = [name for name in REQUIRED if name not in frame]
-    unknown = [name for name in frame if name not in FRAME_COLUMNS]
+    unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
     if strange := sorted(set(frame["status"]) - set(STATUSES), key=str):
         raise ValueError(f"unknown statuses: {strange}")
     if (frame["score"].isna() & (frame["status"] == "ok")).any():
         raise ValueError("a prediction is ok and has no score")
+    if not (known := frame.loc[frame["status"] == "ok", "score"].astype(float)).between(LOWEST, HIGHEST).all():
+        raise ValueError(
+            f"scores are from {LOWEST:g} to {HIGHEST:g}; these run from {known.min():g} to {known.max():g}"
+        )
     if frame["conversation"].isna().any() or frame["conversation"].duplicated().any():
         raise ValueError("a conversation is blank or there twice")
 
@@ -385,7 +541,8 @@ def _places(sheet: Sheet, where: str) -> dict[str, int]:
     for title in EVALUATED:
         if title not in header:
             present = ", ".join(filter(None, header)) or "none"
-            raise UserError(
+            foreign = not any(EVALUATED[0].casefold() in cell.casefold() for cell in header)
+            raise (ForeignFile if foreign else UserError)(
                 f"{where}: the column {title} is missing (columns present: {present}). "
                 f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
             )
@@ -409,14 +566,30 @@ def _number(cell) -> float | None:
     return number if number is not None and np.isfinite(number) else None
 
 
-def _not_numbers(rows: dict[int, list], title: str, place: int) -> str:
+def _not_numbers(rows: dict[int, list], title: str, place: int, numbers: pd.Series) -> str:
     """Say which cells of a column are neither blank nor numbers; "" if there are none."""
-    found = [(number, row[place]) for number, row in rows.items() if not is_blank(row[place])]
-    found = [(number, cell) for number, cell in found if _number(cell) is None]
+    found = [
+        (number, row[place])
+        for (number, row), read in zip(rows.items(), numbers, strict=True)
+        if np.isnan(read) and not is_blank(row[place])
+    ]
     if not found:
         return ""
     number, cell = found[0]
-    return f"{title}: {len(found):,} not a number, counted as missing; the first is {cell!r} in row {number:,}"
+    cells = count_of(len(found), "cell")
+    return f"{title}: {cells} not a number, counted as missing; the first is {cell!r} in row {number:,}"
+
+
+def _require_truths(truths: pd.Series, numbers: list[int], where: str) -> None:
+    """Refuse ground truth off the scale; means of levels may miss its ends by an error of floating point."""
+    off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
+    if off.any():
+        index = off.idxmax()
+        raise UserError(
+            f"{where}, column ground-truth, row {numbers[index]:,}: {truths[index]:g} is off the scale from {LOWEST:g} "
+            f"to {HIGHEST:g}, as are {off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's "
+            f"ratings: write it on the scale from {LOWEST:g} to {HIGHEST:g}."
+        )
 
 
 def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) -> None:
@@ -441,30 +614,50 @@ def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> No
         )
 
 
-def _drop_scores_of_failures(frame: pd.DataFrame) -> list[str]:
-    """What IS_EMPATHY holds for an unusable reply is the policy's, not the judge's."""
-    frame.loc[frame["status"] != "ok", "score"] = np.nan
+def _drop_scores_of_failures(frame: pd.DataFrame, by_authors: np.ndarray) -> list[str]:
+    """What IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing."""
+    failed = frame["status"] != "ok"
+    frame["authors_score"] = frame["score"].where(failed & by_authors)
+    frame.loc[failed, "score"] = np.nan
     lacking = (frame["status"] == "ok") & frame["score"].isna()
     if not lacking.any():
         return []
     frame.loc[lacking, "status"] = UNSTATED
-    return [f"status: {lacking.sum():,} are ok without a score, counted as missing"]
+    return [f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"]
 
 
-def _infer_statuses(frame: pd.DataFrame) -> list[str]:
-    """Statuses for a file without them; see :func:`read_predictions`."""
-    score, output = frame["score"], frame["output"]
-    frame["status"] = pd.Series(np.where(score.notna(), "ok", UNSTATED), dtype=object)
-    replies = [read_reply(text) for text in output]
-    usable = np.array([reply.status == "ok" for reply in replies], dtype=bool) & score.notna().to_numpy()
-    own = np.array([np.nan if reply.score is None else reply.score for reply in replies], dtype=float)
-    if not usable.any() or (own[usable] != score[usable]).any():
+def _may_be_cut(text: str) -> bool:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2 >= LONGEST_TEXT - 1  # one less: half a pair is dropped
+
+
+def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
+    """Read the replies in the column Output by both rules; see :func:`read_predictions`."""
+    replies = {
+        row: read_reply(text, finish_reason=finish)
+        for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True))
+        if (text or not stated) and not _may_be_cut(text or "")
+    }
+    names = ("score", "authors_score", "status", "reason", "doubtful")
+    columns = {name: frame[name].to_numpy(copy=True) for name in names}
+    score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
+    scored = {row: reply for row, reply in replies.items() if status[row] == "ok"}
+    taken = {row: reply for row, reply in scored.items() if score[row] in (reply.score, reply.authors_score)}
+    numbers = {row for row, reply in scored.items() if reply.score is not None or reply.doubtful}
+    if not stated and (not numbers or numbers - taken.keys()):
         return []
-    # The score of a cut text may have been cut away.
-    whole = np.array([len((text or "").encode("utf-16-le", "surrogatepass")) // 2 < LONGEST_TEXT for text in output])
-    defaults = np.flatnonzero(np.isnan(own) & (score == AUTHORS_DEFAULT) & whole)
-    for row in defaults:
-        frame.loc[row, ["score", "status", "reason"]] = [np.nan, replies[row].status, replies[row].reason]
-    if not len(defaults):
-        return []
-    return [f"IS_EMPATHY: {len(defaults):,} are the default 3 of an unusable reply, as the column Output shows"]
+    defaults = sum(reply.score is None and not reply.doubtful for reply in taken.values())
+    unread = sum(reply.score is None and reply.doubtful for reply in taken.values())
+    taken |= {row: reply for row, reply in replies.items() if status[row] in ("parse_failure", "truncated")}
+    for name, values in columns.items():
+        for row, reply in taken.items():
+            values[row] = np.nan if (value := getattr(reply, name)) is None else value
+    for row in np.flatnonzero(status == "refusal"):
+        if row in replies:
+            columns["authors_score"][row] = replies[row].authors_score
+    frame[list(columns)] = pd.DataFrame(columns, index=frame.index)
+    said = "of an unusable reply, as the column Output shows"
+    notes = [f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {said}"] if defaults else []
+    if unread:
+        rows = count_of(unread, "row")
+        notes.append(f"IS_EMPATHY: {rows} with a number {said}; it counts under the policy authors alone")
+    return notes

@@ -8,13 +8,22 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import reason
 
-__all__ = ["CHAT", "DEFAULT_MODEL", "EXAMPLES", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
+__all__ = ["CHAT", "DEFAULT_MODEL", "EXAMPLES", "OMITTABLE", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
 
-REQUEST = {"temperature": 0, "top_p": 1, "max_tokens": 3000}
-"""The only parameters of a request: no penalties, no seed."""
+REQUEST = {
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "max_tokens": 3000,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
+"""The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
+
+OMITTABLE = tuple(name for name in REQUEST if name != "max_tokens")
+"""Parameters that can be left out for endpoints that refuse them."""
 
 DEFAULT_MODEL = "gpt-4o"
 

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from sense7.errors import UserError
 from sense7.judge.chat import chats
-from sense7.judge.prompt import EXAMPLES, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESSAGE, Prompt
 from sense7.statistics.ground_truth import ground_truth
 from sense7.study import Study
 
@@ -73,6 +74,8 @@ class Questions:
         it has none), chat (its JSON), prompt (the user message), request_sha256 (of the body).
     sha256 : str
         Of all requests of the study, also of those beyond a limit.
+    parameters : dict
+        Of every request: ``REQUEST`` of :mod:`sense7.judge.prompt`, less what was omitted.
     """
 
     model: str
@@ -80,10 +83,11 @@ class Questions:
     shots: Shots
     frame: pd.DataFrame = field(repr=False)
     sha256: str
+    parameters: Mapping
 
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
-        return request_body(self.model, self._texts[conversation])
+        return request_body(self.model, self._texts[conversation], self.parameters)
 
     def request_sha256(self, conversation: str) -> str:
         """Hash of the body."""
@@ -100,17 +104,17 @@ class Questions:
         object.__setattr__(self, "_digests", dict(zip(names, self.frame["request_sha256"], strict=True)))
 
 
-def request_body(model: str, prompt: str) -> dict:
-    """Return a request as the authors send it: nothing is added to it, and nothing left out.
+def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
+    """Return a request as the authors send it: nothing is added to it, and nothing left out by default.
 
     Examples
     --------
     >>> body = request_body("gpt-4o", "Rate this.")
-    >>> [message["role"] for message in body.pop("messages")], body
-    (['system', 'user'], {'model': 'gpt-4o', 'temperature': 0, 'top_p': 1, 'max_tokens': 3000})
+    >>> [message["role"] for message in body.pop("messages")], list(body)
+    (['system', 'user'], ['model', 'temperature', 'top_p', 'max_tokens', 'presence_penalty', 'frequency_penalty'])
     """
     messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
-    return {"model": model, "messages": messages, **REQUEST}
+    return {"model": model, "messages": messages, **parameters}
 
 
 def digest(body: dict) -> str:
@@ -119,7 +123,13 @@ def digest(body: dict) -> str:
 
 
 def questions_for(
-    study: Study, prompt: Prompt, model: str, *, shots: Shots | None = None, limit: int | None = None
+    study: Study,
+    prompt: Prompt,
+    model: str,
+    *,
+    shots: Shots | None = None,
+    limit: int | None = None,
+    omit: Collection[str] = (),
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into the prompt.
 
@@ -135,6 +145,8 @@ def questions_for(
         Which examples; none if not given.
     limit : int, optional
         How many conversations, the first of sheet Tasks; all if not given.
+    omit : collection of str
+        Parameters of the request (``OMITTABLE``) that are left out, for endpoints that refuse them.
 
     Returns
     -------
@@ -144,8 +156,11 @@ def questions_for(
     Raises
     ------
     UserError
-        If the model has no name, there is no such kind of shots, or the prompt has no place for examples.
+        If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
     """
+    if strange := sorted(set(omit) - set(OMITTABLE)):
+        raise UserError(f"--omit {strange[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
+    parameters = {name: value for name, value in REQUEST.items() if name not in omit}
     shots = shots or Shots()
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
@@ -170,7 +185,7 @@ def questions_for(
     frame["ground_truth"] = ground_truth(study.turns, frame["conversation"]).to_numpy()
     frame["chat"] = said.to_numpy()
     frame["prompt"] = [prompt.fill(said[name], examples[name]) for name in frame["conversation"]]
-    frame["request_sha256"] = [digest(request_body(model, text)) for text in frame["prompt"]]
+    frame["request_sha256"] = [digest(request_body(model, text, parameters)) for text in frame["prompt"]]
     named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
     total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
-    return Questions(model, prompt, shots, frame.head(limit) if limit else frame, total)
+    return Questions(model, prompt, shots, frame.head(limit) if limit else frame, total, parameters)

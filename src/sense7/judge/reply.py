@@ -1,27 +1,40 @@
-"""What a judge answered: the score in it, or why there is none."""
+"""What a judge answered: the score in it, or why there is none.
 
-import math
+Every reply is read twice: by the strict rule of this project, and by the authors' rule. See :func:`read_reply`.
+"""
+
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from sense7.errors import UserError
 
-__all__ = ["POLICIES", "STATUSES", "Reply", "apply_policy", "read_reply"]
+__all__ = ["POLICIES", "STATUSES", "Reply", "check_policy", "read_reply"]
 
 STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error")
 """What became of a request; only the first has a score."""
 
 POLICIES = ("strict", "authors")
-"""What an unusable reply counts: nothing (strict), or the middle of the scale (authors)."""
+"""Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""
 
 AUTHORS_DEFAULT = 3.0
+
+LOWEST, HIGHEST = 1.0, 5.0
+"""Ends of the scale."""
 
 # ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
 _OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
 _CLOSE = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
-_SCORE = re.compile(r"[1-5](?:\.[0-9]+)?")
-_PLAIN = re.compile(r"\s*(?:[1-4](?:\.[0-9]+)?|5(?:\.0+)?)\s*")
+_THINKING = re.compile(r"<(/?)(?:think|thinking|reasoning)\s*>", re.IGNORECASE | re.ASCII)
+_AUTHORS_SCORE = re.compile(r"[1-5](?:\.[0-9]+)?")
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_OF_FIVE = re.compile(r"\s*(?:/|(?:out )?of)\s*5(?![0-9.,]*[0-9])", re.IGNORECASE)
+_BARE = re.compile(r"\s*[0-9]+(?:\.[0-9]+)?\s*")
+_NOT_BEFORE = re.compile(r"[A-Za-z_.,/+\-\u2010-\u2015\u2212]$|(?:[<>≤≥]|\bof)\s*$")
+_NOT_AFTER = re.compile(r"[A-Za-z_/]|\.[A-Za-z_]|\s*[%\u2030]")
 _LONGEST_QUOTE = 60
+_LOOK_BACK = 20
 
 
 @dataclass(frozen=True)
@@ -33,31 +46,43 @@ class Reply:
     text : str
         As it came; "" if nothing came.
     score : float or None
-        1 up to below 6; None if there is no usable score.
+        By the strict rule, 1 to 5; None if there is no usable score.
+    authors_score : float
+        By the authors' rule, 1 up to below 6; 3 for whatever that rule can't read.
     status : str
-        One of ``STATUSES``.
+        One of ``STATUSES``, by the strict rule.
     reason : str
-        Why there is no score. For a usable reply "", unless more than a score from 1 to 5 stands where the
-        score was read: then what stood there, since the rule may have misread it.
+        Why there is no score. For a usable reply "", unless the reading is doubtful: then what was read.
     reasoning : str or None
         Text inside the first S0; None if there is none.
+    doubtful : bool
+        Whether one of the rules found a number and the other another or none, or more than a bare score stands
+        where the score was read.
     """
 
     text: str
     score: float | None
+    authors_score: float
     status: str
     reason: str
     reasoning: str | None
+    doubtful: bool = False
 
 
 def read_reply(
     text: str | None, *, finish_reason: str | None = None, refusal: str | None = None, error: str | None = None
 ) -> Reply:
-    """Find the score in a reply by the authors' rule, or say why there is none.
+    """Read the score of a reply by both rules, or say why there is none.
 
-    The score is the first match of a digit from 1 to 5 with optional decimals (ASCII digits) inside the first
-    ``<S2>..</S2>``, tags without regard to case. So 10 is 1, 7.5 is 5 and ``Score (1-5): 4`` is 1, as
-    it is to the authors; ``reason`` then quotes what was read.
+    Strict rule: thinking is removed first (``<think>``, ``<thinking>``, ``<reasoning>``, to the closing tag or
+    the end; a closing tag without an opening one ends thinking that began before the text). What remains has one or
+    more ``<S2>..</S2>``, and all numbers inside them are one and the same number from 1 to 5, with or without
+    decimals after a point. Words may stand around it; ``4/5`` and ``4 out of 5`` are 4. No score is read from a number
+    off the scale, two different numbers, a range, a decimal comma, a percentage or a number with a sign.
+
+    Authors' rule: the first match of a digit from 1 to 5 with optional decimals (ASCII digits) inside the first
+    ``<S2>..</S2>`` of the whole text, tags without regard to case; 3 if there is none. So 10 is 1, 7.5 is 5 and
+    ``Score (1-5): 4`` is 1.
 
     Parameters
     ----------
@@ -69,7 +94,7 @@ def read_reply(
     refusal : str, optional
         The model's words of refusal, where the endpoint gives them apart from the text.
     error : str, optional
-        What went wrong with the request, if anything.
+        What went wrong with the request, if anything. The authors' rule then has no text to read.
 
     Returns
     -------
@@ -78,82 +103,121 @@ def read_reply(
 
     Notes
     -----
-    Source of the rule: the authors' script that makes the predictions (official release).
+    Source of the authors' rule: their script that makes the predictions (official release).
 
     Examples
     --------
     >>> read_reply("<S0>Kind.</S0> <S2>4.5</S2>").score
     4.5
-    >>> read_reply("<S2>four</S2>").reason
-    "no digit from 1 to 5 inside <S2>: 'four'"
+    >>> reply = read_reply("<S2>10</S2>")
+    >>> reply.score, reply.authors_score
+    (None, 1.0)
+    >>> reply.reason
+    "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
     """
     text = text or ""
     reasoning = _inside("S0", text)
     reasoning = None if reasoning is None else reasoning.strip()
+    found = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
+    authors_score = AUTHORS_DEFAULT if found is None else float(found[0])
 
-    def unusable(status: str, reason: str) -> Reply:
-        return Reply(text, None, status, reason, reasoning)
+    def reply(status: str, reason: str = "", score: float | None = None) -> Reply:
+        read = "no score" if found is None else f"{authors_score:g}"
+        differs = score != (None if found is None else authors_score)
+        said = "; ".join(filter(None, (reason, f"the authors' rule reads {read}" if differs else "")))
+        return Reply(text, score, authors_score, status, said, reasoning, differs or bool(score and reason))
 
     if error is not None:
-        return unusable("api_error", error or "the request failed")
+        return reply("api_error", error or "the request failed")
     if refusal:
-        return unusable("refusal", refusal)
+        return reply("refusal", refusal)
     if finish_reason == "content_filter":
-        return unusable("refusal", "stopped by the endpoint's content filter")
-    inside = _inside("S2", text)
-    match = _SCORE.search(inside or "")
-    if match:
-        doubt = "" if _PLAIN.fullmatch(inside) else f"more than a score from 1 to 5 inside <S2>: {_quoted(inside)}"
-        return Reply(text, float(match[0]), "ok", doubt, reasoning)
+        return reply("refusal", "stopped by the endpoint's content filter")
+    answer = _without_thinking(text)
+    blocks, whole = _blocks(answer)
+    scores = [_score_in(block) for block in blocks]
+    if not whole or not blocks:
+        problem = _why_no_block(text, answer)
+    elif None in scores:
+        problem = f"not one number from 1 to 5 inside <S2>: {_quoted(blocks[scores.index(None)])}"
+    elif len(set(scores)) > 1:
+        problem = f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
+    else:
+        odd = next((block for block in blocks if not _BARE.fullmatch(block)), None)
+        said = "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {_quoted(odd)}"
+        return reply("ok", said, scores[0])
     if finish_reason == "length":
-        return unusable("truncated", "cut off at the limit of tokens before a usable score")
-    return unusable("parse_failure", _why_no_score(text, inside))
+        return reply("truncated", "cut off at the limit of tokens before a usable score")
+    return reply("parse_failure", problem)
 
 
-def apply_policy(reply: Reply | tuple[float | None, str], policy: str) -> float | None:
-    """Return the score that a reply counts under a policy.
-
-    Parameters
-    ----------
-    reply : Reply or tuple
-        A reply, or its score and status.
-    policy : {"strict", "authors"}
-        What an unusable reply counts: None (strict), or 3 (authors).
+def check_policy(policy: str) -> None:
+    """Refuse what is no policy.
 
     Raises
     ------
     UserError
         If there is no such policy.
-
-    Examples
-    --------
-    >>> apply_policy((None, "refusal"), "strict"), apply_policy((None, "refusal"), "authors")
-    (None, 3.0)
     """
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-    score, status = (reply.score, reply.status) if isinstance(reply, Reply) else reply
-    if status not in STATUSES:
-        raise ValueError(f"no status of a reply: {status!r}")
-    if status == "ok" and score is not None and not math.isnan(score):
-        return float(score)
-    return AUTHORS_DEFAULT if policy == "authors" else None
+
+
+def _without_thinking(text: str) -> str:
+    """A reply without what the model thought before it answered."""
+    kept: list[str] = []
+    start, thinking = 0, False
+    for tag in _THINKING.finditer(text):
+        closes = bool(tag[1])
+        if not thinking and not closes:
+            kept.append(text[start : tag.start()])
+        elif not thinking:
+            kept.clear()
+        start, thinking = tag.end(), not closes
+    return "".join([*kept, "" if thinking else text[start:]])
+
+
+def _blocks(text: str) -> tuple[list[str], bool]:
+    """Texts inside S2, and whether the last of them is closed."""
+    blocks, end = [], 0
+    while opening := _OPEN["S2"].search(text, end):
+        closing = _CLOSE["S2"].search(text, opening.end())
+        if closing is None:
+            return blocks, False
+        blocks.append(text[opening.end() : closing.start()])
+        end = closing.end()
+    return blocks, True
+
+
+def _score_in(inside: str) -> float | None:
+    """The one number from 1 to 5 in the text of an S2; None if there is none, or any other beside it."""
+    if any(unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()):
+        return None  # such as a half or a full-width digit
+    scores, end = set(), 0
+    while found := _NUMBER.search(inside, end):
+        before = inside[max(0, found.start() - _LOOK_BACK) : found.start()]
+        of_five = _OF_FIVE.match(inside, found.end())
+        end = of_five.end() if of_five else found.end()
+        if not _DECIMAL.fullmatch(found[0]) or _NOT_BEFORE.search(before) or _NOT_AFTER.match(inside, end):
+            return None
+        scores.add(float(found[0]))
+    return scores.pop() if len(scores) == 1 and LOWEST <= min(scores) <= HIGHEST else None
 
 
 def _inside(tag: str, text: str) -> str | None:
     """Text inside the first pair of tags; None if there is none."""
-    # Not one lazy pattern, which would search to the end anew from every opening tag that is never closed.
+    # Not one lazy pattern, which would search to the end again from every opening tag that is never closed.
     opening = _OPEN[tag].search(text)
     closing = _CLOSE[tag].search(text, opening.end()) if opening else None
     return text[opening.end() : closing.start()] if closing else None
 
 
-def _why_no_score(text: str, inside: str | None) -> str:
+def _why_no_block(text: str, answer: str) -> str:
     if not text.strip():
         return "the reply is empty"
-    if inside is not None:
-        return f"no digit from 1 to 5 inside <S2>: {_quoted(inside)}"
-    return "<S2> is not closed" if _OPEN["S2"].search(text) else "no <S2> in the reply"
+    if _OPEN["S2"].search(answer):
+        return "<S2> is not closed"
+    return "no <S2> in the reply" if answer == text else "no <S2> in the reply after its thinking"
 
 
 def _quoted(text: str) -> str:

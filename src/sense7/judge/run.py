@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,9 +25,9 @@ from sense7.judge.journal import (
 )
 from sense7.judge.logs import bundle_logs, log_path, require_extra, write_log
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path, write_predictions
-from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.questions import Questions, Shots, questions_for
-from sense7.judge.reply import POLICIES
+from sense7.judge.reply import check_policy
 from sense7.study import Study
 
 __all__ = ["Outcome", "Plan", "Tally", "bundle_logs", "carry_out", "plan_session"]
@@ -58,7 +58,7 @@ class Plan:
     backoff : float
         Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
     policy : str
-        What prediction files hold where there is no score.
+        Which reading of a reply prediction files hold.
     manifest, about : dict
         What a later session in this folder has to ask as well, and what is only good to know.
     """
@@ -97,6 +97,8 @@ class Outcome:
         What could not be written as it was.
     stopped : str
         Why not all calls were sent; "" if all were.
+    doubtful : int
+        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
     """
 
     paths: list[Path]
@@ -104,6 +106,7 @@ class Outcome:
     tally: Tally
     remarks: list[str]
     stopped: str = ""
+    doubtful: int = 0
 
 
 def plan_session(
@@ -116,6 +119,7 @@ def plan_session(
     prompt: Prompt | None = None,
     shots: Shots | None = None,
     limit: int | None = None,
+    omit: Collection[str] = (),
     prices: Prices | None = None,
     policy: str = "strict",
     concurrency: int = 10,
@@ -140,12 +144,12 @@ def plan_session(
         How often each conversation is asked about: each run is asked anew, at temperature 0 too.
     prompt : Prompt, optional
         The companion's own if not given.
-    shots, limit
+    shots, limit, omit
         See :func:`sense7.judge.questions.questions_for`.
     prices : Prices, optional
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
-        What IS_EMPATHY holds where there is no score.
+        Which reading of a reply IS_EMPATHY holds.
     concurrency, timeout, retries, backoff
         See :class:`Plan`.
 
@@ -161,8 +165,7 @@ def plan_session(
         that are not this session's.
     """
     folder = Path(folder)
-    if policy not in POLICIES:
-        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
+    check_policy(policy)
     for name, value, least in (("runs", runs, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
         if value < least:
             raise UserError(f"{name} is {value}. Give a number from {least}.")
@@ -175,7 +178,7 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit)
+    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
     provenance = study.provenance
     manifest = {
         "model": model,
@@ -184,7 +187,7 @@ def plan_session(
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "system message": SYSTEM_MESSAGE,
-        "request": dict(REQUEST),
+        "request": dict(questions.parameters),
         "shots": questions.shots.to_dict(),
         "requests": questions.sha256,
     }
@@ -246,12 +249,12 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
     with Journal.open(plan.folder / JOURNAL) as journal:
         check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
-        write_manifest(plan.folder, plan.manifest, plan.about)
+        write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
         session = Session(plan, journal, progress or (lambda tally: None))
         if session.pending:
             session.run()
         asked = {run for _, run in session.pending}
-        paths, remarks, statuses = [], [], Counter()
+        paths, remarks, statuses, doubtful = [], [], Counter(), 0
         for run in range(1, plan.runs + 1):
             answers = {name: answer for (name, number), answer in journal.answers.items() if number == run}
             lacking = session.stopped or NOT_ASKED
@@ -259,6 +262,7 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
             remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
             paths.append(plan.path(run))
             statuses.update(frame["status"])
+            doubtful += int(frame["doubtful"].sum())
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
-    return Outcome(paths, statuses, session.tally, remarks, session.stopped)
+    return Outcome(paths, statuses, session.tally, remarks, session.stopped, doubtful)

@@ -27,7 +27,7 @@ import yaml
 from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written
-from sense7.judge.predictions import prediction_files
+from sense7.judge.predictions import files_to_copy
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
@@ -229,7 +229,8 @@ def build_edition(
     if judged and study is not None:
         from sense7.judge.at_hand import runs_at_hand  # statistics, likewise
 
-        runs_at_hand(study, judged[0].parent)
+        for file, note in runs_at_hand(study, judged[0].parent).notes.items():
+            say(f"{file}: {note}")
     with _naming_the_mend(place), under_way(place.parent, cache, KEPT_IN_CACHE):
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
@@ -321,7 +322,7 @@ def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
     folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
     if given is not None and not folder.is_dir():
         raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
-    files = prediction_files(folder) if folder.is_dir() else []
+    files = files_to_copy(folder) if folder.is_dir() else []
     if given is not None and not files:
         raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
     return files

@@ -26,7 +26,7 @@ from pathlib import Path
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.files import one_line, reason
-from sense7.judge.predictions import prediction_files
+from sense7.judge.predictions import files_to_copy
 from sense7.loading import load
 from sense7.pipeline import execute
 from sense7.pipeline.build import (
@@ -142,7 +142,7 @@ def verify_edition(
     folder = _find(root, edition)
     facts = _facts(folder)
     made = facts["made"]
-    judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
+    judged = files_to_copy(folder / "predictions") if (folder / "predictions").is_dir() else []
     given = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
     if judged:
         given["predictions"] = "../predictions"

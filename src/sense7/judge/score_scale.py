@@ -1,0 +1,232 @@
+"""On which scale a judge's scores are: the declaration, its file, and what is refused without one.
+
+By the authors' rule a score is at least 1 and below 6. Anything else in a file of predictions is on another scale, or
+written in another way (percent signs, decimal commas); taken as it is, it would give figures that mean nothing. The
+scale is declared by ``sense7 judge evaluate --score-scale``, which keeps it in ``score_scales.yml`` beside the
+predictions; whatever reads them later finds it there.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import not_written, parse_yaml, reading, write_whole
+from sense7.judge.reply import HIGHEST, LOWEST
+from sense7.workbook.values import as_number, is_blank
+
+__all__ = ["SCALES", "ScoreScale", "declare_scale", "declared_scale", "require_authors_scale"]
+
+SCALES = "score_scales.yml"
+"""File of a folder of predictions: name of a file -> the scale of its scores."""
+
+_HEAD = "# Scales of the scores in these files, worst score first; written by: sense7 judge evaluate --score-scale\n"
+_ABOVE_AUTHORS = 6.0
+_END = r"-?[0-9]+(?:\.[0-9]+)?"
+_SCALE = re.compile(rf"\s*({_END})\s*-\s*({_END})\s*")
+_OTHERWISE = re.compile(r"\s*([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(%?)\s*")
+_USUAL = ("0-1", "0-4", "1-7", "0-10", "0-100")
+
+
+@dataclass(frozen=True)
+class ScoreScale:
+    """A scale from its worst score to its best; the best may be the lower number.
+
+    Attributes
+    ----------
+    worst, best : float
+        Its ends, which are rescaled to 1 and 5.
+    """
+
+    worst: float
+    best: float
+
+    @classmethod
+    def of(cls, text: str) -> "ScoreScale":
+        """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``.
+
+        Raises
+        ------
+        UserError
+            If it is none.
+
+        Examples
+        --------
+        >>> ScoreScale.of("0-100"), str(ScoreScale.of("5-1"))
+        (ScoreScale(worst=0.0, best=100.0), '5-1')
+        """
+        found = _SCALE.fullmatch(text)
+        worst, best = map(float, found.groups()) if found else (0.0, 0.0)
+        if worst == best:
+            raise UserError(f"{text!r} is no scale of scores. Give its worst and its best score, such as 0-100 or 1-7.")
+        return cls(worst, best)
+
+    def __str__(self):
+        return f"{self.worst:g}-{self.best:g}"
+
+    def rescale(self, cells: list, numbers: list[int], where: str) -> tuple[pd.Series, str]:
+        """Rescale cells linearly to 1..5: ``1 + 4 (x - worst) / (best - worst)``.
+
+        A decimal comma is read as a point. A percent sign is left out, or divides by 100 where no end of the scale is
+        beyond 1. What is no number is missing.
+
+        Parameters
+        ----------
+        cells : list
+            Of a column.
+        numbers : list of int
+            Row of each in its file.
+        where : str
+            Names the column in messages.
+
+        Returns
+        -------
+        scores : Series of float
+            NaN where there is none.
+        note : str
+            What was done, with the mean as it was given.
+
+        Raises
+        ------
+        UserError
+            If a number is beyond the scale.
+
+        Examples
+        --------
+        >>> scores, note = ScoreScale.of("0-100").rescale([75, "50 %", "12,5", "none"], [2, 3, 4, 5], "column A")
+        >>> scores.tolist()
+        [4.0, 3.0, 1.5, nan]
+        >>> note
+        'IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 45.83'
+        """
+        given = pd.Series([self._number(cell) for cell in cells], dtype=float)
+        low, high = sorted((self.worst, self.best))
+        off = given.notna() & ~given.between(low, high)
+        if off.any():
+            index = off.idxmax()
+            raise UserError(
+                f"{where}, row {numbers[index]:,}: {cells[index]!r} is off the scale {self}, as are {off.sum():,} of "
+                f"{given.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
+            )
+        mean = f"; their mean as given is {given.mean():.4g}" if given.notna().any() else ""
+        scores = LOWEST + (HIGHEST - LOWEST) * (given - self.worst) / (self.best - self.worst)
+        return scores, f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+
+    def _number(self, cell) -> float:
+        number, percent = _read(cell)
+        return number / 100 if percent and max(abs(self.worst), abs(self.best)) <= 1 else number
+
+
+def _read(cell) -> tuple[float, bool]:
+    """The number of a cell, however it is written, and whether it has a percent sign; NaN if there is none."""
+    number = as_number(cell)
+    if number is None and isinstance(cell, str) and (found := _OTHERWISE.fullmatch(cell)):
+        return float(found[1].replace(",", ".")), bool(found[2])
+    return (np.nan if number is None else number), False
+
+
+def require_authors_scale(cells: list, numbers: list[int], where: str, path: Path | str = "") -> None:
+    """Refuse scores that the authors' rule can't have given: below 1, from 6 on, with a percent sign or a comma.
+
+    Parameters
+    ----------
+    cells, numbers, where
+        See :meth:`ScoreScale.rescale`.
+    path : path
+        The file, if its scale can be declared; "" if it can't.
+
+    Raises
+    ------
+    UserError
+        With what was seen, and the option that would read it.
+
+    Examples
+    --------
+    >>> require_authors_scale([1, 5.9, "4", "no score", None], [2, 3, 4, 5, 6], "column A")
+    """
+    read = [np.nan if is_blank(cell) else _read(cell)[0] for cell in cells]
+    off = [
+        place
+        for place, (cell, number) in enumerate(zip(cells, read, strict=True))
+        if not np.isnan(number) and (as_number(cell) is None or not LOWEST <= number < _ABOVE_AUTHORS)
+    ]
+    if not off:
+        return
+    known = [number for number in read if not np.isnan(number)]
+    low, high = min(known), max(known)
+    message = (
+        f"{where}, row {numbers[off[0]]:,}: {cells[off[0]]!r} is no score on the scale from {LOWEST:g} to {HIGHEST:g}, "
+        f"as are {len(off):,} of {len(known):,}; the scores run from {low:g} to {high:g}."
+    )
+    if not path:
+        raise UserError(f"{message} Write them on the scale from {LOWEST:g} to {HIGHEST:g}.")
+    if all(LOWEST <= number <= HIGHEST for number in known) and "%" not in "".join(map(str, cells)):
+        guess = f"{LOWEST:g}-{HIGHEST:g}"
+    else:
+        fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.worst <= low and high <= scale.best)
+        guess = next(map(str, fitting), f"{low:g}-{high:g}")
+    raise UserError(
+        f"{message} Declare their scale, worst score first; if it is {guess}: "
+        f"sense7 judge evaluate {path} --score-scale {guess}"
+    )
+
+
+def declared_scale(path: Path) -> ScoreScale | None:
+    """Return the scale that a file's folder declares for it; None if it declares none.
+
+    Raises
+    ------
+    UserError
+        If the declarations can't be read.
+    """
+    known = _declarations(path.parent)
+    return ScoreScale.of(known[path.name]) if path.name in known else None
+
+
+def declare_scale(paths: Iterable[Path], scale: ScoreScale) -> list[Path]:
+    """Keep the scale of files beside them; return the files of declarations.
+
+    Raises
+    ------
+    UserError
+        If one can't be read or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "judge-prompt-iter1.csv"
+    >>> [declared.name for declared in declare_scale([path], ScoreScale.of("0-10"))]
+    ['score_scales.yml']
+    >>> declared_scale(path)
+    ScoreScale(worst=0.0, best=10.0)
+    """
+    by_folder: dict[Path, dict[str, str]] = {}
+    for path in paths:
+        by_folder.setdefault(path.parent, _declarations(path.parent))[path.name] = str(scale)
+    for folder, known in by_folder.items():
+        lines = "".join(f"{json.dumps(name)}: {json.dumps(text)}\n" for name, text in sorted(known.items()))
+        try:
+            write_whole(folder / SCALES, _HEAD + lines)
+        except OSError as error:
+            raise UserError(not_written(folder / SCALES, error)) from None
+    return [folder / SCALES for folder in by_folder]
+
+
+def _declarations(folder: Path) -> dict[str, str]:
+    path = folder / SCALES
+    if not path.exists():
+        return {}
+    with reading(path) as stream:
+        content = stream.read()
+    try:
+        known = parse_yaml(content.decode("utf-8-sig"))
+    except ValueError:
+        known = None
+    if not isinstance(known, dict) or not all(isinstance(part, str) for pair in known.items() for part in pair):
+        raise UserError(f"{path}: not a list of files and scales. Write lines such as: judge-iter1.csv: 0-100")
+    return known
