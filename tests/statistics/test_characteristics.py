@@ -195,7 +195,7 @@ def test_without_a_sheet_everything_says_so(minimal_sheets):
 def told_by_everything(minimal_sheets):
     """Twenty-four participants whose mean rating is a step function of their age, and told by their group."""
     people = [f"P{number:02d}" for number in range(24)]
-    ratings = [value for number in range(24) for value in (None, ("poor", "fair", "good", "Very good")[number % 4]) * 2]
+    ratings = [value for number in range(24) for value in (None, ("poor", "neutral", "good", "Very good")[number % 4]) * 2]
     return parse_sheets(
         minimal_sheets(
             conversations=24,

@@ -254,7 +254,7 @@ def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(mini
 
 @pytest.mark.parametrize("conversations", [1, 2, 3])
 def test_few_conversations_give_reasons(minimal_sheets, conversations):
-    ratings = [None, "poor", None, "Very good", None, "good", None, "fair"] * 4
+    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral"] * 4
     names = ("EmpathyOverall", "Affective")
     messages = dict.fromkeys(names, ratings[: 4 * conversations])
     study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))

@@ -223,7 +223,7 @@ DEGENERATE = {
         {"messages": {"EmpathyOverall": [None, "poor", None, "poor", None, "good", None, "very good"] * 2}},
         "some conditions were always rated at least as high as the others: the odds ratio is not finite",
     ),
-    "three participants": ({"messages": {"EmpathyOverall": [None, "poor", None, "good", None, "fair"] * 3}}, None),
+    "three participants": ({"messages": {"EmpathyOverall": [None, "poor", None, "good", None, "neutral"] * 3}}, None),
 }
 
 

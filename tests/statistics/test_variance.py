@@ -302,7 +302,7 @@ def test_parts_that_the_design_cannot_tell_apart_say_so(shared, ieval):
 
 
 def varied(minimal_sheets, conversations, **changes):
-    ratings = [None, "poor", None, "Very good", None, "good", None, "fair", None, "good", None, "good"] * 4
+    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral", None, "good", None, "good"] * 4
     messages = dict.fromkeys(("EmpathyOverall", "Affective"), ratings[: 4 * conversations])
     return parse_sheets(minimal_sheets(conversations=conversations, messages=messages, **changes))
 
@@ -347,7 +347,7 @@ def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(m
 
 def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
     # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
-    words = ("poor", "fair", "good", "Very good")
+    words = ("poor", "neutral", "good", "Very good")
     study = parse_sheets(
         minimal_sheets(
             conversations=24,
