@@ -437,7 +437,7 @@ SCARCE = {
     ),
     "few conversations": (
         study_of(range(8), TRUTHS[:8], SAID[:8], ANSWERS[:8]),
-        dict.fromkeys(FITTED, "8 conversations are too few") | {"own mean": "no participant has two"},
+        dict.fromkeys(FITTED, "8 conversations: too few") | {"own mean": "no participant has two"},
     ),
     "three conversations": (
         study_of(range(3), [3, 4, 5]),

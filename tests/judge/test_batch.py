@@ -246,9 +246,9 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     answered = write(tmp_path / "output.jsonl", [reply(request) for request in requests[:6]] + [reply(requests[0])])
     errors = write(tmp_path / "errors.jsonl", [expired(requests[6]), reply({"custom_id": "mine"})])
     said = invoke("import", answered, errors, "--data", data, "--out", tmp_path / "out")
-    assert "1 requests without a reply" in said.stderr
-    assert "1 further replies to the same request left out" in said.stderr
-    assert "1 replies to other requests left out; the first is 'mine'" in said.stderr
+    assert "1 request without a reply" in said.stderr
+    assert "1 further reply to the same request left out" in said.stderr
+    assert "1 reply to other requests left out; the first is 'mine'" in said.stderr
     assert "2 runs; api_error 2, ok 6" in said.stderr
     assert [len(read_predictions(path).frame) for path in said.stdout.split()] == [4, 4]
 

@@ -247,7 +247,7 @@ def test_reasons_name_what_does_not_vary(minimal_sheets):
     assert reason("constant ratings of turns").endswith("is the same in every conversation")
     assert reason("constant outcome") == "post-task empathy does not vary"
     assert reason("two turns each").endswith("can't be told apart in this data set")
-    assert reason("three conversations") == "only 3 conversations of 2 participants have both"
+    assert reason("three conversations") == "only 3 conversations of 2 participants with both"
 
 
 def test_few_participants_have_no_clustered_interval(shared):
