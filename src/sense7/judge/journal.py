@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, reason, write_whole
 from sense7.judge.answers import Answer
@@ -244,3 +245,6 @@ def require_same_requests(folder: Path, answers: Answers, questions: Questions, 
 def _brief(value) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text
+
+
+check_arguments(globals())

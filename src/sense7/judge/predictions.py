@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.reply import AUTHORS_DEFAULT, STATUSES, apply_policy, read_reply
@@ -468,3 +469,6 @@ def _infer_statuses(frame: pd.DataFrame) -> list[str]:
     if not len(defaults):
         return []
     return [f"IS_EMPATHY: {len(defaults):,} are the default 3 of an unusable reply, as the column Output shows"]
+
+
+check_arguments(globals())

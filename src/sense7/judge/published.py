@@ -21,6 +21,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.metrics import METRICS, SHARE, confusion, label_metrics
 from sense7.sources import SOURCES, is_fetched, part_files
@@ -446,3 +447,6 @@ def _absent(found: Panel, keys, index: str = "metric", metric: str = "") -> pd.D
 
 def _absent_row(found: Panel, unit: str, method: str) -> dict:
     return estimate_row(n=0, unit=unit, method=method, reason=found.reason)
+
+
+check_arguments(globals())

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 
 __all__ = ["POLICIES", "STATUSES", "Reply", "apply_policy", "read_reply"]
@@ -159,3 +160,6 @@ def _why_no_score(text: str, inside: str | None) -> str:
 def _quoted(text: str) -> str:
     text = " ".join(text.split())
     return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..")
+
+
+check_arguments(globals())

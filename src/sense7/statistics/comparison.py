@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -746,3 +747,6 @@ def _test_row(effect: float, n: int, unit: str, method: str, reason: str) -> dic
     if not np.isfinite(effect):
         return estimate_row(n=n, unit=unit, method="rank test", reason=reason)
     return estimate_row(effect, n=n, unit=unit, method=method)
+
+
+check_arguments(globals())

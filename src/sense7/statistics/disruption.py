@@ -7,6 +7,7 @@ numbers on the same data; so all of them are computed side by side.
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
@@ -206,3 +207,6 @@ def _standardised(sums: np.ndarray) -> np.ndarray:
 
 
 _COMPARISONS = {"between": _between, "within": _within, "mixed": _mixed}
+
+
+check_arguments(globals())

@@ -8,6 +8,7 @@ would make any turn look better or worse than it is.
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES, POOR
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -163,3 +164,6 @@ def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: in
     if not reason:
         method += f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

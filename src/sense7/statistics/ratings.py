@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import ABSENT, RATED, Study
@@ -131,3 +132,6 @@ def level_counts(study: Study) -> pd.DataFrame:
     return pd.DataFrame.from_dict(counts, orient="index", columns=[1, 2, 3, 4, 5, "not rated", "absent"]).rename_axis(
         "rating"
     )
+
+
+check_arguments(globals())

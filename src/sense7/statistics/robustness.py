@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES, cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -433,3 +434,6 @@ _COMPUTE = {
     "poor_turn_d": _poor_turn,
     "relational_applicability": _applicability,
 }
+
+
+check_arguments(globals())

@@ -20,6 +20,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.words import FEWEST_PEOPLE, NO_COMMENTS, commented_turns, terms_of, typical_in_length
@@ -354,7 +355,7 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
     tried = [number for number in NUMBERS if number <= most]
     # By one thread: sums come out alike on every machine, and threads only get in the way of matrices so small.
     with threadpool_limits(limits=1, user_api="blas"):
-        weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.names.get_indexer(used["participant"])]
+        weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.codes(used["participant"])]
         curves = _stability_curves(used["terms"].tolist(), vocabulary, tried, weights[:RESAMPLINGS], bootstrap.seed)
         place, p = farthest_above(curves)
         number = tried[place]
@@ -525,3 +526,6 @@ def _quotations(comments: pd.DataFrame, topic: pd.Series, loading: pd.Series, co
         nobody = "everybody who wrote one is quoted already" if (topic == place).any() else "there is none"
         texts.append(chosen["comment"].iloc[0] if len(chosen) else nobody)
     return texts
+
+
+check_arguments(globals())

@@ -10,6 +10,7 @@ import unicodedata
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import POOR
 from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table
@@ -375,3 +376,6 @@ def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     level = [LEVELS[int(level) - 1] for level in chosen["level"]]
     shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
     return shown.set_index(pd.RangeIndex(1, len(shown) + 1, name="number"))
+
+
+check_arguments(globals())
