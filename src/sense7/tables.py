@@ -170,7 +170,7 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
     >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
     'Rated turns; mean; percentile interval'
     """
-    require_estimates("estimates", "table", table)
+    require_estimates("estimates", "table", table, optional=["method"])  # may stand in the index
     if table.empty:
         return Sentence("There is nothing to show.")
     if np.isfinite(table["low"].astype(float)).any() and "interval" not in caption.casefold():

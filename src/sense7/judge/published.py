@@ -86,13 +86,15 @@ class ConversationBootstrap(ParticipantBootstrap):
     """Draws of conversations instead of participants, and called so.
 
     For a panel, in which every rater rated every conversation: its raters are few and fixed, and
-    what a rater says of two conversations is taken as independent.
+    what a rater says of two conversations is taken as independent. A panel that is not here has no conversations.
 
     Examples
     --------
     >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
     '95% percentile interval, 1,000 resamplings of conversations'
     """
+
+    may_be_empty = True
 
     @property
     def description(self) -> str:

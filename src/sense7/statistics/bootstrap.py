@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -192,8 +193,11 @@ class ParticipantBootstrap:
     seed: int = 0
     confidence: float = 0.95
 
+    may_be_empty: ClassVar[bool] = False
+    """Whether there may be none to resample."""
+
     def __post_init__(self):
-        _require_participants(self.participants)
+        _require_participants(self.participants, self.may_be_empty)
         _require_number("draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000")
         _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
         # Neither end: an interval of no or of all values is none.
@@ -548,18 +552,18 @@ def _shown(name: object) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _require_participants(participants: object) -> None:
+def _require_participants(participants: object, may_be_empty: bool) -> None:
     """Refuse what is no sequence of participants' names."""
     wanted = "ParticipantBootstrap wants the participant of each unit, such as study.conversations['participant']"
     if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
         raise UserError(f"{wanted}; got {described(participants)}.")
     names = pd.Series(participants) if np.ndim(participants) == 1 else None
-    if names is None or names.empty:
+    if names is None or (names.empty and not may_be_empty):
         raise UserError(f"{wanted}; got {'none' if names is not None else f'{np.ndim(participants)} dimensions'}.")
     if missing := int(names.isna().sum()):
         raise UserError(f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows.")
     kinds = {"text" if isinstance(name, str) else "number" if isinstance(name, Real) else "" for name in names.unique()}
-    if kinds not in ({"text"}, {"number"}):
+    if kinds not in ({"text"}, {"number"}, set()):
         raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
 
 

@@ -1,6 +1,6 @@
 """The common form of what statistics return: a table of estimates."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,7 @@ def estimate_table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
     return frame.rename_axis(name)
 
 
-def require_estimates(function: str, name: str, table: pd.DataFrame) -> None:
+def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:
     """Refuse what is no table of estimates, before it is shown or recorded.
 
     Parameters
@@ -74,6 +74,8 @@ def require_estimates(function: str, name: str, table: pd.DataFrame) -> None:
         Who wants it, and as which argument.
     table : DataFrame
         What was given.
+    optional : collection of str
+        Columns that it may lack.
 
     Raises
     ------
@@ -88,7 +90,7 @@ def require_estimates(function: str, name: str, table: pd.DataFrame) -> None:
     """
     if not isinstance(table, pd.DataFrame):
         raise UserError(f"{function} wants a table of estimates as {name}; got {described(table)}. {HINTS['table']}")
-    if lacking := [column for column in COLUMNS if column not in table.columns]:
+    if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
         lacking = ", ".join(lacking)
         raise UserError(
             f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"

@@ -25,6 +25,7 @@ from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.words import FEWEST_PEOPLE, NO_COMMENTS, commented_turns, terms_of, typical_in_length
 from sense7.study import Study
+from sense7.terminal import in_words
 
 __all__ = [
     "FEWEST_COMMENTS",
@@ -394,9 +395,9 @@ def _too_few(comments: pd.DataFrame, used: pd.DataFrame, vocabulary: list[str]) 
         return NO_COMMENTS
     writers = used["participant"].nunique()
     found = (
-        (len(used), FEWEST_COMMENTS, "comments with a word that at least three participants use"),
+        (len(used), FEWEST_COMMENTS, f"comments with a word that at least {in_words(FEWEST_PEOPLE)} participants use"),
         (writers, FEWEST_WRITERS, "participants who wrote such comments"),
-        (len(vocabulary), FEWEST_TERMS, "words that at least three participants use"),
+        (len(vocabulary), FEWEST_TERMS, f"words that at least {in_words(FEWEST_PEOPLE)} participants use"),
     )
     for count, fewest, what in found:
         if count < fewest:
