@@ -226,3 +226,30 @@ def test_what_may_be_given_stands_in_the_library():
             if code in advice:
                 assert isinstance(eval(code), pd.DataFrame)  # noqa: S307
     assert isinstance(study, Study)
+
+
+# What comes with every estimate
+
+SLOW = {"topics.topic_model", "robustness.multiverse", "variance.variance_parts", "power.headline_estimates"}
+QUICK = [name for name in OF_BOTH if FUNCTIONS[name].__module__.startswith("sense7.statistics") and name not in SLOW]
+"""Statistics of a study and its bootstrap; the others, which take seconds, have tests of their own."""
+
+
+def estimates_in(found):
+    """Every table and row of estimates in what a statistic returns; tables that are for show only are left out."""
+    if isinstance(found, pd.DataFrame):
+        return [set(found.columns)] if "estimate" in found.columns else []
+    if isinstance(found, dict):
+        return [set(found)] if "estimate" in found else [one for part in found.values() for one in estimates_in(part)]
+    if hasattr(found, "__dataclass_fields__"):
+        return estimates_in({name: part for name, part in vars(found).items() if name != "shown"})
+    return []
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_estimate_comes_with_n_unit_method_and_reason(study, name):
+    few = study.subset(participants=study.conversations["participant"].unique()[:15])
+    found = estimates_in(call(name, study=few, bootstrap=bootstrap_of(few))())
+    assert found, "a statistic has estimates"
+    for columns in found:
+        assert {"estimate", "n", "unit", "method", "reason"} <= columns

@@ -550,7 +550,7 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap, rating: str = 
         reason = "several conditions have the same highest mean"
         best = {"estimate": None, "n": n, "unit": "condition", "method": kind, "reason": reason}
         return {"best": best, "share": _share(None, n, kind, reason, bootstrap)}
-    best = {"estimate": names[place], "n": n, "unit": "condition", "method": kind}
+    best = {"estimate": names[place], "n": n, "unit": "condition", "method": kind, "reason": ""}
     return {"best": best, "share": _share((draws, place), n, kind, "", bootstrap)}
 
 
@@ -574,7 +574,7 @@ def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap, rating: s
         return {"highest": value, "share": _share(None, n, kind, reason, bootstrap)}
     place = names.index(study.prompted_condition)
     highest = bool((means[place] > np.delete(means, place)).all())
-    value = {"estimate": "yes" if highest else "no", "n": n, "unit": "yes or no", "method": kind}
+    value = {"estimate": "yes" if highest else "no", "n": n, "unit": "yes or no", "method": kind, "reason": ""}
     return {"highest": value, "share": _share((draws, place), n, kind, "", bootstrap)}
 
 
