@@ -68,7 +68,20 @@ NO_TEXT = {
 """Directives that hold no prose; that of any other is read, as are the titles of all."""
 
 WOVEN = {
-    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc", "judge_logs"),
+    *(
+        "value",
+        "published",
+        "edition",
+        "term",
+        "ref",
+        "doc",
+        "cite:t",
+        "cite:p",
+        "py:class",
+        "py:exc",
+        "judge_logs",
+        "setting",
+    ),
 }
 """Roles whose text stands for something else; that of any other is read."""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from sense7.arguments import check_arguments
 from sense7.sources import is_fetched, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
@@ -144,3 +145,6 @@ def synthetic_marks(study: Study) -> dict | None:
     if sheet is None or sheet.header[:2] != ["key", "value"]:
         return None
     return {row[0]: row[1] for row in sheet.rows}
+
+
+check_arguments(globals())

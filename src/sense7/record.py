@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.files import write_whole
+from sense7.statistics.estimates import require_estimates
 
 __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
 
@@ -144,7 +145,10 @@ class Recorder:
         ------
         ValueError
             If a row is no value, as :meth:`value` says.
+        UserError
+            If it is no table of estimates.
         """
+        require_estimates("record.table", "table", table)
         for name, row in table.iterrows():
             key = keys.format(name) if isinstance(keys, str) else keys.get(name)
             if key is not None:

@@ -1,11 +1,15 @@
 """The validated frames that everything above takes, whatever file they came from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
+from sense7.arguments import described
+from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.terminal import count_of, plain
 
 __all__ = ["ABSENT", "NOT_RATED", "RATED", "STATES", "UNREADABLE", "Study"]
 
@@ -18,7 +22,7 @@ STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE)
 which says neither that the person rated nor that they declined, and so stands in no denominator."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """One data set: who talked with what, what was said, how it was rated.
 
@@ -74,6 +78,100 @@ class Study:
     prompted_condition: str | None = None
     prompted_reason: str = ""
     provenance: object | None = None
+
+    def __repr__(self) -> str:
+        """Name, what it is, and how much it holds."""
+        kind = getattr(self.provenance, "kind", None)
+        counts = (
+            count_of(self.conversations["participant"].nunique(), "participant"),
+            count_of(len(self.conversations), "conversation"),
+            count_of(len(self.conditions), "condition"),
+            count_of(len(self.turns), "turn"),
+        )
+        return plain(f"<Study {self.name}{f' ({kind} data)' if kind else ''}: {', '.join(counts)}>")
+
+    def subset(
+        self,
+        *,
+        participants: Collection[str] | None = None,
+        conversations: Collection[str] | Collection[bool] | None = None,
+        conditions: Collection[str] | None = None,
+    ) -> "Study":
+        """Return the study of some of the conversations, with their messages, turns and participants.
+
+        A conversation is kept if it meets all criteria that are given. A statistic of a subset needs a bootstrap of
+        the subset's own participants.
+
+        Parameters
+        ----------
+        participants, conversations, conditions : collection of str, optional
+            Ids to keep; one id may be given alone. Each may also be a boolean mask with one value per row of
+            ``self.conversations``.
+
+        Returns
+        -------
+        Study
+            ``columns``, ``sheets`` and ``findings`` stay those of the whole file: what was asked is a fact about the
+            questionnaire. There is no provenance, since a part of a file is not that file.
+
+        Raises
+        ------
+        UserError
+            If an id is unknown, a mask has another length, no criterion is given, or no conversation is left.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"conversation": ["C1", "C2"], "participant": ["P1", "P2"], "condition": ["a", "b"]})
+        >>> study = Study("mine", frame, frame, frame, participants=None, columns=pd.DataFrame())
+        >>> study.subset(conditions=["b"])
+        <Study mine (subset): 1 participant, 1 conversation, 1 condition, 1 turn>
+        >>> study.subset(conversations=study.conversations["participant"] == "P1").turns["conversation"].tolist()
+        ['C1']
+        >>> study.subset(participants=["P1", "P9"])
+        Traceback (most recent call last):
+        sense7.errors.UserError: The study mine has no participant 'P9'. Known: 'P1', 'P2'.
+        """
+        criteria = {"participant": participants, "conversation": conversations, "condition": conditions}
+        criteria = {name: wanted for name, wanted in criteria.items() if wanted is not None}
+        if not criteria:
+            raise UserError("subset wants participants, conversations or conditions: give at least one of them.")
+        kept = np.logical_and.reduce([self._chosen(name, wanted) for name, wanted in criteria.items()])
+        if not kept.any():
+            raise UserError(f"No conversation of the study {self.name} meets {' and '.join(criteria)} together.")
+        chosen = self.conversations[kept].reset_index(drop=True)
+
+        def only(frame: pd.DataFrame, key: str) -> pd.DataFrame:
+            return frame[frame[key].isin(chosen[key])].reset_index(drop=True)
+
+        return replace(
+            self,
+            name=f"{self.name} (subset)",
+            conversations=chosen,
+            messages=only(self.messages, "conversation"),
+            turns=only(self.turns, "conversation"),
+            participants=None if self.participants is None else only(self.participants, "participant"),
+            provenance=None,
+        )
+
+    def _chosen(self, name: str, wanted: Collection) -> np.ndarray:
+        """Conversations that meet one criterion of :meth:`subset`."""
+        column = self.conversations[name]
+        wanted = [wanted] if isinstance(wanted, str) else wanted
+        try:
+            given = list(wanted)
+        except TypeError:
+            raise UserError(f"subset wants ids or a boolean mask as {name}s; got {described(wanted)}.") from None
+        if given and all(isinstance(one, bool | np.bool_) for one in given):
+            if len(given) != len(column):
+                raise UserError(
+                    f"A mask of {name}s has one value per conversation: {len(column):,}; this one has {len(given):,}."
+                )
+            return np.array(given, dtype=bool)
+        known = set(column.dropna())
+        if unknown := [one for one in given if one not in known]:
+            some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
+            raise UserError(f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}.")
+        return column.isin(given).to_numpy()
 
     @property
     def conditions(self) -> list[str]:

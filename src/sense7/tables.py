@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.record import format_number
+from sense7.statistics.estimates import require_estimates
 from sense7.terminal import plain_lines
 
 __all__ = ["NO_MATH", "Sentence", "Table", "Variants", "estimates", "plain"]
@@ -168,6 +170,7 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
     >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
     'Rated turns; mean; percentile interval'
     """
+    require_estimates("estimates", "table", table, optional=["method"])  # may stand in the index
     if table.empty:
         return Sentence("There is nothing to show.")
     if np.isfinite(table["low"].astype(float)).any() and "interval" not in caption.casefold():
@@ -206,3 +209,6 @@ def _cell(value) -> str:
     if isinstance(value, int | float | np.number):
         return f"{int(value):,}" if float(value).is_integer() else f"{value:z,.2f}"
     return str(value)
+
+
+check_arguments(globals())

@@ -7,7 +7,7 @@ and the grouping is the companion's reading wherever ``group_is_published`` is F
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ __all__ = [
     "TURN_RATING",
     "Dimension",
     "Scale",
+    "levels_in_words",
     "normalise_name",
     "normalise_word",
 ]
@@ -98,6 +99,18 @@ DIMENSION_NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 LEVELS = ("very poor", "poor", "neutral", "good", "very good")
 """Words of the five levels, lowest first; level k is ``LEVELS[k - 1]``."""
+
+
+def levels_in_words(levels: Iterable[int]) -> str:
+    """Levels as a sentence names them, in the order given.
+
+    Examples
+    --------
+    >>> levels_in_words([2, 1]), levels_in_words([1]), levels_in_words([3, 2, 1])
+    ('poor or very poor', 'very poor', 'neutral, poor or very poor')
+    """
+    words = [LEVELS[level - 1] for level in levels]
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def normalise_word(text: str) -> str:

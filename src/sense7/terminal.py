@@ -1,6 +1,8 @@
 """Text for a terminal, which would obey escape sequences that a workbook or a server put into it."""
 
-__all__ = ["count_of", "plain", "plain_lines"]
+__all__ = ["count_of", "in_words", "plain", "plain_lines"]
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
@@ -12,6 +14,17 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     ('1 item', '1,200 warnings', '0 copies')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def in_words(number: int) -> str:
+    """A small whole number as a word, as sentences say it; a larger one in digits.
+
+    Examples
+    --------
+    >>> in_words(5), in_words(1500)
+    ('five', '1,500')
+    """
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 def plain(text: str) -> str:

@@ -23,6 +23,7 @@ from sense7.sources import data_file
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.variance import variance_parts
+from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -43,6 +44,11 @@ every_spread = pytest.mark.parametrize("counts", SPREADS.values(), ids=SPREADS)
 counts_strategy = st.lists(st.integers(0, 50), min_size=5, max_size=5).filter(
     lambda n: sum(value > 0 for value in n) > 1
 )
+
+
+def study_of(turns=None, conversations=None, provenance=None):
+    frames = {"turns": turns, "conversations": conversations}
+    return Study("made up", messages=None, participants=None, columns=None, provenance=provenance, **frames)
 
 
 def bootstrap_of(study, draws=20):
@@ -293,13 +299,13 @@ def test_the_published_results_are_those_of_the_claims():
     [("official", True, True), ("official", False, False), ("synthetic", True, False), ("own", False, False)],
 )
 def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(kind, verified, own):
-    study = SimpleNamespace(provenance=SimpleNamespace(kind=kind, verified=verified))
-    (name,) = ceiling.published_judge(study)
+    provenance = SimpleNamespace(kind=kind, verified=verified)
+    (name,) = ceiling.published_judge(study_of(provenance=provenance))
     assert ("(on other data)" not in name) == own
 
 
 def test_a_study_of_unknown_origin_is_other_data():
-    (name,) = ceiling.published_judge(SimpleNamespace(provenance=None))
+    (name,) = ceiling.published_judge(study_of())
     assert "(on other data)" in name
 
 
@@ -421,9 +427,7 @@ def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3,
     )
     frame = names.iloc[of].reset_index(drop=True).assign(overall=np.nan, **dict.fromkeys(SEVEN, np.nan))
     frame["Affective"] = level[of] + sds[3] * generator.standard_normal(len(of))
-    study = SimpleNamespace(
-        turns=frame, conversations=names.assign(topic=None), conditions=sorted(set(names["condition"])), counts=counts
-    )
+    study = study_of(turns=frame, conversations=names.assign(topic=None))
     return study, bootstrap_of(study)
 
 
@@ -434,11 +438,23 @@ def test_bounds_are_what_the_planted_variances_leave():
     study, bootstrap = made(SDS)
     frequencies = study.conversations["condition"].map({"M0": 2.6, "M1": 3.0, "M2": 3.4})
     person, leaning, conversation, turn = np.square(SDS)
-    whole = frequencies.var(ddof=0) + person + leaning + conversation + turn * (1 / study.counts).mean()
+    whole = (
+        frequencies.var(ddof=0)
+        + person
+        + leaning
+        + conversation
+        + turn * (1 / study.turns["conversation"].value_counts()).mean()
+    )
     found = ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5)
     expected = [1 - person / whole, 1 - person / whole, 1 - (person + leaning) / whole]
     np.testing.assert_allclose(found.bounds["estimate"], expected, atol=0.04)
-    parts = [frequencies.var(ddof=0), person, leaning, conversation, turn * (1 / study.counts).mean()]
+    parts = [
+        frequencies.var(ddof=0),
+        person,
+        leaning,
+        conversation,
+        turn * (1 / study.turns["conversation"].value_counts()).mean(),
+    ]
     np.testing.assert_allclose(found.averaged["estimate"], np.array(parts) / whole, atol=0.04)
     assert found.parts["estimate"].sum() == pytest.approx(1)
     assert found.averaged["estimate"].sum() == pytest.approx(1)
@@ -528,7 +544,13 @@ def test_where_each_met_one_condition_leanings_are_part_of_the_participants():
     study, bootstrap = made(SDS, between=True)
     bounds = ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5).bounds
     person, leaning, conversation, turn = np.square(SDS)
-    whole = np.var([2.6, 3.0, 3.4]) + person + leaning + conversation + turn * (1 / study.counts).mean()
+    whole = (
+        np.var([2.6, 3.0, 3.4])
+        + person
+        + leaning
+        + conversation
+        + turn * (1 / study.turns["conversation"].value_counts()).mean()
+    )
     assert bounds["estimate"].iloc[0] == pytest.approx(1 - (person + leaning) / whole, abs=0.06)
     assert np.isnan(bounds["estimate"].iloc[2])
     assert bounds["reason"].iloc[2] == "no participant met two conditions: it is part of the participant's"

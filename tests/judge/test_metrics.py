@@ -558,7 +558,7 @@ def test_a_perfect_judge_is_not_called_certain():
 
 
 def test_participants_that_the_bootstrap_does_not_know_are_an_error():
-    with pytest.raises(ValueError, match="does not know all participants"):
+    with pytest.raises(UserError, match="6 participants of these rows, such as 'P2', are not among the 2"):
         run_metrics(run_of(), ParticipantBootstrap(["P0", "P1"], draws=20))
 
 

@@ -12,7 +12,7 @@ def copies_of():
 
     def one_draw(bootstrap):
         taken = bootstrap.weights()[0]
-        both = replace(bootstrap, draws=2, confidence=1.0)
+        both = replace(bootstrap, draws=2, confidence=np.nextafter(1.0, 0.0))  # from one of the two to the other
         both.__dict__["_weights"] = np.stack([taken, np.ones_like(taken)])
         return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
 

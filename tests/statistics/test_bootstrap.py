@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from sense7.errors import UserError
 from sense7.statistics.bootstrap import (
     OWN_SCALE,
     ParticipantBootstrap,
@@ -287,3 +288,66 @@ def test_sums_keep_the_shape_of_what_is_summed():
     assert sums.shape == (3, 3, 2)
     np.testing.assert_array_equal(sums[1], values[[0, 2, 3]].sum(axis=0))
     np.testing.assert_array_equal(sums[2], 0)
+
+
+# What it refuses
+
+SOME = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"confidence": 0}, "a number between 0 and 1, such as 0.95 as confidence; got an int (0)"),
+        ({"confidence": 1.0}, "as confidence; got a float (1.0)"),
+        ({"confidence": 95}, "as confidence; got an int (95)"),
+        ({"confidence": -0.5}, "as confidence; got a float (-0.5)"),
+        ({"confidence": float("nan")}, "as confidence; got a float (nan)"),
+        ({"confidence": "0.95"}, "as confidence; got a str ('0.95')"),
+        ({"confidence": True}, "as confidence; got a bool (True)"),
+        ({"draws": 0}, "a whole number from 1 to 10,000,000 as draws; got an int (0)"),
+        ({"draws": -5}, "as draws; got an int (-5)"),
+        ({"draws": 100.0}, "as draws; got a float (100.0)"),
+        ({"draws": 10**12}, "as draws; got an int (1000000000000)"),
+        ({"draws": None}, "as draws; got None"),
+        ({"draws": True}, "as draws; got a bool (True)"),
+        ({"seed": -1}, "a whole number from 0 as seed; got an int (-1)"),
+        ({"seed": 1.5}, "as seed; got a float (1.5)"),
+        ({"seed": None}, "as seed; got None"),
+        ({"participants": []}, "such as study.conversations['participant']; got none"),
+        ({"participants": pd.Series(dtype=object)}, "got none"),
+        ({"participants": "abc"}, "got a str ('abc')"),
+        ({"participants": 5}, "got an int (5)"),
+        ({"participants": None}, "got None"),
+        ({"participants": {"a": 1}}, "got a dict"),
+        ({"participants": pd.DataFrame({"who": SOME})}, "got a DataFrame"),
+        ({"participants": np.array([SOME, SOME])}, "got 2 dimensions"),
+        ({"participants": ["a", None, np.nan]}, "of 3 given, 2 are missing. Leave out these rows"),
+        ({"participants": ["a", 1]}, "all of them texts, or all of them numbers"),
+        ({"participants": [("a", "b")]}, "got 2 dimensions"),
+    ],
+)
+def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, said):
+    with pytest.raises(UserError) as caught:
+        ParticipantBootstrap(**({"participants": SOME} | given))
+    assert str(caught.value).startswith("ParticipantBootstrap wants ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("people", [SOME, tuple(SOME), np.array(SOME), pd.Series(SOME), pd.Index(SOME), [1, 2, 3]])
+def test_any_sequence_of_participants_will_do(people):
+    bootstrap = ParticipantBootstrap(people, draws=np.int64(5), seed=np.uint32(1), confidence=np.float64(0.9))
+    assert bootstrap.weights().sum(axis=1).tolist() == [3] * 5
+    assert list(bootstrap.names) == list(people)
+
+
+def test_confidences_near_the_ends_are_allowed():
+    for confidence in (1e-9, np.nextafter(1.0, 0.0)):
+        assert ParticipantBootstrap(SOME, confidence=confidence).confidence == confidence
+
+
+def test_rows_of_participants_that_are_not_resampled_are_refused():
+    bootstrap = ParticipantBootstrap(list("abcdef"), draws=10)
+    for compute in (bootstrap.estimate, bootstrap.distribution, bootstrap.without_each):
+        with pytest.raises(UserError, match="1 participant of these rows, such as 'x', is not among the 6"):
+            compute(mean, np.ones((6, 2)), pd.Series(list("abcdex")))

@@ -1,7 +1,7 @@
 """Unmet expectations: against statsmodels, on data with a planted loss, and where there is none."""
 
 import json
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from sense7.sources import data_file
 from sense7.statistics import expectations
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 NAMES = list(expectations.COMPARISONS)
@@ -62,7 +64,8 @@ def made(seed=3, loss=0.6, conversations=4000):
     for column in OUTCOMES["empathy"] + OUTCOMES["experience"]:
         frame[column] = outcome
     turns = pd.DataFrame({"conversation": names, "participant": people, "turn": 1, "overall": mean})
-    return SimpleNamespace(conversations=frame, turns=turns, rated_dimensions=[])
+    turns = turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    return Study("made up", frame, pd.DataFrame(), turns, None, pd.DataFrame())
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.6])
@@ -80,10 +83,10 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
     bootstrap, times = copies_of(bootstrap_of(study, seed=2))
     which = np.repeat(np.arange(60), study.conversations["participant"].map(times))
     copies = [f"K{number}" for number in range(len(which))]
-    again = SimpleNamespace(
+    again = replace(
+        study,
         conversations=study.conversations.iloc[which].assign(conversation=copies),
         turns=study.turns.iloc[which].assign(conversation=copies),
-        rated_dimensions=[],
     )
     by_weights = expectations.unmet_expectations(study, bootstrap)
     by_copies = expectations.unmet_expectations(again, bootstrap_of(again))

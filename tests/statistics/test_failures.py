@@ -1,7 +1,6 @@
 """Failures of a dimension: against loops, over all orders, on copies, and where there are none."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,13 @@ import pytest
 
 from sense7.statistics import failures
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
+
+
+def study_of(conversations, turns):
+    return Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
 
 
 def made(seed=1, conversations=60, people=12, longest=8):
@@ -27,7 +31,7 @@ def made(seed=1, conversations=60, people=12, longest=8):
     frame = turns[["conversation", "participant"]].drop_duplicates().reset_index(drop=True)
     for name in DIMENSION_NAMES:
         frame[f"post_{name}"] = generator.integers(1, 6, size=len(frame)).astype(float)
-    return SimpleNamespace(turns=turns, conversations=frame)
+    return study_of(frame, turns)
 
 
 def bootstrap_of(study, draws=50, seed=1):
@@ -95,7 +99,7 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment, copie
     conversations = pd.concat(frames, ignore_index=True)
     post = [f"post_{name}" for name in DIMENSION_NAMES]
     conversations[post] = conversations[post].astype(float)
-    again = SimpleNamespace(turns=pd.concat(turns, ignore_index=True), conversations=conversations)
+    again = study_of(conversations, pd.concat(turns, ignore_index=True))
     by_weights = failures.failure_losses(study, bootstrap, moment)
     by_copies = failures.failure_losses(again, bootstrap_of(again), moment)
     np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)

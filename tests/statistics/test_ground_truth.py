@@ -1,7 +1,7 @@
 """Ground truth: the authors' convention to the letter, and other conventions held against it."""
 
+from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from sense7.statistics.ground_truth import (
     labels,
     other_ground_truths,
 )
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -149,7 +150,8 @@ def exact_mean(turns):
 def with_turns(study):
     """What ``exact_halves`` needs of a study."""
     names = pd.Series([f"C{number}" for number in range(len(study))], dtype=object)
-    return SimpleNamespace(turns=turns_of(study), conversations=pd.DataFrame({"conversation": names}))
+    conversations = pd.DataFrame({"conversation": names})
+    return Study("made up", conversations, pd.DataFrame(), turns_of(study), None, pd.DataFrame())
 
 
 # Few levels and few turns, so that halves are frequent.
@@ -293,9 +295,9 @@ def test_conventions_in_a_draw_are_those_of_the_participants_taken(study):
 def test_a_value_equal_but_for_rounding_is_no_other_label():
     """Where all turns rate the same dimensions, pooling is the authors' mean in other words, trapped or not."""
     study = with_turns([TRAPPED])
-    study.turns = study.turns.assign(turn=range(1, 5), overall=np.nan)
-    study.rated_dimensions = SEVEN[:3]
-    study.conversations = study.conversations.assign(**{f"post_{name}": np.nan for name in SEVEN})
+    turns = study.turns.assign(turn=range(1, 5), overall=np.nan)
+    conversations = study.conversations.assign(**{f"post_{name}": np.nan for name in SEVEN})
+    study = replace(study, turns=turns, conversations=conversations)
     others = other_ground_truths(study).loc["C0"]
     same = ["all ratings pooled", "complete turns only"]
     assert others[same].tolist() == truth_of(study).tolist() * 2

@@ -1,7 +1,6 @@
 """Ratings around the first poor turn: against R, against all orders one by one, and where there are none."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,9 @@ from hypothesis import strategies as st
 from sense7.figures.recovery import event_time
 from sense7.statistics import recovery
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.study import Study
 from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 
@@ -24,7 +25,9 @@ def study_of(conversations, people=None):
         for turn, level in enumerate(levels, 1)
     ]
     turns = pd.DataFrame(rows, columns=["conversation", "participant", "turn", "overall"])
-    return SimpleNamespace(turns=turns.astype({"overall": float}), rated_dimensions=[])
+    turns = turns.astype({"overall": float}).assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    names = turns[["conversation", "participant"]].drop_duplicates()
+    return Study("made up", names, pd.DataFrame(), turns, None, pd.DataFrame())
 
 
 def bootstrap_of(study, draws=100, seed=1):

@@ -1,7 +1,6 @@
 """Topics of comments: planted themes are found and noise is not, each step against arithmetic or brute force."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,9 @@ from sense7.record import Recorder, read_values
 from sense7.statistics import topics
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.words import NO_COMMENTS
+from sense7.study import Study
 from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 LETTERS = "bcdfghjk"
@@ -37,7 +38,9 @@ def study_of(rows):
     frame = frame.assign(turn=1, position=2).astype({"overall": float})
     comments = frame[["conversation", "position", "comment"]].astype({"comment": object})
     comments["comment"] = comments["comment"].where(comments["comment"].notna(), None)
-    return SimpleNamespace(turns=frame.drop(columns="comment"), messages=comments, rated_dimensions=[])
+    turns = frame.drop(columns="comment").assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    people = frame[["conversation", "participant"]]
+    return Study("made up", people, comments, turns, None, pd.DataFrame())
 
 
 def model_of(study, seed=1, draws=200):

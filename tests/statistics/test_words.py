@@ -1,7 +1,6 @@
 """Comments: counted by hand, words against arithmetic, one person's habit, and where there are none."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,9 @@ from sense7.figures.words import distinctive_terms as figure_of
 from sense7.record import Recorder, read_values
 from sense7.statistics import words
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.study import Study
 from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 
@@ -25,7 +26,9 @@ def study_of(rows):
     frame = frame.assign(turn=1, position=2).astype({"overall": float})
     comments = frame[["conversation", "position", "comment"]].astype({"comment": object})
     comments["comment"] = comments["comment"].where(comments["comment"].notna(), None)
-    return SimpleNamespace(turns=frame.drop(columns="comment"), messages=comments, rated_dimensions=[])
+    turns = frame.drop(columns="comment").assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    people = frame[["conversation", "participant"]]
+    return Study("made up", people, comments, turns, None, pd.DataFrame())
 
 
 def bootstrap_of(study, draws=200, seed=1):

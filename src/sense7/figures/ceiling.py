@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
@@ -122,3 +123,6 @@ def _alt(curve: pd.DataFrame, judges: Mapping, bound: pd.Series | None) -> str:
             text += f" ({format_number(bound['low'], share)} to {format_number(bound['high'], share)})"
         text += "."
     return text
+
+
+check_arguments(globals())

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
+from sense7.statistics.estimates import require_estimates
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -69,7 +71,9 @@ def intervals(
     Figure or Sentence
         Rows without an estimate say so in their place; a sentence if there is no row.
     """
-    tables = {"": tables} if isinstance(tables, pd.DataFrame) else dict(tables)
+    tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
+    for table in tables.values():
+        require_estimates("intervals", "tables", table)
     rows = list(next(iter(tables.values())).index)
     if not rows:
         return Sentence(f"No figure of {label}: there is nothing to show.")
@@ -307,3 +311,6 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
         for row in counts.index
     ]
     return Figure(drawing, name, f"Heat map of {label}. {'; '.join(parts)}.", caption, counts)
+
+
+check_arguments(globals())

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.tables import Sentence
 
@@ -75,3 +76,6 @@ def _alt(table: pd.DataFrame) -> str:
 
 def _seconds(row: pd.Series) -> str:
     return f"{row['seconds']:,.0f} s" if row["seconds"] >= 100 else f"{row['seconds']:.3g} s"
+
+
+check_arguments(globals())

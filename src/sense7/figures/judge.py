@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.tables import Sentence
@@ -68,3 +69,6 @@ def metric_panels(
         caption += " No interval could be computed."
     alt = " ".join(f"{label}: {ranges_in_words(table)}." for label, table in tables.items())
     return Figure(drawing, name, alt, caption, everything)
+
+
+check_arguments(globals())

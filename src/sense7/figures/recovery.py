@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, STYLE, Figure, new_axes, styled
 from sense7.tables import Sentence
@@ -78,3 +79,6 @@ def _in_words(time: int) -> str:
     if time == 0:
         return "the first poor turn"
     return f"{abs(time)} {'after' if time > 0 else 'before'}"
+
+
+check_arguments(globals())

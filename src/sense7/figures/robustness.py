@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, STYLE, Figure, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
@@ -102,3 +103,6 @@ def _alt(table: pd.DataFrame, known: pd.DataFrame, choices: list[str], label: st
         for option, group in known.groupby(choice, sort=False)["estimate"]
     ]
     return f"{text}. Medians by option: {'; '.join(medians)}."
+
+
+check_arguments(globals())

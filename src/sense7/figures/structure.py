@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, Figure, ink_on, new_axes, styled
 from sense7.tables import Sentence
 
@@ -105,3 +106,6 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         axes.legend()
     alt = f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}."
     return Figure(drawing, name, alt, caption, table)
+
+
+check_arguments(globals())

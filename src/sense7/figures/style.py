@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from sense7.arguments import check_arguments
 from sense7.tables import NO_MATH
 from sense7.terminal import plain, plain_lines
 
@@ -216,3 +217,6 @@ def ink_on(colours: np.ndarray) -> list[str]:
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
     return ["#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]]
+
+
+check_arguments(globals())

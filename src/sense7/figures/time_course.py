@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, Figure, drawn, new_axes, styled
 from sense7.tables import Sentence
@@ -60,3 +61,6 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     )
     data = pd.concat(dict(tables), names=["line"])
     return Figure(drawing, name, f"{label}, turn by turn. {described}", caption, data)
+
+
+check_arguments(globals())

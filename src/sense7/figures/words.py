@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.figures.charts import intervals
 from sense7.figures.style import COLOURS, Figure, new_axes, styled
 from sense7.tables import Sentence
@@ -62,3 +63,6 @@ def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figu
         for number, row in stability.iterrows()
     ]
     return Figure(drawing, name, f"How well topics are found again. {'. '.join(parts)}.", caption, stability)
+
+
+check_arguments(globals())

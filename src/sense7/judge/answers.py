@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.judge.questions import Questions
 from sense7.judge.reply import Reply, read_reply
 
@@ -224,3 +225,6 @@ def _text(value) -> str | None:
 
 def _count(value) -> int | None:
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+
+
+check_arguments(globals())

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.metrics import (
     METRICS,
@@ -232,7 +233,7 @@ def detail(judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstr
 
     Examples
     --------
-    >>> detail({}, "", None).mean.loc["accuracy", "reason"]
+    >>> detail({}, "", ParticipantBootstrap(["a", "b"])).mean.loc["accuracy", "reason"]
     'no predictions of a judge are at hand'
     """
     runs = judges.get(judge, {"": _NOTHING})
@@ -332,3 +333,6 @@ def used_authors_prompt(judge: str) -> dict:
         "method": f"by the name of its files: {AUTHORS_PROMPT}",
         "reason": "" if judge else ABSENT,
     }
+
+
+check_arguments(globals())

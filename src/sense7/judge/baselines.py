@@ -20,6 +20,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
+from sense7.arguments import check_arguments
 from sense7.judge.chat import chats
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, label_metrics
 from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, word_counts, words_of
@@ -580,3 +581,6 @@ def _most_probable(known: np.ndarray, learned: np.ndarray, new: np.ndarray) -> n
     if not fit.mle_retvals["converged"] or not np.isfinite(probable).all():
         raise _NothingToLearnError("the cumulative logit does not converge")
     return levels[probable.argmax(axis=1)]
+
+
+check_arguments(globals())

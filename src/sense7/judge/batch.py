@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
 from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame
@@ -251,3 +252,6 @@ def _message(error) -> str:
         return error
     said = [error.get(name) for name in ("code", "message")] if isinstance(error, dict) else []
     return ": ".join(str(part) for part in said if part)
+
+
+check_arguments(globals())

@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from sense7.arguments import check_arguments
 from sense7.judge.at_hand import runs_at_hand
 from sense7.judge.baselines import baseline_predictions
 from sense7.judge.metrics import label_metrics, over_runs
@@ -587,7 +588,7 @@ def _apart(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: st
     ones = np.ones((1, len(counts)))
     fit = fit_nested(sums)
     shares = _shares(fit_nested(sums, ones), ones @ counts, of_turns=of_turns)[0]
-    weights = bootstrap.weights(slice(draws))[:, bootstrap.names.get_indexer(sums.participants)]
+    weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
     many = None
     if not bootstrap.too_few(frame["participant"]):
         start = fit.variances[:3] / fit.variances[3]
@@ -682,7 +683,7 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
             "measure",
         )
     counts = np.zeros((len(bootstrap.names), len(LEVELS)))
-    np.add.at(counts, (bootstrap.names.get_indexer(truth["participant"]), found - 1), 1)
+    np.add.at(counts, (bootstrap.codes(truth["participant"]), found - 1), 1)
     values = _ceilings(level_thresholds(counts.sum(axis=0))[None], np.array([bound]))
     known = np.isfinite(shares.draws)
     many = None
@@ -699,3 +700,6 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
         told = method if reason else _described(method, shares.draws, bootstrap)
         rows[name] = estimate_row(values[name][0], low, high, n=n, unit=unit, method=told, reason=reason)
     return estimate_table(rows, "measure")
+
+
+check_arguments(globals())

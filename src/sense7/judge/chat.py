@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.study import Study
 
 __all__ = ["chat_json", "chats"]
@@ -72,3 +73,6 @@ def chats(study: Study) -> pd.Series:
 def _text(cell, *, blank: str) -> str:
     """A cell as text; ``blank`` if it holds nothing."""
     return blank if pd.isna(cell) or cell == "" else str(cell)
+
+
+check_arguments(globals())

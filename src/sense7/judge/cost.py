@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.answers import Answer
 from sense7.judge.prompt import REQUEST, SYSTEM_MESSAGE
@@ -167,3 +168,6 @@ def estimate(
 def _mean(answers: Iterable[Answer]) -> float | None:
     counted = [answer.output_tokens for answer in answers if answer.output_tokens is not None]
     return sum(counted) / len(counted) if counted else None
+
+
+check_arguments(globals())

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import reason
 from sense7.judge import metrics
@@ -41,8 +42,8 @@ class Evaluation:
         Further files of folders, which hold no predictions -> why they were left out.
     policy : str
         Which reading of a reply counts.
-    bootstrap : ParticipantBootstrap
-        Draws of the participants of all files.
+    draws, seed, confidence : int, int, float
+        Of the resamples of the participants of all files, and of the intervals.
     metrics : OverRuns
         Every metric per file, its mean over files and its spread.
     spearman_p : dict of float
@@ -60,7 +61,9 @@ class Evaluation:
     skipped: list[Path]
     left_out: dict[Path, str]
     policy: str
-    bootstrap: ParticipantBootstrap
+    draws: int
+    seed: int
+    confidence: float
     metrics: OverRuns
     spearman_p: dict[str, float]
     coverage: dict[str, pd.DataFrame] = field(repr=False)
@@ -84,7 +87,7 @@ class Evaluation:
             table.append([name, f"{found.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
-        interval = [f"{self.bootstrap.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
+        interval = [f"{self.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
         if len(self.files) == 1:
             return [*table, interval]
         return [
@@ -96,7 +99,7 @@ class Evaluation:
 
     def further_rows(self) -> list[list[str]]:
         """Return every metric as texts: a header, and a row a metric with mean, interval, deviation and note."""
-        table = [["metric", "mean", f"{self.bootstrap.confidence:.0%} interval", "sd over files", "note"]]
+        table = [["metric", "mean", f"{self.confidence:.0%} interval", "sd over files", "note"]]
         for name, metric in METRICS.items():
             mean, spread = self.metrics.mean.loc[name], self.metrics.spread.loc[name]
             table.append([metric.title, _number(mean), _interval(mean), _number(spread), mean["reason"]])
@@ -131,9 +134,9 @@ class Evaluation:
         """Return all of it as JSON; null where there is no number, with the reason beside it."""
         content = {
             "policy": self.policy,
-            "draws": self.bootstrap.draws,
-            "seed": self.bootstrap.seed,
-            "confidence": self.bootstrap.confidence,
+            "draws": self.draws,
+            "seed": self.seed,
+            "confidence": self.confidence,
             "files": [
                 {
                     "name": name,
@@ -224,15 +227,16 @@ def evaluate(
         for name, one in files.items()
     }
     people = [frame["participant"] for frame in frames.values() if "participant" in frame]
-    everyone = pd.concat(people, ignore_index=True) if people else pd.Series(dtype=object)
-    bootstrap = ParticipantBootstrap(everyone, draws=draws, seed=seed, confidence=confidence)
+    everyone = pd.concat(people, ignore_index=True).dropna() if people else pd.Series(dtype=object)
+    settings = {"draws": draws, "seed": seed, "confidence": confidence}
+    bootstrap = ParticipantBootstrap(everyone, **settings) if len(everyone) else None
     several = list(frames.values())
     return Evaluation(
         files=files,
         skipped=skipped,
         left_out=left_out,
         policy=policy,
-        bootstrap=bootstrap,
+        **settings,
         metrics=metrics.over_runs(frames, bootstrap, policy=policy),
         spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
         coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
@@ -387,3 +391,6 @@ def _records(table: pd.DataFrame) -> dict[str, dict]:
         }
         for name, row in table.astype(object).to_dict("index").items()
     }
+
+
+check_arguments(globals())

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.chat import chats
 from sense7.judge.text_features import conversation_texts, embed, tfidf, word_counts
@@ -263,3 +264,6 @@ def _text(said: list[str], levels: Sequence[int]) -> str:
         for place, (chat, level) in enumerate(zip(said, levels, strict=True), 1)
     ]
     return "\n\n".join([HEADING, *parts])
+
+
+check_arguments(globals())

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, reason, write_whole
 from sense7.judge.answers import NOT_ASKED, Answer, add_answers
@@ -328,3 +329,6 @@ def require_same_requests(folder: Path, answers: Answers, questions: Questions, 
 def _brief(value) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text
+
+
+check_arguments(globals())

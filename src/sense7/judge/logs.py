@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, replacing
 from sense7.judge.answers import NOT_ASKED, Answer
@@ -235,3 +236,6 @@ def undisturbed() -> Iterator[str]:
 def _encodable(text: str) -> str:
     """A text that UTF-8 can hold: half a pair of surrogates can't be written to a log."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+check_arguments(globals())

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse, stats
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.judge.reply import STATUSES
@@ -208,7 +209,7 @@ class _Scored:
         if bootstrap is None:
             found["spearman"] = _spearman(self.truth, self.score, np.zeros(self.n, int), np.ones((1, 1)))[0]
         else:
-            codes = bootstrap.names.get_indexer(self.participant)
+            codes = bootstrap.codes(self.participant)
             found["spearman"] = bootstrap.in_every_draw(
                 lambda weights: _spearman(self.truth, self.score, codes, weights)
             )
@@ -370,8 +371,7 @@ def _no_interval(participant: pd.Series | None, bootstrap: ParticipantBootstrap 
         return "no interval: participants are not known"
     if participant.isna().any():
         return f"no interval: rows whose participant is not known: {participant.isna().sum():,}"
-    if (bootstrap.names.get_indexer(participant) < 0).any():
-        raise ValueError("the bootstrap does not know all participants: make it from those of all predictions")
+    bootstrap.codes(participant)  # refuses participants that it does not resample
     return bootstrap.too_few(participant)
 
 
@@ -810,3 +810,6 @@ def _participant_of(frames: Sequence[pd.DataFrame], conversations: pd.Index) -> 
     pairs = pd.concat([frame[["conversation", "participant"]] for frame in frames], ignore_index=True).dropna()
     first = pairs.drop_duplicates("conversation").set_index("conversation")["participant"]
     return _plain(first.reindex(conversations))
+
+
+check_arguments(globals())

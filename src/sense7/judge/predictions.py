@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, check_policy, read_reply
@@ -661,3 +662,6 @@ def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
         rows = count_of(unread, "row")
         notes.append(f"IS_EMPATHY: {rows} with a number {said}; it counts under the policy authors alone")
     return notes
+
+
+check_arguments(globals())

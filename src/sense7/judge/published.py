@@ -21,6 +21,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.metrics import METRICS, SHARE, confusion, label_metrics
 from sense7.sources import SOURCES, is_fetched, part_files
@@ -85,13 +86,15 @@ class ConversationBootstrap(ParticipantBootstrap):
     """Draws of conversations instead of participants, and called so.
 
     For a panel, in which every rater rated every conversation: its raters are few and fixed, and
-    what a rater says of two conversations is taken as independent.
+    what a rater says of two conversations is taken as independent. A panel that is not here has no conversations.
 
     Examples
     --------
     >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
     '95% percentile interval, 1,000 resamplings of conversations'
     """
+
+    may_be_empty = True
 
     @property
     def description(self) -> str:
@@ -446,3 +449,6 @@ def _absent(found: Panel, keys, index: str = "metric", metric: str = "") -> pd.D
 
 def _absent_row(found: Panel, unit: str, method: str) -> dict:
     return estimate_row(n=0, unit=unit, method=method, reason=found.reason)
+
+
+check_arguments(globals())

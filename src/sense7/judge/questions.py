@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.chat import chats
 from sense7.judge.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESSAGE, Prompt
@@ -189,3 +190,6 @@ def questions_for(
     named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
     total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
     return Questions(model, prompt, shots, frame.head(limit) if limit else frame, total, parameters)
+
+
+check_arguments(globals())

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 
 __all__ = ["POLICIES", "STATUSES", "Reply", "check_policy", "read_reply"]
@@ -223,3 +224,6 @@ def _why_no_block(text: str, answer: str) -> str:
 def _quoted(text: str) -> str:
     text = " ".join(text.split())
     return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..")
+
+
+check_arguments(globals())

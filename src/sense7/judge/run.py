@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import sense7
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.answers import NOT_ASKED, now, run_frame
 from sense7.judge.asking import Session, Tally
@@ -266,3 +267,6 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, session.stopped, doubtful)
+
+
+check_arguments(globals())

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -38,10 +39,10 @@ def conversation_texts(study: Study) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> messages = pd.DataFrame({"conversation": "C1", "role": ["user", "Assistant", "assistant"],
     ...                          "content": ["I am tired.", "Rest a while.", None]})
-    >>> talk = SimpleNamespace(conversations=pd.DataFrame({"conversation": ["C1", "C2"]}), messages=messages)
+    >>> names, none = pd.DataFrame({"conversation": ["C1", "C2"]}), pd.DataFrame()
+    >>> talk = Study("made up", names, messages, turns=none, participants=None, columns=none)
     >>> conversation_texts(talk)[["assistant", "user_words", "turns"]].to_numpy().tolist()
     [['Rest a while.', 3, 2], ['', 0, 0]]
     """
@@ -218,3 +219,6 @@ def _static_model(name: str) -> Callable[[Sequence[str]], np.ndarray]:
             "the name of one that can be fetched from here."
         ) from None
     return lambda said: model.encode(said, use_multiprocessing=False)
+
+
+check_arguments(globals())

@@ -6,6 +6,7 @@ A Sphinx extension, so that no number is typed into prose:
   ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
+- ``{setting}`poor_turn```: a choice of the analysis in words, see :mod:`sense7.pipeline.settings`;
 - ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
 - the directive ``ledger``: every claim beside what this edition computed.
 
@@ -26,6 +27,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.pipeline.made import describe
 from sense7.pipeline.pages import DATASET_PAGE
+from sense7.pipeline.settings import SETTINGS
 from sense7.record import format_value, read_values
 
 __all__ = ["setup"]
@@ -145,6 +147,15 @@ class EditionRole(_TextRole):
 
     def lookup(self) -> str:
         return str(_looked_up(self.env, "edition.json").facts[self.text])
+
+
+class SettingRole(_TextRole):
+    """A choice of the analysis, in words."""
+
+    def lookup(self) -> str:
+        module, words = SETTINGS[self.text]
+        self.env.note_dependency(module.__file__)
+        return words()
 
 
 class JudgeLogsRole(SphinxRole):
@@ -274,6 +285,7 @@ def setup(app):
     app.add_role("value", ValueRole())
     app.add_role("published", PublishedRole())
     app.add_role("edition", EditionRole())
+    app.add_role("setting", SettingRole())
     app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)

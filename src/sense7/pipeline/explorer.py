@@ -18,7 +18,7 @@ from matplotlib.colors import to_rgb
 from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.files import write_whole
 from sense7.pipeline.editions import EXPLORER_FOLDER, EXPLORER_PAGE
-from sense7.statistics.disruption import POOR
+from sense7.statistics.disruption import is_poor
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
@@ -138,7 +138,7 @@ def _index(study: Study, ratings: pd.Series) -> dict:
             "truth": truth,
             "label": labels(truth),
             "rated": by_conversation.count(),
-            "poor": (turns["overall"] <= POOR).groupby(turns["conversation"]).sum(),
+            "poor": is_poor(turns["overall"]).groupby(turns["conversation"]).sum(),
             "overall": ratings.str[0].groupby(turns["conversation"]).agg("".join),
         }
     ).reindex(truth.index)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
@@ -105,3 +106,6 @@ def _row(turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weight
     if not reason:
         method += f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=len(both), unit=unit, method=method, reason=reason)
+
+
+check_arguments(globals())

@@ -17,12 +17,18 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from scipy.special import stdtrit  # not all of scipy.stats, whose import takes a second
 
+from sense7.arguments import check_arguments, described
+from sense7.errors import UserError
 from sense7.statistics.estimates import estimate_row
+from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "pieces", "ratio", "sums_by_participant"]
@@ -30,6 +36,9 @@ __all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "pie
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
 NO_WIDTH = "no interval: every resampling gives the same value"
+
+MOST_DRAWS = 10_000_000
+"""Largest number of resamples: more would say nothing further, and is a typing error."""
 
 _CELLS = 1 << 23
 """Numbers of a table that are worked on at once."""
@@ -153,14 +162,22 @@ class ParticipantBootstrap:
 
     Parameters
     ----------
-    participants : Series or array
-        Participant of each unit, in any order; the distinct ones are resampled.
+    participants : Series or other sequence
+        Participant of each unit, in any order; the distinct ones are resampled. For statistics of a study these are
+        all participants of that study, ``study.conversations["participant"]``, those without data for the statistic
+        included.
     draws : int
-        Number of draws.
+        Number of draws, at most ``MOST_DRAWS``.
     seed : int
-        Seed of the draws; equal seeds give equal draws for equally many participants in the same order.
+        Seed of the draws, from 0; equal seeds give equal draws for equally many participants in the same order.
     confidence : float
-        Of the intervals, e.g. 0.95.
+        Of the intervals, between 0 and 1, e.g. 0.95.
+
+    Raises
+    ------
+    UserError
+        If an argument is of another kind or out of range, or a participant is missing; later, if a statistic
+        is given another study's bootstrap, or rows of participants that the bootstrap does not resample.
 
     Examples
     --------
@@ -175,6 +192,86 @@ class ParticipantBootstrap:
     draws: int = 10_000
     seed: int = 0
     confidence: float = 0.95
+
+    may_be_empty: ClassVar[bool] = False
+    """Whether there may be none to resample."""
+
+    def __post_init__(self):
+        _require_participants(self.participants, self.may_be_empty)
+        _require_number("draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000")
+        _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
+        # Neither end: an interval of no or of all values is none.
+        ends = math.ulp(0.0), math.nextafter(1.0, 0.0)
+        _require_number("confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95")
+
+    def require(self, study: Study) -> None:
+        """Refuse a study whose participants are not exactly those that are resampled.
+
+        Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
+
+        Parameters
+        ----------
+        study : Study
+            What is to be analysed.
+
+        Raises
+        ------
+        UserError
+            If the study has participants that are not resampled, or lacks some that are.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> few = SimpleNamespace(name="few", conversations=pd.DataFrame({"participant": ["a", "b"]}))
+        >>> ParticipantBootstrap(["a", "b", "c"]).require(few)
+        Traceback (most recent call last):
+        sense7.errors.UserError: The bootstrap resamples 3 participants; few has 2 participants ...
+        """
+        theirs = pd.Index(study.conversations["participant"].dropna().unique())
+        lacking, unknown = self.names.difference(theirs), theirs.difference(self.names)
+        if len(lacking) or len(unknown):
+            differ = ", ".join(
+                f"{len(names):,} {where} ({_shown(names[0])}{' ...' if len(names) > 1 else ''})"
+                for names, where in ((lacking, "only in the bootstrap"), (unknown, "only in the study"))
+                if len(names)
+            )
+            raise UserError(
+                f"The bootstrap resamples {count_of(len(self.names), 'participant')}; {study.name} has "
+                f"{count_of(len(theirs), 'participant')} ({differ}). Make it from the study that is analyzed: "
+                "s7.ParticipantBootstrap(study.conversations['participant'])."
+            )
+
+    def codes(self, participants: pd.Series) -> np.ndarray:
+        """Return the place of each row's participant in ``names``.
+
+        Parameters
+        ----------
+        participants : Series or other sequence
+            Participant of each row.
+
+        Returns
+        -------
+        array of int
+
+        Raises
+        ------
+        UserError
+            If a participant is not resampled.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["b", "a"]).codes(["a", "b", "a"]).tolist()
+        [0, 1, 0]
+        """
+        codes = self.names.get_indexer(participants)
+        if (codes < 0).any():
+            strange = pd.Index(participants)[codes < 0].unique()
+            raise UserError(
+                f"{count_of(len(strange), 'participant')} of these rows, such as {_shown(strange[0])}, "
+                f"{'is' if len(strange) == 1 else 'are'} not among the {len(self.names):,} that the bootstrap "
+                "resamples. Make it from all participants of the study, and give the rows' own participants."
+            )
+        return codes
 
     @cached_property
     def names(self) -> pd.Index:
@@ -274,12 +371,12 @@ class ParticipantBootstrap:
         >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
         [4.0, 3.5, 1.5]
         """
-        present = np.unique(self.names.get_indexer(participants))
+        present = np.unique(self.codes(participants))
         sums = self._sums(values, participants)
         return self._of(statistic, sums.sum(axis=0) - sums[present], values)
 
     def _sums(self, values: np.ndarray, participants) -> np.ndarray:
-        return sums_by_participant(values, self.names.get_indexer(participants), len(self.names))
+        return sums_by_participant(values, self.codes(participants), len(self.names))
 
     @staticmethod
     def _of(statistic, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -448,3 +545,32 @@ class ParticipantBootstrap:
 def _alike(low: float, high: float) -> bool:
     """Whether an interval has no width but for rounding."""
     return bool(high - low <= 1e-12 * max(1.0, abs(high)))
+
+
+def _shown(name: object) -> str:
+    """A participant's name as it would be typed."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _require_participants(participants: object, may_be_empty: bool) -> None:
+    """Refuse what is no sequence of participants' names."""
+    wanted = "ParticipantBootstrap wants the participant of each unit, such as study.conversations['participant']"
+    if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
+        raise UserError(f"{wanted}; got {described(participants)}.")
+    names = pd.Series(participants) if np.ndim(participants) == 1 else None
+    if names is None or (names.empty and not may_be_empty):
+        raise UserError(f"{wanted}; got {'none' if names is not None else f'{np.ndim(participants)} dimensions'}.")
+    if missing := int(names.isna().sum()):
+        raise UserError(f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows.")
+    kinds = {"text" if isinstance(name, str) else "number" if isinstance(name, Real) else "" for name in names.unique()}
+    if kinds not in ({"text"}, {"number"}, set()):
+        raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
+
+
+def _require_number(name: str, value: object, kind: type, least: float, most: float | None, wanted: str) -> None:
+    fits = isinstance(value, kind) and not isinstance(value, bool)
+    if not (fits and value >= least and (most is None or value <= most)):
+        raise UserError(f"ParticipantBootstrap wants {wanted} as {name}; got {described(value)}.")
+
+
+check_arguments(globals())

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -294,7 +295,7 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
         p = _share_as_strong(
             lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
         )
-    place = bootstrap.names.get_indexer(values.index)
+    place = bootstrap.codes(values.index)
     draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights[:, place]))
     return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
 
@@ -497,3 +498,6 @@ def _own_share(study: Study, design: np.ndarray, people: pd.Index, unit: str, me
     return estimate_row(
         share, n=len(people), unit=unit, method=words, reason=f"{ABOVE_ONE}; {note}" if share > 1 else note
     )
+
+
+check_arguments(globals())

@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import nctdtrinc
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
 from sense7.statistics.comparison import condition_pairs, no_pairs, ordered_conditions
 from sense7.statistics.disruption import cohens_d, poor_turn_conversations
@@ -458,3 +459,6 @@ def widths(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             reason="" if len(ratios) else "there are no two intervals to compare",
         )
     return estimate_table(rows, "interval")
+
+
+check_arguments(globals())

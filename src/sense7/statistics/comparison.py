@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -555,7 +556,7 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap, rating: str = 
         best = {"estimate": None, "n": means.n, "unit": "condition", "method": kind, "reason": reason}
         return {"best": best, "share": means.share(None, kind, reason)}
     (name,) = means.highest
-    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind}
+    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind, "reason": ""}
     return {"best": best, "share": means.share(name, kind)}
 
 
@@ -580,7 +581,7 @@ def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap, rating: s
     if reason:
         return {"highest": value | {"reason": reason}, "share": means.share(None, kind, reason)}
     answer = "no" if prompted not in means.highest else "yes" if len(means.highest) == 1 else "tie"
-    return {"highest": value | {"estimate": answer}, "share": means.share(prompted, kind)}
+    return {"highest": value | {"estimate": answer, "reason": ""}, "share": means.share(prompted, kind)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -789,3 +790,6 @@ def _test_row(effect: float, n: int, unit: str, method: str, reason: str) -> dic
     if not np.isfinite(effect):
         return estimate_row(n=n, unit=unit, method="rank test", reason=reason)
     return estimate_row(effect, n=n, unit=unit, method=method)
+
+
+check_arguments(globals())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -696,7 +697,7 @@ def gap_by_topic(
 
 def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each topic shown in every draw (draws, topics), and in the data."""
-    codes = bootstrap.names.get_indexer(frame["participant"])
+    codes = bootstrap.codes(frame["participant"])
     topics = np.array(_largest(frame["topic"]), dtype=object)
     member = (frame["topic"].to_numpy()[:, None] == topics[None, :]).astype(float)
     expected, experienced = frame["expected"].to_numpy(), frame["experienced"].to_numpy()
@@ -834,3 +835,6 @@ def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
             reason = "" if known else "no topic has enough participants"
             rows[name] = estimate_row(count if known else np.nan, n=known, unit="topics", method=method, reason=reason)
     return estimate_table(rows, "way")
+
+
+check_arguments(globals())

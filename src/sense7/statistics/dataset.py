@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.characteristics import FEWEST_PER_GROUP, MOST_GROUPS, NO_SHEET, characteristic_columns
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -478,7 +479,7 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     [1.5, 2.0, 9.0]
     """
     distinct, place = np.unique(values, return_inverse=True)
-    codes = bootstrap.names.get_indexer(participants)
+    codes = bootstrap.codes(participants)
     # Few participants have any one value: the table of both is nearly empty.
     often = sparse.csr_array((np.ones(len(codes)), (place, codes)), shape=(len(distinct), len(bootstrap.names)))
 
@@ -770,3 +771,6 @@ def _names_people(given: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
+
+
+check_arguments(globals())

@@ -7,17 +7,31 @@ numbers on the same data; so all of them are computed side by side.
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["DEFINITIONS", "KEYS", "OUTCOMES", "POOR", "cohens_d", "poor_turn_conversations", "poor_turn_effects"]
+__all__ = [
+    "DEFINITIONS",
+    "KEYS",
+    "OUTCOMES",
+    "POOR",
+    "cohens_d",
+    "is_poor",
+    "poor_turn_conversations",
+    "poor_turn_effects",
+]
 
 POOR = 2
-"""A turn is poor if its overall rating is at most this level."""
+"""A rating is poor if its level is at most this: the one setting that code, captions and prose read.
+
+Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.pipeline.settings`.
+"""
 
 FEWEST = 2
 UNIT = "Cohen's d"
@@ -41,6 +55,29 @@ OUTCOMES = {
 """Post-task ratings whose mean is the outcome: the seven of empathy, or the four of the experience."""
 
 
+def is_poor(values) -> np.ndarray:
+    """Whether the level of each rating is at most ``POOR``.
+
+    Parameters
+    ----------
+    values : array or Series
+        Ratings from 1 to 5. The level of one that is no whole number, such as a mean or a rating that was given on
+        another scale, is its :func:`sense7.statistics.ground_truth.labels`: the nearest, halves to the even one.
+
+    Returns
+    -------
+    array of bool, or Series of bool with the index of a Series
+        False where there is no rating.
+
+    Examples
+    --------
+    >>> is_poor([1.0, 2.0, 2.5, 2.51, 3.0, np.nan]).tolist()
+    [True, True, True, False, False, False]
+    """
+    poor = labels(values) <= POOR
+    return pd.Series(poor, index=values.index) if isinstance(values, pd.Series) else poor
+
+
 def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
     """Poor turns and post-task outcome of each conversation.
 
@@ -54,7 +91,7 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     Returns
     -------
     DataFrame
-        participant; ``poor`` (turns with an overall rating of at most 2); ``rated`` (turns with
+        participant; ``poor`` (turns whose overall rating :func:`is_poor`); ``rated`` (turns with
         an overall rating); ``outcome`` (mean of the post-task ratings given, 1..5). Only
         conversations that have both a rated turn and a post-task rating.
     """
@@ -64,7 +101,7 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     frame = pd.DataFrame(
         {
             "participant": conversations["participant"],
-            "poor": (turns["overall"] <= POOR).groupby(turns["conversation"]).sum(),
+            "poor": is_poor(turns["overall"]).groupby(turns["conversation"]).sum(),
             "rated": groups.count(),
             "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
         }
@@ -210,3 +247,6 @@ def _standardised(sums: np.ndarray) -> np.ndarray:
 
 
 _COMPARISONS = {"between": _between, "within": _within, "mixed": _mixed}
+
+
+check_arguments(globals())

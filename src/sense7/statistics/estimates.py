@@ -1,11 +1,14 @@
 """The common form of what statistics return: a table of estimates."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["COLUMNS", "estimate_row", "estimate_table"]
+from sense7.arguments import HINTS, described
+from sense7.errors import UserError
+
+__all__ = ["COLUMNS", "estimate_row", "estimate_table", "require_estimates"]
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -60,3 +63,35 @@ def estimate_table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
         raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
     return frame.rename_axis(name)
+
+
+def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:
+    """Refuse what is no table of estimates, before it is shown or recorded.
+
+    Parameters
+    ----------
+    function, name : str
+        Who wants it, and as which argument.
+    table : DataFrame
+        What was given.
+    optional : collection of str
+        Columns that it may lack.
+
+    Raises
+    ------
+    UserError
+        If it is no frame, or lacks a column of ``COLUMNS``.
+
+    Examples
+    --------
+    >>> require_estimates("intervals", "tables", pd.DataFrame({"estimate": [1.0]}))
+    Traceback (most recent call last):
+    sense7.errors.UserError: intervals wants a table of estimates as tables; it lacks the columns low, high, n, ...
+    """
+    if not isinstance(table, pd.DataFrame):
+        raise UserError(f"{function} wants a table of estimates as {name}; got {described(table)}. {HINTS['table']}")
+    if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
+        lacking = ", ".join(lacking)
+        raise UserError(
+            f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"
+        )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.statistics.order import in_order_of_appearance
@@ -187,3 +188,6 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
         {name: estimate_row(count, n=len(found), unit=unit, method=method) for name, count in counts.items()},
         "examples",
     )
+
+
+check_arguments(globals())

@@ -7,6 +7,7 @@ conversation and rated its turns, on the average, nearer to neutral than to good
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -142,3 +143,6 @@ def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBoots
     if not reason:
         method += f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=len(frame), unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.structure import (
@@ -433,3 +434,6 @@ def _indices(values: np.ndarray) -> dict[str, float]:
         "AIC": -2 * likelihood + 4 * k,
         "BIC": -2 * likelihood + 2 * k * np.log(n),
     }
+
+
+check_arguments(globals())

@@ -1,15 +1,16 @@
 """What a failure of one dimension goes with: in the same turn, in the next, and after the conversation.
 
-A dimension fails in a turn if it is rated poor or very poor there. Turns are compared with
-the other turns of their own conversation, failures among them: to leave out the bad ones of these
+A dimension fails in a turn if its rating there is poor (:func:`sense7.statistics.disruption.is_poor`). Turns are
+compared with the other turns of their own conversation, failures among them: to leave out the bad ones of these
 would make any turn look better or worse than it is.
 """
 
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.disruption import OUTCOMES, POOR
+from sense7.statistics.disruption import OUTCOMES, is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
@@ -126,7 +127,7 @@ def _turns(study: Study, name: str, moment: str) -> tuple[np.ndarray, pd.Series]
     count = groups.transform("count") - level.notna() - following.notna()
     others = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(count > 0)
     outcome = level if moment == "same_turn" else following
-    used = (turns[name] <= POOR) & outcome.notna() & others.notna()
+    used = is_poor(turns[name]) & outcome.notna() & others.notna()
     ones = np.ones(int(used.sum()))
     return np.column_stack([ones, outcome[used], ones, others[used]]), turns.loc[used, "participant"]
 
@@ -137,7 +138,7 @@ def _after(study: Study, name: str) -> tuple[np.ndarray, pd.Series]:
     outcome = conversations[OUTCOMES["empathy"]].mean(axis=1)
     lowest = study.turns[name].astype(float).groupby(study.turns["conversation"]).min().reindex(conversations.index)
     used = outcome.notna() & lowest.notna()
-    y, failed = outcome[used].to_numpy(), (lowest[used] <= POOR).to_numpy()
+    y, failed = outcome[used].to_numpy(), is_poor(lowest[used]).to_numpy()
     values = np.column_stack([failed, y * failed, ~failed, y * ~failed]).astype(float)
     return values, conversations.loc[used, "participant"]
 
@@ -165,3 +166,6 @@ def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: in
     if not reason:
         method += f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import ABSENT, Study
@@ -435,3 +436,6 @@ def _why_not(study: Study, name: str, truth: np.ndarray, other: np.ndarray, both
     if not np.isfinite(truth).any():
         return _NONE
     return "no turn rates every dimension" if name == "complete turns only" else "no conversation has both"
+
+
+check_arguments(globals())

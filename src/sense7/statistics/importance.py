@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
@@ -80,3 +81,6 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         method = f"participants who name it in the column {column}" + ("" if reason else f"; {own.description}")
         rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=method, reason=reason)
     return estimate_table(rows, "dimension")
+
+
+check_arguments(globals())

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sense7.arguments import check_arguments
+
 __all__ = ["NEGLIGIBLE", "least_squares"]
 
 NEGLIGIBLE = 1e-8
@@ -54,3 +56,6 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     identified = (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED
     residual = np.maximum(q - (b * c).sum(axis=-1), 0.0)
     return np.where(identified, b / scale, np.nan), residual, kept.sum(axis=-1)
+
+
+check_arguments(globals())

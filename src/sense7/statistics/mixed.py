@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import pieces
 
 __all__ = [
@@ -649,3 +650,6 @@ def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float
     # Rounding may leave a hair below nought where nothing differs.
     chi = max(chi, 0.0)
     return chi, freedom, float(stats.chi2.sf(chi, freedom))
+
+
+check_arguments(globals())

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import condition_pairs, mixed_contrasts, no_pairs, ordered_conditions, pair_keys
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -365,3 +366,6 @@ def same_order(orders: pd.DataFrame) -> dict:
     if known.empty:
         return value | {"estimate": None, "reason": "no rating has an order of conditions by both models"}
     return value | {"estimate": int((known["same order"] == "yes").sum())}
+
+
+check_arguments(globals())

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, pieces
 from sense7.statistics.context import percent_ranks
 from sense7.statistics.disruption import OUTCOMES
@@ -427,8 +428,11 @@ def spearman_row(
     estimate = spearman(first, second, np.ones((1, len(first))), counts=counts)[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
-    codes = bootstrap.names.get_indexer(participants)
+    codes = bootstrap.codes(participants)
     draws = bootstrap.in_every_draw(lambda weights: spearman(first, second, weights, codes, counts))
     low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)
+
+
+check_arguments(globals())

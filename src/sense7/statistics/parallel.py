@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.structure import (
@@ -212,3 +213,6 @@ def _why_not(used: pd.DataFrame) -> str:
     if people <= items + 1:
         return f"only {count_of(people, 'participant')} for {count_of(items, 'item')}"
     return "some of the ratings are the same, or sums of others"
+
+
+check_arguments(globals())

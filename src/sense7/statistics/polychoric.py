@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.reliability import alpha_from_covariances
@@ -321,3 +322,6 @@ def ordinal_alphas(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: Part
 def _no_levels(used: pd.DataFrame) -> str:
     whole = used.isin(range(1, _LEVELS + 1)).all(axis=None)
     return "" if whole else "the ratings are no whole levels from 1 to 5"
+
+
+check_arguments(globals())

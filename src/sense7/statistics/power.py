@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.sources import data_file
 from sense7.statistics.agreement import agreement_with_overall
 from sense7.statistics.bootstrap import ParticipantBootstrap
@@ -280,3 +281,6 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         reach = "reaches into that range" if row["high"] >= low and row["low"] <= high else "does not reach it either"
         parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
     return f"Not {KEPT}: {'; '.join(parts)}. All others are."
+
+
+check_arguments(globals())

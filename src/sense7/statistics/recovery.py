@@ -13,14 +13,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.disruption import POOR
+from sense7.statistics.disruption import is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
+from sense7.terminal import in_words
 
 __all__ = [
+    "DROP",
     "DROP_KEYS",
     "KEYS",
     "STUDY_KEYS",
@@ -52,6 +55,12 @@ DROP_KEYS = {
 """Key of each row of :func:`lasting_drop`."""
 
 BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
+"""Event times that :func:`lasting_drop` compares."""
+
+_LASTING = f"{min(LASTING)} to {max(LASTING)}"
+DROP = f"Mean level of the {in_words(len(BEFORE))} turns before minus that of turns {_LASTING} after"
+"""What :func:`lasting_drop` estimates, for captions."""
+
 UNIT = "level, difference"
 MEAN = "level, 1 to 5"
 NEVER_RATED = "no turn was rated in this data set"
@@ -87,7 +96,7 @@ def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
 def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
     """Rated turns of conversations with a poor turn, with their event time; and why there are none."""
     levels, _ = turn_levels(study)
-    poor = levels[levels["level"] <= POOR]
+    poor = levels[is_poor(levels["level"])]
     if levels.empty or poor.empty:
         return levels[:0], NEVER_RATED if levels.empty else NEVER_POOR
     first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
@@ -223,7 +232,7 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
 
 
 def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean level of the three turns before the first poor one minus that of turns 2 to 5 after it.
+    """Mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
 
     Parameters
     ----------
@@ -237,10 +246,11 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     DataFrame
         Rows "as rated", "in chance order" (see :func:`levels_by_event_time`: the drop that the meaning of
         "first" makes by itself) and "difference": estimate (levels; positive: lower afterwards), low, high,
-        n (turns 2 to 5 after), unit, method, reason.
+        n (``LASTING`` turns after), unit, method, reason.
     """
     methods = {
-        "as rated": "mean level of the three turns before the first poor one minus that of turns 2 to 5 after it",
+        "as rated": f"mean level of the {in_words(len(BEFORE))} turns before the first poor one minus that of turns "
+        f"{_LASTING} after it",
         "in chance order": "the same, expected over all orders of the ratings within each conversation",
         "difference": "drop as rated minus the drop expected over all orders of the ratings within each conversation",
     }
@@ -255,7 +265,9 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         by_time = dict(zip(TIMES, _sums_by_time(turns), strict=True))
         values = np.stack([sum(by_time[time] for time in times) for times in (BEFORE, LASTING)], axis=1)
         before, n = values[:, :, 1].sum(axis=0).astype(int)
-        reason = "" if before and n else "no rated turns stand both before a first poor one and 2 to 5 turns after one"
+        reason = (
+            "" if before and n else f"no rated turns stand both before a first poor one and {_LASTING} turns after one"
+        )
     if reason:
         rows = {name: estimate_row(n=n, unit=UNIT, method=method, reason=reason) for name, method in methods.items()}
         return estimate_table(rows, "order of the ratings")
@@ -297,7 +309,7 @@ def first_poor_shares(rated: np.ndarray, poor: np.ndarray, place: np.ndarray) ->
 def _sums_by_time(turns: pd.DataFrame) -> list[np.ndarray]:
     """For each event time an array (turns, 4): level and count as rated, then as expected in chance order."""
     groups = turns.groupby("conversation", sort=False)["level"]
-    level, poor = turns["level"].to_numpy(), (turns["level"] <= POOR).to_numpy()
+    level, poor = turns["level"].to_numpy(), is_poor(turns["level"]).to_numpy()
     codes = groups.ngroup().to_numpy()
     rated = np.bincount(codes)[codes]
     number = np.bincount(codes, weights=poor)[codes]
@@ -329,3 +341,6 @@ def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: in
     if not reason:
         method += f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

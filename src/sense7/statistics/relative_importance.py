@@ -13,6 +13,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -209,3 +210,6 @@ def _shares(sums: np.ndarray) -> np.ndarray:
     lmg = _lmg(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(lmg[..., -1:] > _NOUGHT, lmg[..., :-1] / lmg[..., -1:], np.nan)
+
+
+check_arguments(globals())

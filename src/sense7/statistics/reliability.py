@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
@@ -351,3 +352,6 @@ def alpha_if_dropped(
         else:
             rows[name] = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
     return estimate_table(rows, "left out")
+
+
+check_arguments(globals())

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
-from sense7.statistics.disruption import OUTCOMES, cohens_d
+from sense7.statistics.disruption import OUTCOMES, POOR, cohens_d, is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.reliability import alpha_row
@@ -42,7 +43,7 @@ _FEWEST_TURNS = 3
 _EXCLUSIONS = ("none", f"conversations under {_FEWEST_TURNS} rated turns", "first turns")
 _AVERAGING = ("turn, then conversation", "all turns pooled")
 _SCORES = ("mean of seven", "overall rating")
-_POOR = ("overall at most 2", "mean of seven at most 2.5", "any dimension at most 2")
+_POOR = (f"overall at most {POOR}", f"mean of seven at most {POOR + 0.5:g}", f"any dimension at most {POOR}")
 _DENOMINATORS = ("turns put to rating", "turns with any dimension rated", "turns with an overall rating")
 _DIMENSIONS = ("all seven", "without Relational")
 _FEWEST = 2
@@ -382,11 +383,11 @@ def _poor(turns: _Turns, choice: dict) -> tuple[np.ndarray, np.ndarray]:
     """Turns of which can be told whether they are poor, and those that are."""
     if choice["poor turn"] == _POOR[0]:
         overall = turns.levels[:, _OVERALL]
-        return np.isfinite(overall), overall <= 2
+        return np.isfinite(overall), is_poor(overall)
     seven = turns.levels[:, turns.known]
     means = _row_means(seven, choice["missing"])
     told = np.isfinite(means)
-    return told, means <= 2.5 if choice["poor turn"] == _POOR[1] else (seven <= 2).any(axis=1)
+    return told, means <= POOR + 0.5 if choice["poor turn"] == _POOR[1] else is_poor(seven).any(axis=1)
 
 
 def _applicability(study: Study) -> _Compute:
@@ -434,3 +435,6 @@ _COMPUTE = {
     "poor_turn_d": _poor_turn,
     "relational_applicability": _applicability,
 }
+
+
+check_arguments(globals())

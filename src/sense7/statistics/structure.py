@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.reliability import covariances_from_sums, moments_by_participant
@@ -490,3 +491,6 @@ def _consistency(sums: np.ndarray) -> np.ndarray:
     correlations = correlations_from_covariances(covariances_from_sums(sums))
     functions = (average_correlation, standardised_alpha, guttman_lambda6)
     return np.stack([function(correlations) for function in functions], axis=-1)
+
+
+check_arguments(globals())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.statistics.agreement import WEIGHTS, weighted_kappa
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
@@ -250,3 +251,6 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
         add(f"{key}_listwise", moments, counts, "listwise")
     return rows
+
+
+check_arguments(globals())

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.context import within
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -215,3 +216,6 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "
         _row(_difference, *every, own=False),
     ]
     return estimate_table(dict(zip(FADING_KEYS, rows, strict=True)), "slope")
+
+
+check_arguments(globals())

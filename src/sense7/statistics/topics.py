@@ -20,10 +20,12 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.words import FEWEST_PEOPLE, NO_COMMENTS, commented_turns, terms_of, typical_in_length
 from sense7.study import Study
+from sense7.terminal import in_words
 
 __all__ = [
     "FEWEST_COMMENTS",
@@ -354,7 +356,7 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
     tried = [number for number in NUMBERS if number <= most]
     # By one thread: sums come out alike on every machine, and threads only get in the way of matrices so small.
     with threadpool_limits(limits=1, user_api="blas"):
-        weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.names.get_indexer(used["participant"])]
+        weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.codes(used["participant"])]
         curves = _stability_curves(used["terms"].tolist(), vocabulary, tried, weights[:RESAMPLINGS], bootstrap.seed)
         place, p = farthest_above(curves)
         number = tried[place]
@@ -393,9 +395,9 @@ def _too_few(comments: pd.DataFrame, used: pd.DataFrame, vocabulary: list[str]) 
         return NO_COMMENTS
     writers = used["participant"].nunique()
     found = (
-        (len(used), FEWEST_COMMENTS, "comments with a word that at least three participants use"),
+        (len(used), FEWEST_COMMENTS, f"comments with a word that at least {in_words(FEWEST_PEOPLE)} participants use"),
         (writers, FEWEST_WRITERS, "participants who wrote such comments"),
-        (len(vocabulary), FEWEST_TERMS, "words that at least three participants use"),
+        (len(vocabulary), FEWEST_TERMS, f"words that at least {in_words(FEWEST_PEOPLE)} participants use"),
     )
     for count, fewest, what in found:
         if count < fewest:
@@ -525,3 +527,6 @@ def _quotations(comments: pd.DataFrame, topic: pd.Series, loading: pd.Series, co
         nobody = "everybody who wrote one is quoted already" if (topic == place).any() else "there is none"
         texts.append(chosen["comment"].iloc[0] if len(chosen) else nobody)
     return texts
+
+
+check_arguments(globals())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -441,7 +442,7 @@ def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray) -> tuple[n
 
 
 def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method) -> dict:
-    who = bootstrap.names.get_indexer(participants)
+    who = bootstrap.codes(participants)
     y = y - y.mean()  # sums of small numbers lose less
     once = np.ones((1, len(y)))
     # Pairs of one person's: theirs alone, by person; and taken off from all pairs, as often as both were taken.
@@ -478,3 +479,6 @@ def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method)
         found = estimates[place], *bootstrap.interval(draws[:, place], participants)
         rows[name] = bootstrap.row(found, n=n, unit=unit, method=method)
     return rows
+
+
+check_arguments(globals())

@@ -1,6 +1,6 @@
 """What users write about turns: how often, in which words, and quotations chosen by a rule.
 
-A level is poor if it is poor or very poor, good if it is good or very good; where turns have
+Which levels are poor says :func:`sense7.statistics.disruption.is_poor`, which are good ``GOOD``; where turns have
 no overall rating, the mean of their dimensions, rounded, takes its place.
 """
 
@@ -10,9 +10,11 @@ import unicodedata
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
-from sense7.statistics.disruption import POOR
+from sense7.statistics.disruption import is_poor
 from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.statistics.recovery import turn_levels
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
@@ -87,7 +89,7 @@ def commented_turns(study: Study) -> pd.DataFrame:
     turns = study.turns[["conversation", "participant", "turn", "position"]]
     ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[["conversation", "turn", "rating"]]
     frame = turns.merge(ratings, on=["conversation", "turn"], how="left").astype({"rating": float})
-    frame["level"] = np.floor(frame["rating"] + 0.5)
+    frame["level"] = labels(frame["rating"])
     comments = study.messages[["conversation", "position", "comment"]]
     written = comments["comment"].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
     frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(columns="position")
@@ -298,7 +300,7 @@ def _words(study: Study) -> pd.DataFrame:
     """Each word of each comment on a turn: participant, kind of turn (poor, good or neither), term."""
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    kind = np.select([frame["level"] <= POOR, frame["level"] >= GOOD], ["poor", "good"], "neither")
+    kind = np.select([is_poor(frame["level"]), frame["level"] >= GOOD], ["poor", "good"], "neither")
     frame = frame.assign(kind=kind, term=[terms_of(comment) for comment in frame["comment"]])
     return frame[["participant", "kind", "term"]].explode("term").dropna(subset=["term"])
 
@@ -369,9 +371,12 @@ def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     """
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    kinds = {"poor": frame["level"] <= POOR, "good": frame["level"] >= GOOD}
+    kinds = {"poor": is_poor(frame["level"]), "good": frame["level"] >= GOOD}
     parts = [typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()]
     chosen = pd.concat(parts, ignore_index=True)
     level = [LEVELS[int(level) - 1] for level in chosen["level"]]
     shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
     return shown.set_index(pd.RangeIndex(1, len(shown) + 1, name="number"))
+
+
+check_arguments(globals())

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sense7.arguments import check_arguments
 from sense7.study import Study
 from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import KEY_COLUMNS, Table, column_report, locate_sheet
@@ -135,3 +136,6 @@ def parse_sheets(
         prompted_condition=prompted,
         prompted_reason=reason,
     )
+
+
+check_arguments(globals())

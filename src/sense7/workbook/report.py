@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
@@ -151,3 +152,6 @@ def print_description(description: dict) -> None:
     show(f"{count_of(len(problems), 'warning')}, {count_of(total, 'place')}" if problems else "No warnings.")
     for finding in [*problems, *notices]:
         show(f"  {finding['severity']}: {finding['text']}")
+
+
+check_arguments(globals())
