@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -246,11 +247,17 @@ def build(
     if not built.changed and not quiet:
         print("nothing changed since this edition was built", file=sys.stderr)
     if built.warnings:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in built.warnings.items())
-        total = count_of(sum(built.warnings.values()), "warning")
-        print(f"{total} about this workbook: {kinds}. They are listed by: sense7 check {data}", file=sys.stderr)
+        page = built.folder / "html" / "notebooks" / "01-dataset.html"
+        print(plain_lines(f"{_said_of(built.warnings)}. Listed on {page}"), file=sys.stderr)
     print(built.verdicts)
     print(built.index)
+
+
+def _said_of(warnings: Mapping[str, Mapping[str, int]]) -> str:
+    """How many warnings of the reader there are, by kind."""
+    kinds = [f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})" for kind, one in warnings.items()]
+    total = sum(one["warnings"] for one in warnings.values())
+    return f"{count_of(total, 'warning')} about this workbook: {', '.join(kinds)}"
 
 
 @app.command()

@@ -81,14 +81,14 @@ class Built:
     changed : bool
         False if everything was up to date already.
     warnings : mapping
-        Kind of the reader's warnings about the workbook -> number of places.
+        Kind of the reader's warnings about the workbook -> how many, and the number of places.
     """
 
     folder: Path
     verdicts: str
     executed: int
     changed: bool
-    warnings: Mapping[str, int] = field(default_factory=dict)
+    warnings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def index(self) -> Path:
@@ -440,8 +440,8 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping, op
         "parameters": ", ".join(
             [*(_used(key, jobs) for key in ("confidence", "draws", "seed")), *([str(options)] if options else [])]
         ),
-        "warnings": (warnings := warnings_by_kind(study.warnings)),
-        "reader_warnings": count_of(sum(warnings.values()), "warning") if warnings else "no warning",
+        "warnings": warnings_by_kind(study.warnings),
+        "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
         "verdicts": verdicts,
     }
 

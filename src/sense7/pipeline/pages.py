@@ -241,7 +241,7 @@ def banner(facts: Mapping, dataset_page: str = DATASET_PAGE) -> str:
     dataset_page : str
         Address of the page that lists the reader's warnings, from the page that shows the banner.
     """
-    count = sum(facts.get("warnings", {}).values())
+    count = sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
     link = f'<a href="{dataset_page}#what-the-reader-noticed">{count_of(count, "warning")} about this workbook</a>.'
     return f"{_about_data(facts)} {link}" if count else _about_data(facts)
 

@@ -243,7 +243,7 @@ def scales(study: Study) -> pd.DataFrame:
             continue
         size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
         lowest, highest = (column.lowest, column.highest) if rescaled else (1, size)
-        rows[f"{column.sheet}.{column.column}"] = {
+        rows[column.column] = {
             "scale": f"{lowest:g} to {highest:g}",
             "answers read": column.read,
             "unreadable": column.unreadable,

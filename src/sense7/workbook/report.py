@@ -87,18 +87,19 @@ def findings_table(study: Study) -> pd.DataFrame:
     ).loc[:, lambda table: [name for name in table if name != "value" or table[name].any()]]
 
 
-def warnings_by_kind(warnings: Iterable[Finding]) -> dict[str, int]:
-    """Kind of warning -> number of places in the workbook, the most frequent first.
+def warnings_by_kind(warnings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first.
 
     Examples
     --------
-    >>> warnings_by_kind([])
-    {}
+    >>> warnings_by_kind([Finding("warning", "unknown-word", "Messages", "Affective", 7, (12, 40), "x", "p", "m")])
+    {'unknown-word': {'warnings': 1, 'places': 2}}
     """
-    counts: Counter = Counter()
+    counts, places = Counter(), Counter()
     for finding in warnings:
-        counts[finding.kind] += finding.count
-    return dict(counts.most_common())
+        counts[finding.kind] += 1
+        places[finding.kind] += finding.count
+    return {kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()}
 
 
 def print_description(description: dict) -> None:
