@@ -53,6 +53,8 @@ def main() -> None:
     except KeyboardInterrupt:
         code, message = _INTERRUPTED, ""
     for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
         atexit.register(signal.signal, number, signal.SIG_DFL)  # what is left is to end: no traceback from there
     if code == _INTERRUPTED:
         message = "interrupted; what was finished is kept"
@@ -82,12 +84,17 @@ def _run_verb() -> tuple[int, str]:
 
 
 def _treat_sigterm_as_ctrl_c() -> list[int]:
-    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came."""
+    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came.
+
+    The handler of SIGINT is called, since an event loop installs one of its own. A script's shell starts background
+    jobs with SIGINT ignored: that stays so, and SIGTERM ends them all the same.
+    """
     received = []
 
-    def terminate(number, _frame) -> None:
+    def terminate(number, frame) -> None:
         received.append(number)
-        signal.raise_signal(signal.SIGINT)
+        interrupt = signal.getsignal(signal.SIGINT)
+        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
     with contextlib.suppress(ValueError):  # signals are for the main thread
         signal.signal(signal.SIGTERM, terminate)
