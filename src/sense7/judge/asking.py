@@ -330,16 +330,20 @@ async def _attempt(client, session: Session, call: _Call) -> dict:
     except openai.APIStatusError as error:
         refusal = filter_refusal(error.status_code, error.body)
         if refusal is not None:
-            return {"refusal": endpoint.without_key(refusal), "finish_reason": FILTERED}
+            return _redacted({"refusal": refusal, "finish_reason": FILTERED}, endpoint)
         raise _status_failure(error, endpoint) from None
     except openai.APIConnectionError as error:
         cause = one_line(error.__cause__ or error)
         raise _Unanswered(_short(f"no connection, or one that broke off: {cause}", endpoint), again=True) from None
     try:
-        return read_completion(json.loads(endpoint.without_key(content.decode("utf-8"))))
+        return _redacted(read_completion(json.loads(content.decode("utf-8"))), endpoint)
     except ValueError as error:
         said = "what was returned is no JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else error
         raise _Unanswered(_short(f"{said}", endpoint), again=True) from None
+
+
+def _redacted(returned: dict, endpoint: Endpoint) -> dict:
+    return {name: endpoint.without_key(said) if isinstance(said, str) else said for name, said in returned.items()}
 
 
 def _status_failure(error, endpoint: Endpoint) -> _Unanswered:
