@@ -860,11 +860,11 @@ def test_the_key_is_nowhere_in_any_encoding(kind, study_of, tmp_path, monkeypatc
         return Answered(body=said.encode() if kind == "no JSON" else json.dumps(completion).encode())
 
     with Endpoint(script) as server:
-        options = {"retries": 0, "concurrency": 1}
-        outcome = ask(study_of(len(ENCODINGS)), server, tmp_path / "out", **options)
-        assert len(server.asked) >= 10
+        outcome = ask(study_of(len(ENCODINGS)), server, tmp_path / "out", retries=0, give_up_after=1000)
+        stopped = ask(study_of(len(ENCODINGS)), server, tmp_path / "again", retries=0, give_up_after=1)
+        assert len(server.asked) >= len(ENCODINGS) + 1
         assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {HARD}"}
-    texts = [*texts_in(tmp_path), outcome.stopped]
+    texts = [*texts_in(tmp_path), stopped.stopped, *outcome.without_score]
     assert not [text for text in texts if HARD in text]
     lines = {line for text in texts for line in re.split(r"\n|</t>", text) if "before" in line}
     assert lines or kind == "no JSON"
@@ -915,3 +915,22 @@ def test_a_command_that_leaves_calls_without_an_answer_ends_with_1(workbook, tmp
         said = invoked("run", *options, code=1)
         assert "2 without an answer; the same command asks for these again" in said.stderr
         assert Path(said.stdout.strip()).is_file()
+
+
+def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(workbook, tmp_path):
+    attack = f"\x1b]0;title\x07{KEY} [bold]no\nscore"
+    with Endpoint(lambda asked: Answered(text=attack)) as server:
+        options = ["run", "--data", workbook(3), "--base-url", server.address]
+        for _ in range(2):  # the second sends nothing, and says the same
+            code, _, err = finished(*options, "--out", tmp_path / "out", SENSE7_JUDGE_KEY=KEY)
+            assert code == 1
+            assert err.splitlines()[-1].startswith("sense7: run 1: none of 3 replies could be used; the last: parse_")
+            assert "[key] [bold]no score" in err
+            assert "\x1b" not in err
+            assert KEY not in err
+        assert len(server.asked) == 3
+        said = invoked(*options, "--out", tmp_path / "two", "--give-up-after", 2, "--concurrency", 1, code=1)
+        assert "stops          after 2 replies in a row that cannot be used (--give-up-after)" in said.stderr
+        assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
+        assert said.stderr.splitlines()[-1].endswith("1 without an answer; the same command asks for these again")
+        assert len(server.asked) == 5

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
-from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame
+from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame, without_score
 from sense7.judge.journal import MANIFEST
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.judge.questions import Questions
@@ -50,6 +50,8 @@ class Imported:
         Ids of replies to requests that these data and options do not make; they are left out.
     remarks : list of str
         What could not be written as it was.
+    without_score : list of str
+        A line for each run of which no reply could be used.
     """
 
     paths: list[Path]
@@ -58,6 +60,7 @@ class Imported:
     repeated: int
     foreign: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    without_score: list[str] = field(default_factory=list)
 
 
 def custom_id(conversation: str, run: int, request_sha256: str) -> str:
@@ -174,7 +177,7 @@ def import_replies(
             "Say with --runs how many runs were exported."
         )
     runs = runs or highest
-    written, remarks, statuses = [], [], Counter()
+    written, remarks, statuses, without = [], [], Counter(), []
     for run in range(1, runs + 1):
         of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
         frame = run_frame(questions, run, of_run, lacking=MISSING)
@@ -182,7 +185,8 @@ def import_replies(
         remarks += write_predictions(path, frame, policy=policy)
         written.append(path)
         statuses.update(frame["status"])
-    return Imported(written, statuses, runs * len(known) - len(answers), repeated, foreign, remarks)
+        without += filter(None, [without_score(run, of_run)])
+    return Imported(written, statuses, runs * len(known) - len(answers), repeated, foreign, remarks, without)
 
 
 def _name(conversation: str, request_sha256: str) -> str:
