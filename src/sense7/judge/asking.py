@@ -5,10 +5,13 @@ call itself. Its logs are written from the journal instead, see :mod:`sense7.jud
 optional extra ``judge``: they are imported when requests are to be sent, so that all else works without them.
 """
 
+import asyncio
 import contextlib
 import email.utils
 import itertools
 import json
+import signal
+import threading
 import time
 import zlib
 from collections import Counter
@@ -215,6 +218,8 @@ class Session:
         self.stopped = ""
         self._broken: UserError | None = None
         self._unusable = 0
+        self._terminated = False
+        self._cancel: Callable[[], object] = _nothing
         self._begun = time.monotonic()
         self.waits = _Waits(say, plan.timeout)
 
@@ -230,10 +235,33 @@ class Session:
         """
         import anyio
 
-        with undisturbed():
+        with undisturbed(), self._sigterm_after_the_loop():
             anyio.run(self._send_all)
         if self._broken:
             raise self._broken
+
+    @contextlib.contextmanager
+    def _sigterm_after_the_loop(self) -> Iterator[None]:
+        """Let SIGTERM cancel what is under way, and call its handler, if it has one, when the event loop has ended.
+
+        The handler may raise an exception, which in the middle of the loop's own work could leave it waiting forever.
+        """
+        handler = signal.getsignal(signal.SIGTERM)
+        if not callable(handler) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def cancel(_number, _frame) -> None:
+            self._terminated = True
+            self._cancel()
+
+        signal.signal(signal.SIGTERM, cancel)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+            if self._terminated:
+                handler(signal.SIGTERM, None)
 
     async def _send_all(self) -> None:
         import anyio
@@ -249,9 +277,12 @@ class Session:
         pending = iter(self.pending)
         async with model, anyio.create_task_group() as watched:
             watched.start_soon(self.waits.watch)
-            async with anyio.create_task_group() as self._group:
+            async with anyio.create_task_group() as group:
+                loop = asyncio.get_running_loop()
+                self._cancel = lambda: loop.call_soon_threadsafe(group.cancel_scope.cancel)
                 for _ in range(min(plan.concurrency, len(self.pending))):
-                    self._group.start_soon(self._send, model, pending)
+                    group.start_soon(self._send, model, pending)
+            self._cancel = _nothing
             watched.cancel_scope.cancel()
 
     async def _send(self, model, pending: Iterator[tuple[str, int]]) -> None:
@@ -259,7 +290,7 @@ class Session:
         import anyio
 
         for conversation, run in pending:
-            if self.stopped:
+            if self.stopped or self._terminated:
                 return
             call, error = _Call(conversation, run), None
             _current.set(call)
@@ -303,7 +334,7 @@ class Session:
             number = count_of(self._unusable, "reply in a row", "replies in a row")
             self.stopped = f"{number} could not be used; the last: {describe_reply(answer.reply)}"
             if self.waits.is_silent:  # what is under way would only be waited for
-                self._group.cancel_scope.cancel()
+                self._cancel()
 
     def _answer(self, call: _Call, **known) -> Answer:
         sha256 = self.plan.questions.request_sha256(call.conversation)
@@ -331,6 +362,10 @@ class Session:
             tally.cost = self.plan.estimate.prices.cost(tally.input_tokens, tally.output_tokens)
         tally.seconds = time.monotonic() - self._begun
         self.progress(replace(tally, statuses=Counter(tally.statuses)))
+
+
+def _nothing() -> None:
+    """What is cancelled where nothing is under way."""
 
 
 def _register_provider(session: Session) -> None:
