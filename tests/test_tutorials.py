@@ -4,6 +4,7 @@ import ast
 import contextlib
 import importlib.util
 import io
+import json
 import re
 import shlex
 import sys
@@ -76,7 +77,31 @@ def go_through(page, reader):
             lines = [line.rstrip().replace(ADDRESS, reader.address) for line in shown]
             assert [line for line in lines if line not in output] == [], "\n".join(output)
             done += 1
+            carry_out_batch(Path("requests.jsonl"), Path("replies.jsonl"))
     return done
+
+
+def carry_out_batch(requests, replies):
+    """What a provider does between export and import: a reply to each request, in an order of its own."""
+    if not requests.exists():
+        return
+    lines = []
+    for number, request in enumerate(map(json.loads, requests.read_text("utf-8").splitlines()), 1):
+        assert (request["method"], request["url"]) == ("POST", "/v1/chat/completions")
+        message = {"role": "assistant", "content": f"<S0>Reasoning {number}.</S0><S2>{number % 5 + 1}</S2>"}
+        body = {
+            "model": request["body"]["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 200, "completion_tokens": 30},
+        }
+        reply = {
+            "id": f"batch_req_{number}",
+            "custom_id": request["custom_id"],
+            "response": {"status_code": 200, "request_id": f"req_{number}", "body": body},
+            "error": None,
+        }
+        lines.insert(0, json.dumps(reply))
+    replies.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 @pytest.fixture
@@ -104,8 +129,9 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     prompt = re.search(r"^:caption: brief\.txt\n\n(.*?)^```$", PAGES["own-judge"].read_text("utf-8"), re.DOTALL | re.M)
     (empty_folder / "brief.txt").write_text(prompt[1], "utf-8")
     with endpoint.Endpoint() as server:
-        assert go_through(PAGES["own-judge"], Reader(server.address)) == 7
-    assert len(server.asked) == 8, "four conversations, two runs; a dry run asks nothing"
+        assert go_through(PAGES["own-judge"], Reader(server.address)) == 9
+    assert len(server.asked) == 8, "four conversations, two runs; a dry run and a batch ask nothing"
+    assert len(list((empty_folder / "predictions_batch").iterdir())) == 2
     found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}
     names = re.findall(r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE)
     told = {name.rstrip("/") for name, _ in names} | {

@@ -29,6 +29,7 @@ __all__ = ["main"]
 
 _INTERRUPTED = 130
 _TERMINATED = 143
+_STANDARD_OUTPUT = "standard output"
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,11 +50,14 @@ app.add_typer(judge, name="judge")
 def main() -> None:
     """Run a verb; what a user can mend or ends is one message and its exit code, never a traceback."""
     terminated = _treat_sigterm_as_ctrl_c()
+    _name_standard_output()
     try:
         code, message = _run_verb()
     except KeyboardInterrupt:
         code, message = _INTERRUPTED, ""
     for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
         atexit.register(signal.signal, number, signal.SIG_DFL)  # what is left is to end: no traceback from there
     if code == _INTERRUPTED:
         message = "interrupted; what was finished is kept"
@@ -74,21 +78,42 @@ def _run_verb() -> tuple[int, str]:
     except UserError as error:
         return 2, str(error)
     except OSError as error:
-        if error.filename is None:
+        if error.filename in (None, _STANDARD_OUTPUT):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the same again at the very end
         if isinstance(error, BrokenPipeError):
             return 1, ""  # whoever read it, such as head, has had enough
-        return 2, not_written(error.filename or "standard output", error)
+        return 2, not_written(error.filename or "a file", error)
     return 0, ""
 
 
+def _name_standard_output() -> None:
+    """Let errors of writing to standard output name it: those of a file may have no name either."""
+
+    def naming(method):
+        def call(*arguments):
+            try:
+                return method(*arguments)
+            except OSError as error:
+                error.filename = _STANDARD_OUTPUT
+                raise
+
+        return call
+
+    sys.stdout.write, sys.stdout.flush = naming(sys.stdout.write), naming(sys.stdout.flush)
+
+
 def _treat_sigterm_as_ctrl_c() -> list[int]:
-    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came."""
+    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came.
+
+    The handler of SIGINT is called, since an event loop installs one of its own. A script's shell starts background
+    jobs with SIGINT ignored: that stays so, and SIGTERM ends them all the same.
+    """
     received = []
 
-    def terminate(number, _frame) -> None:
+    def terminate(number, frame) -> None:
         received.append(number)
-        signal.raise_signal(signal.SIGINT)
+        interrupt = signal.getsignal(signal.SIGINT)
+        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
     with contextlib.suppress(ValueError):  # signals are for the main thread
         signal.signal(signal.SIGTERM, terminate)

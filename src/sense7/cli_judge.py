@@ -69,9 +69,14 @@ def run(
     policy: Policy = "strict",
     limit: Limit = None,
     omit: Omit = None,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one attempt.")] = 120.0,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
+    ] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5,
     backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0,
+    give_up_after: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Stop after N replies in a row that cannot be used.")
+    ] = 10,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
     limit_cost: Annotated[
@@ -84,6 +89,9 @@ def run(
 
     The key is read from SENSE7_JUDGE_KEY, else OPENAI_API_KEY; an endpoint on this machine needs none. Interrupted in
     any way, the same command goes on where it was: no answer is lost, and none is asked for twice.
+
+    Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
+    lines say which, and show a reply.
     """
     from sense7.judge.cost import Prices
     from sense7.judge.endpoint import Endpoint
@@ -109,26 +117,28 @@ def run(
         timeout=timeout,
         retries=retries,
         backoff=backoff,
+        give_up_after=give_up_after,
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}", *plan.estimate.lines()]
+    unusable = count_of(give_up_after, "reply", "replies in a row")
+    lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
         print("\n".join(lines))
         return
     print("\n".join(lines), file=sys.stderr)
     _get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
-    with _progress(plan.estimate.calls) as progress:
-        outcome = carry_out(plan, progress=progress)
+    with _progress(plan.estimate.calls) as (progress, say):
+        outcome = carry_out(plan, progress=progress, say=say)
     for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
     print(_by_status(outcome), file=sys.stderr)
     for path in outcome.paths:
         print(path)
+    problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     if failed := outcome.statuses["api_error"]:
-        if outcome.stopped:
-            print(plain_lines(f"sense7: {outcome.stopped}"), file=sys.stderr)
-        print(f"sense7: {failed:,} without an answer; the same command asks for these again", file=sys.stderr)
-        raise typer.Exit(1)
+        problems.append(f"{failed:,} without an answer; the same command asks for these again")
+    _require_none(problems)
 
 
 @judge.command()
@@ -232,6 +242,15 @@ def import_batch(
     print(f"{count_of(len(found.paths), 'run')}; {_by_status(found)}", file=sys.stderr)
     for path in found.paths:
         print(path)
+    _require_none(found.without_score)
+
+
+def _require_none(problems: list[str]) -> None:
+    """End with exit code 1 if there are problems, each on a line of its own."""
+    for problem in problems:
+        print(plain_lines(f"sense7: {problem}"), file=sys.stderr)
+    if problems:
+        raise typer.Exit(1)
 
 
 def _opened(data: str, prompt: Path | None):
@@ -276,8 +295,8 @@ def _get_consent(reason: str, yes: bool) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[["Tally"], None]]:
-    """A bar on a terminal; elsewhere a line every few seconds, and at the end."""
+def _progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
+    """A bar on a terminal; elsewhere a line every few seconds, and at the end. Give also what says a line at once."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -295,4 +314,7 @@ def _progress(total: int) -> Iterator[Callable[["Tally"], None]]:
                 last = time.monotonic()
                 print(tally.line(), file=sys.stderr, flush=True)
 
-        yield show
+        def say(line: str) -> None:
+            console.print(plain_lines(line), markup=False, soft_wrap=True)
+
+        yield show, say

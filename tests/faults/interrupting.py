@@ -25,6 +25,8 @@ SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = (".part", ".making-")
+# As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
+IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
 UNSHARED = ("unshare", "--map-root-user", "--mount")
 
 # Everything up to the import of main is Python's own start, which no program can guard.
@@ -118,14 +120,20 @@ class Command:
         self.ready = folder.parent / f"ready {self.mark}"
 
     def start(
-        self, *arguments: object, number: int = 0, step: int = 0, limit: int | None = None, stdout=subprocess.PIPE
+        self,
+        *arguments: object,
+        number: int = 0,
+        step: int = 0,
+        limit: int | None = None,
+        stdout=subprocess.PIPE,
+        background: bool = False,
     ) -> subprocess.Popen:
-        """Start it; the signal comes before the step of that number, or never for 0."""
+        """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
         limiting = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))" if limit else ""
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
         return subprocess.Popen(
-            [sys.executable, "-c", limiting + DRIVER, *given],
+            [*(IN_BACKGROUND if background else ()), sys.executable, "-c", limiting + DRIVER, *given],
             cwd=self.folder,
             env=self.environment,
             stdout=stdout,
@@ -138,10 +146,10 @@ class Command:
         """Run it undisturbed; options as of :meth:`start`."""
         return self._end(self.start(*arguments, **options))
 
-    def interrupt(self, moment: Moment, whole: Ended, *arguments: object) -> Ended:
+    def interrupt(self, moment: Moment, whole: Ended, *arguments: object, **options) -> Ended:
         """Run it up to a moment; ``whole`` is what it comes to undisturbed."""
         step = max(1, round(moment.share * whole.steps)) if moment.by_step else 0
-        process = self.start(*arguments, number=moment.signal, step=step)
+        process = self.start(*arguments, number=moment.signal, step=step, **options)
         if not moment.by_step:
             until(self.ready.exists, process)
             time.sleep(moment.share * whole.seconds)
@@ -181,13 +189,13 @@ class Command:
         until(lambda: not self.running(), seconds=30, what="processes were left behind")
         return Ended(process.returncode, out, err, int(steps or 0), seconds)
 
-    def running(self) -> list[str]:
+    def running(self) -> dict[int, str]:
         """Processes that this command started, and itself: whatever has its mark in its environment."""
-        found = []
+        found = {}
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (process / "environ").read_bytes():
-                    found.append((process / "cmdline").read_text("utf-8", "replace").replace("\0", " "))
+                    found[int(process.name)] = (process / "cmdline").read_text("utf-8", "replace")
             except OSError:
                 continue
         return found

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -104,6 +105,14 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     kept = require_intact(project, command.folder)
     require_the_same(project, command, kept)
     assert home_files() == before, "a file was left in the user's home"
+
+
+def test_in_the_background_of_a_script_sigterm_ends_it(project):
+    command = project.fresh("background")
+    early = interrupting.Moment(signal.SIGTERM, by_step=True, share=0.1)
+    ended = command.interrupt(early, project.whole, *BUILD, background=True)
+    assert ended.code == interrupting.CODES[signal.SIGTERM], ended
+    require_intact(project, command.folder)
 
 
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):

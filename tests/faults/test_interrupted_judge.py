@@ -1,6 +1,8 @@
 """`sense7 judge run`, ended at any moment or on a full disk: no answer that was kept is lost or asked for again."""
 
 import importlib.util
+import os
+import signal
 import sys
 import zipfile
 import zlib
@@ -81,11 +83,33 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [40])
-def test_on_a_full_disk_it_names_the_file_and_the_mend_and_the_next_run_gives_the_same(session, room):
+def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(session):
+    server, prepared, _, undisturbed = session
+    command, arguments = prepared("background")
+    begun, journal = len(server.asked), command.folder / "out" / JOURNAL
+    process = command.start(*arguments, background=True)
+    interrupting.until(lambda: journal.exists() and journal.stat().st_size > 0, process)
+    (child,) = [pid for pid, line in command.running().items() if "-c\0" in line and not line.startswith("sh\0")]
+    os.kill(child, signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == interrupting.CODES[signal.SIGTERM], err
+    assert err.splitlines()[-1] == interrupting.SAID
+    asked = len(server.asked) - begun
+    assert asked < CONVERSATIONS * RUNS
+    assert asked - len(read_journal(journal)[0]) <= AT_ONCE
+    again = command.run(*arguments, number=signal.SIGINT, step=2, background=True)
+    assert again.code == 0, again.err
+    assert predictions(command.folder / "out") == undisturbed
+
+
+@pytest.mark.parametrize(
+    ("room", "name"), [(4, "journal.jsonl"), (8, "journal.jsonl"), (40, "gpt-4o-empathy-iter1.xlsx")]
+)
+def test_on_a_full_disk_it_names_the_file_and_the_mend_and_the_next_run_gives_the_same(session, room, name):
     _, prepared, _, undisturbed = session
     command, arguments = prepared(f"room {room}")
-    interrupting.require_full(command.run_on_a_full_disk(room, *arguments), "out")
+    ended = command.run_on_a_full_disk(room, *arguments)
+    interrupting.require_full(ended, f"/out/{name}")
     assert interrupting.unfinished(command.folder) == []
     again = command.run(*arguments)
     assert again.code == 0, again.err

@@ -1,6 +1,7 @@
 """`sense7 simulate`, ended at any moment or on a full disk: the earlier files stay, or the new are there, whole."""
 
 import importlib.util
+import signal
 import sys
 from pathlib import Path
 
@@ -48,6 +49,15 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(si
         assert found[name] in (before[name], after[name]), f"{name} is neither the old nor the new one"
     assert command.run(*arguments).code == 0
     assert interrupting.content(command.folder) == after
+    assert interrupting.unfinished(command.folder) == []
+
+
+def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simulations):
+    command, before, arguments, _, after = simulations
+    restore(command.folder, before)
+    for number, code, files in ((signal.SIGTERM, 143, before), (signal.SIGINT, 0, after)):
+        ended = command.run(*arguments, number=number, step=1, background=True)
+        assert (ended.code, interrupting.content(command.folder)) == (code, files), ended
     assert interrupting.unfinished(command.folder) == []
 
 

@@ -38,6 +38,8 @@ class Answer:
     """Seconds before the first byte."""
     dropped: bool = False
     """Whether the connection ends in the midst of the body."""
+    endless: bool = False
+    """Whether the body is sent again and again, for as long as it is read."""
 
 
 GOOD = Answer()
@@ -75,6 +77,8 @@ class Endpoint:
         self.answered: list[int] = []
         """Numbers of the requests whose whole answer (status 200) was handed to the network."""
         self.most_at_once = 0
+        self.sent_endlessly = 0
+        """Bytes of endless answers."""
         self._open = 0
         self._times = Counter()
 
@@ -145,9 +149,8 @@ class Endpoint:
         finally:
             self._open -= 1
         content = answer.body if answer.body is not None else self._completion(asked, answer)
-        head = (
-            f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n"
-        )
+        length = "Connection: close" if answer.endless else f"Content-Length: {len(content)}"
+        head = f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\n{length}\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
         if answer.dropped:
             writer.write(head.encode() + b"\r\n" + content[: len(content) // 2])
@@ -158,6 +161,10 @@ class Endpoint:
             return False
         writer.write(head.encode() + b"\r\n" + content)
         await writer.drain()
+        while answer.endless:
+            self.sent_endlessly += len(content)
+            writer.write(content)
+            await writer.drain()
         if answer.status == 200:
             self.answered.append(asked.number)
         return True

@@ -1,13 +1,22 @@
 """A session of a judge: exactly the authors' request, every conversation once a run, whatever happened before."""
 
+import base64
+import contextlib
+import functools
+import html
 import importlib.util
 import json
 import os
+import quopri
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.parse
+import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -761,6 +770,133 @@ def test_the_key_is_nowhere(workbook, tmp_path):
     assert frame["reason"][0] == "HTTP 401: Incorrect API key provided: [key]."
 
 
+HARD = 'sk-A/b+c=d&_0123<9%>"x\\z~'
+"""A key in which most encodings change something."""
+
+
+def per_character(form):
+    return "".join(form.format(ord(c), c=c) for c in HARD)
+
+
+def base64_of(before, after="", *, alphabet=base64.b64encode, padding="="):
+    return alphabet(f"{before}{HARD}{after}".encode()).decode().rstrip("=" if not padding else " ")
+
+
+ENCODINGS = {
+    "plain": HARD,
+    "JSON": json.dumps(HARD)[1:-1],
+    "JSON with escaped slashes": json.dumps(HARD)[1:-1].replace("/", "\\/"),
+    "JSON of JSON": json.dumps(json.dumps(json.dumps(HARD))),
+    "\\u of every character": per_character("\\u{:04x}"),
+    "\\U of every character": per_character("\\U{:08X}"),
+    "\\x of every character": per_character("\\x{:02x}"),
+    "octal": per_character("\\{:03o}"),
+    "JavaScript": per_character("\\u{{{:x}}}"),
+    "\\u003d": HARD.replace("=", "\\u003d"),
+    "URL": urllib.parse.quote(HARD, safe=""),
+    "URL of every character": per_character("%{:02x}"),
+    "mixed case": "".join(f"%{ord(c):02{'xX'[n % 2]}}" for n, c in enumerate(HARD)),
+    "URL twice": urllib.parse.quote(urllib.parse.quote(HARD, safe=""), safe=""),
+    "URL thrice": functools.reduce(lambda said, _: urllib.parse.quote(said, safe=""), range(3), HARD),
+    "quoted-printable": per_character("={:02X}"),
+    "HTML": html.escape(HARD),
+    "HTML twice": html.escape(html.escape(HARD)),
+    "HTML by name": HARD.replace("&", "&amp;").replace("/", "&sol;").replace("=", "&equals;").replace("_", "&lowbar;"),
+    "HTML in decimals": per_character("&#{};"),
+    "HTML in hexadecimals": per_character("&#x{:X};"),
+    "workbook": per_character("_x{:04X}_"),
+    "hexadecimal": HARD.encode().hex(),
+    "HEXADECIMAL with blanks": HARD.encode().hex(" ").upper(),
+    "Bearer": base64_of("Bearer "),
+    **{f"Base64 after {n}": base64_of("." * n, "?" * n) for n in range(4)},
+    **{f"Base64 without padding after {n}": base64_of("." * n, padding="") for n in range(3)},
+    **{f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode) for n in range(3)},
+    "Base64 in JSON": base64_of("").replace("/", "\\/"),
+    "Base64 in a URL": urllib.parse.quote(base64_of("..")),
+    "Base64 in lines": base64.encodebytes(f"{'.' * 50}{HARD}".encode()).decode(),
+}
+assert {"/", "+"} <= set("".join(said for name, said in ENCODINGS.items() if name.startswith("Base64")))
+
+
+def decoded(text):
+    """A text with what any decoding of it gives, and of that."""
+    texts = {text}
+    for _ in range(4):
+        for said in list(texts):
+            texts |= {html.unescape(said), urllib.parse.unquote(said), said.replace("\\/", "/")}
+            texts.add(quopri.decodestring(said.encode()).decode("utf-8", "replace"))
+            texts.add(re.sub(r"_x(00[0-9A-Fa-f]{2})_", lambda m: chr(int(m[1], 16)), said))
+            texts.add(re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda m: chr(int(m[1][-4:], 16)), said))
+            with contextlib.suppress(UnicodeError), warnings.catch_warnings(action="ignore"):
+                texts.add(said.encode("ascii", "replace").decode("unicode_escape"))
+    yield from texts
+    for said in texts:
+        for run in re.findall(r"(?:[0-9A-Fa-f]{2}[ ]?){20,}", said):
+            yield bytes.fromhex(run).decode("utf-8", "replace")
+        for run in re.findall(r"[A-Za-z0-9+/_-]{20,}", re.sub(r"\s", "", said)):
+            for start in range(4):
+                part = run[start:].replace("-", "+").replace("_", "/")
+                part = part[:-1] if len(part) % 4 == 1 else part
+                yield base64.b64decode(part + "=" * (-len(part) % 4)).decode("utf-8", "replace")
+
+
+def texts_in(folder):
+    """Every text in a folder, those in its archives included."""
+    for path in folder.rglob("*"):
+        if path.is_file() and zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                yield from (archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+        elif path.is_file():
+            yield path.read_text("utf-8", "replace")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_check_below_would_find_the_key_in_every_encoding(encoding):
+    assert any(HARD in said for said in decoded(f"before {ENCODINGS[encoding]} after")), encoding
+
+
+@pytest.mark.parametrize("kind", ["reply", "refusal", "other fields", "error", "no JSON", "filter"])
+def test_the_key_is_nowhere_in_any_encoding(kind, study_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", HARD)
+
+    def script(asked):
+        said = list(ENCODINGS.values())[int(re.search(r"of conversation (\d+)", asked.prompt)[1])]
+        said = f"before {said} after"
+        message = {"content": f"<S0>{said}</S0><S2>2</S2>"}
+        completion = {"choices": [{"message": message, "finish_reason": "stop"}]}
+        if kind == "refusal":
+            message |= {"content": None, "refusal": said}
+        if kind == "other fields":
+            completion |= {"model": said, "id": said, "system_fingerprint": said}
+            completion["choices"][0]["finish_reason"] = said
+        if kind in ("error", "filter"):
+            code = "content_filter" if kind == "filter" else None
+            return Answered(status=400, body=endpoint.error_body(said, code))
+        return Answered(body=said.encode() if kind == "no JSON" else json.dumps(completion).encode())
+
+    with Endpoint(script) as server:
+        outcome = ask(study_of(len(ENCODINGS)), server, tmp_path / "out", retries=0, give_up_after=1000)
+        stopped = ask(study_of(len(ENCODINGS)), server, tmp_path / "again", retries=0, give_up_after=1)
+        assert len(server.asked) >= len(ENCODINGS) + 1
+        assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {HARD}"}
+    texts = [*texts_in(tmp_path), stopped.stopped, *outcome.without_score]
+    assert not [text for text in texts if HARD in text]
+    lines = {line for text in texts for line in re.split(r"\n|</t>", text) if "before" in line}
+    assert lines or kind == "no JSON"
+    assert not [line for line in lines for said in decoded(line) if HARD in said]
+
+
+def test_a_placeholder_for_a_key_is_a_word_like_others():
+    assert Address("http://localhost", key="ollama").without_key("the ollama server") == "the ollama server"
+
+
+@pytest.mark.parametrize("text", ["\\" * 50_000, "%25" * 50_000, "&amp;" * 30_000, "sk-A/b+c" * 20_000, "0" * 100_000])
+def test_no_text_takes_long_to_search_for_the_key(text):
+    begun = time.process_time()
+    assert Address("http://localhost", key=HARD).without_key(text) == text
+    assert time.process_time() - begun < 5
+
+
 def test_a_dry_run_says_what_it_would_take_and_sends_nothing(workbook, tmp_path):
     with Endpoint() as server:
         said = invoked(
@@ -794,3 +930,22 @@ def test_a_command_that_leaves_calls_without_an_answer_ends_with_1(workbook, tmp
         said = invoked("run", *options, code=1)
         assert "2 without an answer; the same command asks for these again" in said.stderr
         assert Path(said.stdout.strip()).is_file()
+
+
+def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(workbook, tmp_path):
+    attack = f"\x1b]0;title\x07{KEY} [bold]no\nscore"
+    with Endpoint(lambda asked: Answered(text=attack)) as server:
+        options = ["run", "--data", workbook(3), "--base-url", server.address]
+        for _ in range(2):  # the second sends nothing, and says the same
+            code, _, err = finished(*options, "--out", tmp_path / "out", SENSE7_JUDGE_KEY=KEY)
+            assert code == 1
+            assert err.splitlines()[-1].startswith("sense7: run 1: none of 3 replies could be used; the last: parse_")
+            assert "[key] [bold]no score" in err
+            assert "\x1b" not in err
+            assert KEY not in err
+        assert len(server.asked) == 3
+        said = invoked(*options, "--out", tmp_path / "two", "--give-up-after", 2, "--concurrency", 1, code=1)
+        assert "stops          after 2 replies in a row that cannot be used (--give-up-after)" in said.stderr
+        assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
+        assert said.stderr.splitlines()[-1].endswith("1 without an answer; the same command asks for these again")
+        assert len(server.asked) == 5

@@ -1,9 +1,11 @@
 """A session against an endpoint that fails in every way: nothing is lost, doubled or guessed."""
 
 import email.utils
+import gzip
 import importlib.util
 import json
 import math
+import re
 import sys
 import time
 import zlib
@@ -13,7 +15,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from sense7.judge.asking import FAILURES_IN_A_ROW
+from sense7.judge import asking
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
@@ -39,6 +41,18 @@ DROPPED = Answered(dropped=True)
 GARBAGE = Answered(body=b"\xff\xfe\x00 garbage {")
 NO_COMPLETION = Answered(body=b'{"choices": []}')
 ERROR_200 = Answered(body=endpoint.error_body("Upstream is busy"))
+LARGEST = asking.LARGEST_REPLY
+COMPLETION = b'{"choices": [{"finish_reason": "stop", "message": {"content": "<S2>2</S2>%s"}}]}'
+LARGE = Answered(body=COMPLETION % (b"x" * LARGEST))
+ENDLESS = Answered(body=b"x" * 2**16, endless=True)
+ENDLESS_ERROR = Answered(status=500, body=b"x" * 2**16, endless=True)
+
+
+def packed(body, encoding="gzip"):
+    return Answered(body=gzip.compress(body), headers=(("Content-Encoding", encoding),))
+
+
+BOMB = packed(COMPLETION % (b"x" * 50 * LARGEST))
 NO_TEXT = Answered(body=b'{"choices": [{"message": {"content": [4]}}]}')
 
 
@@ -127,18 +141,17 @@ def test_under_the_authors_policy_a_failure_is_written_as_3_and_read_as_missing(
     [
         ERROR_500,
         RATE_LIMITED,
-        TOO_SLOW,
         DROPPED,
         GARBAGE,
         NO_COMPLETION,
         Answered(status=408),
         Answered(body=b'"text"'),
     ],
-    ids=["500", "429", "slow", "dropped", "garbage", "no completion", "408", "text"],
+    ids=["500", "429", "dropped", "garbage", "no completion", "408", "text"],
 )
 def test_what_may_pass_is_tried_again(fault, study_of, tmp_path):
     with Endpoint(at_first(fault)) as server:
-        outcome = ask(study_of(1), server, tmp_path / "out", timeout=TIMEOUT if fault is TOO_SLOW else PATIENT)
+        outcome = ask(study_of(1), server, tmp_path / "out")
         assert len(server.asked) == 2
     assert frame_of(outcome)["status"].tolist() == ["ok"]
     assert read_journal(tmp_path / "out" / JOURNAL)[0]["C1", 1].attempts == 2
@@ -148,7 +161,14 @@ def test_what_may_pass_is_tried_again(fault, study_of, tmp_path):
     ("fault", "attempts", "reason"),
     [
         (ERROR_500, 3, "HTTP 500: The server had an error"),
-        (TOO_SLOW, 3, "no answer within 1 seconds"),
+        (TOO_SLOW, 1, "no answer within 1 seconds (--timeout)"),
+        (LARGE, 1, "the reply is larger than 2 MiB"),
+        (ENDLESS, 1, "the reply is larger than 2 MiB"),
+        (ENDLESS_ERROR, 1, "the reply is larger than 2 MiB"),
+        (BOMB, 1, "the reply is larger than 2 MiB"),
+        (packed(b"{}", "br"), 1, "the reply is packed as br, which was not asked for"),
+        (Answered(body=b"no gzip", headers=(("Content-Encoding", "gzip"),)), 3, "the reply can't be unpacked (gzip)"),
+        (Answered(headers=(("X", "x" * 2**18),)), 3, "no connection, or one that broke off"),
         (DROPPED, 3, "no connection, or one that broke off"),
         (GARBAGE, 3, "what was returned is no JSON"),
         (NO_COMPLETION, 3, "what was returned is no chat completion"),
@@ -167,7 +187,10 @@ def test_what_may_pass_is_tried_again(fault, study_of, tmp_path):
         (Answered(status=429, body=endpoint.error_body("No credit", "insufficient_quota")), 1, "HTTP 429: No credit"),
         (endpoint.rate_limited(3600), 1, "HTTP 429: Rate limit reached (asks to wait for 3,600 seconds)"),
     ],
-    ids=["500", "slow", "dropped", "garbage", "no completion", "200", "no text", "401", "404", "no credit", "an hour"],
+    ids=[
+        *("500", "slow", "large", "endless", "endless error", "bomb", "brotli", "no gzip", "large head"),
+        *("dropped", "garbage", "no completion", "200", "no text", "401", "404", "no credit", "an hour"),
+    ],
 )
 def test_what_does_not_pass_is_an_error_with_its_reason(fault, attempts, reason, study_of, tmp_path):
     with Endpoint(lambda asked: fault if "conversation 0" in asked.prompt else GOOD) as server:
@@ -229,18 +252,71 @@ def test_failures_are_asked_again_by_the_next_command_and_answers_are_not(study_
     assert (second.tally.total, first.tally.total) == (1, 4)
 
 
-def test_when_every_call_fails_no_more_are_sent_and_every_row_says_so(study_of, tmp_path):
-    with Endpoint(lambda asked: Answered(status=401, body=endpoint.error_body("wrong key"))) as server:
-        outcome = ask(study_of(30), server, tmp_path / "out", concurrency=2)
-        assert FAILURES_IN_A_ROW <= len(server.asked) <= FAILURES_IN_A_ROW + 2
+def test_a_reply_up_to_the_limit_is_read_packed_or_not(study_of, tmp_path):
+    whole = COMPLETION % (b"x" * (LARGEST - len(COMPLETION) + 2))
+    assert len(whole) == LARGEST
+    with Endpoint(lambda asked: packed(whole) if asked.number % 2 else Answered(body=whole)) as server:
+        outcome = ask(study_of(2), server, tmp_path / "out")
+    assert frame_of(outcome)["score"].tolist() == [2.0, 2.0]
+
+
+def test_no_more_is_read_of_an_endless_reply_than_fits(study_of, tmp_path):
+    with Endpoint(lambda asked: ENDLESS) as server:
+        ask(study_of(1), server, tmp_path / "out")
+        sent = server.sent_endlessly
+        time.sleep(0.1)
+        assert server.sent_endlessly == sent, "the connection is closed"
+    assert LARGEST <= sent <= LARGEST + 2**24, "but for what the system's buffers hold"
+
+
+# What cannot be used, again and again
+
+
+USELESS = {
+    "parse_failure": (
+        Answered(text="\x1b[31mNo\nscore: " + "x" * 1000),
+        "no <S2> in the reply): '\\x1b[31mNo score: xx",
+    ),
+    "refusal": (Answered(text=None, refusal="I can't."), "I can't."),
+    "truncated": (Answered(text="<S0>So", finish="length"), "cut off at the limit of tokens before a usable score"),
+    "api_error": (Answered(status=401, body=endpoint.error_body("wrong key")), "HTTP 401: wrong key"),
+}
+
+
+@pytest.mark.parametrize("status", USELESS)
+def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_says_so(status, study_of, tmp_path):
+    answer, said = USELESS[status]
+    with Endpoint(lambda asked: answer if asked.number > 3 else GOOD) as server:
+        outcome = ask(study_of(30), server, tmp_path / "out", concurrency=2, give_up_after=4)
+        sent = len(server.asked)
+        assert 7 <= sent <= 8
+        assert outcome.stopped.startswith(
+            f"stopped after {sent} of 30 calls: 4 replies in a row could not be used; the last: {status} ("
+        )
+        assert said in outcome.stopped
+        assert len(outcome.stopped) < 500
         frame = frame_of(outcome)
-        assert frame["status"].tolist() == ["api_error"] * 30
-        assert frame["score"].isna().all()
-        rest = frame["reason"].str.startswith(f"not asked: {FAILURES_IN_A_ROW} calls in a row had failed")
-        assert rest.sum() == 30 - len(server.asked)
-        assert "wrong key" in outcome.stopped
+        assert frame["status"].value_counts().to_dict() == dict(
+            Counter(["ok"] * 3 + [status] * (sent - 3) + ["api_error"] * (30 - sent))
+        )
+        rest = frame["reason"].eq(f"not asked: {outcome.stopped}")
+        assert rest.sum() == 30 - sent
+        # The same command asks for the rest, and keeps what was answered.
         server.script = lambda asked: GOOD
-        assert ask(study_of(30), server, tmp_path / "out").statuses == {"ok": 30}
+        again = ask(study_of(30), server, tmp_path / "out")
+        kept = 0 if status == "api_error" else sent - 3
+        assert again.statuses == Counter({"ok": 30 - kept} | ({status: kept} if kept else {}))
+        assert again.stopped == ""
+
+
+def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_named(study_of, tmp_path):
+    with Endpoint(lambda asked: Answered(text="No.") if asked.number <= 5 else GOOD) as server:
+        outcome = ask(study_of(5), server, tmp_path / "out", runs=2, concurrency=1)
+        assert len(server.asked) == 10
+    assert outcome.stopped == ""
+    assert outcome.without_score == [
+        "run 1: none of 5 replies could be used; the last: parse_failure (no <S2> in the reply): 'No.'"
+    ]
 
 
 def test_failures_among_answers_do_not_end_the_session(study_of, tmp_path):
@@ -248,6 +324,69 @@ def test_failures_among_answers_do_not_end_the_session(study_of, tmp_path):
         outcome = ask(study_of(30), server, tmp_path / "out", concurrency=1)
         assert len(server.asked) == 30
     assert outcome.statuses == Counter(ok=10, api_error=20)
+
+
+# Waiting
+
+
+def told(study, server, folder, **options):
+    """What is said in a session, with the seconds since its beginning."""
+    lines, begun = [], time.monotonic()
+    known = {"model": "judge", "prompt": BRIEF, "concurrency": 4, "backoff": 0.01, "retries": 1}
+    plan = plan_session(study, endpoint=Address.of(server.address), folder=folder, **known | options)
+    outcome = carry_out(plan, say=lambda line: lines.append((line, time.monotonic() - begun)))
+    return outcome, lines
+
+
+def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "WORTH_SAYING", 0.5)
+    with Endpoint(at_first(endpoint.rate_limited(1))) as server:
+        _, lines = told(study_of(4), server, tmp_path / "out")
+        again = server.asked[4].at - server.asked[0].at
+    (line, _) = lines[0]
+    assert [line for line, _ in lines] == [line]
+    assert line == "waiting 1 seconds before the next attempt: HTTP 429: Rate limit reached"
+    assert again >= 1
+
+
+def test_no_wait_is_said_where_none_follows(study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "WORTH_SAYING", 0.5)
+    with Endpoint(lambda asked: endpoint.rate_limited(1)) as server:
+        _, lines = told(study_of(1), server, tmp_path / "out", retries=0)
+    assert lines == []
+
+
+def test_silence_is_said_once_and_ends_after_the_time_of_one_call(study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "SILENCE", 0.3)
+    with Endpoint(lambda asked: TOO_SLOW) as server:
+        outcome, lines = told(study_of(30), server, tmp_path / "out", timeout=1.5, retries=5, concurrency=10)
+        seconds = time.monotonic() - server.asked[0].at
+        sent = len(server.asked)
+    assert 1.5 <= seconds < 3, "calls begun meanwhile are not waited for"
+    assert 10 <= sent < 20
+    said = re.fullmatch(r"stopped after (\d+) of 30 calls: 10 replies in a row could not.*", outcome.stopped)
+    assert sent <= int(said[1]) < 20, "what was called off before it reached the endpoint counts"
+    assert [line for line, _ in lines] == [
+        "10 requests without a reply for 0 seconds; a call is given up after 1.5 seconds (--timeout)"
+    ]
+    reasons = frame_of(outcome)["reason"].str.partition(":")[0].value_counts().to_dict()
+    assert reasons.pop("not asked") == 30 - int(said[1])
+    assert reasons.pop("no answer within 1.5 seconds (--timeout)") >= 10
+    assert set(reasons) <= {"no answer"}
+
+
+def test_a_slow_endpoint_is_not_taken_for_a_silent_one(study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "SILENCE", 0.1)
+    with Endpoint(lambda asked: Answered(wait=0.25)) as server:
+        _, lines = told(study_of(4), server, tmp_path / "out", concurrency=1)
+    assert len(lines) == 1, "before it is known how slow it is"
+
+
+def test_the_time_of_a_call_is_that_of_all_its_attempts(study_of, tmp_path):
+    with Endpoint(lambda asked: Answered(status=500, wait=0.4)) as server:
+        outcome = ask(study_of(1), server, tmp_path / "out", timeout=1, retries=9)
+        assert len(server.asked) == 3
+    assert frame_of(outcome)["reason"][0] == "no answer within 1 seconds (--timeout)"
 
 
 # All of it at once
@@ -265,11 +404,15 @@ def test_at_thirty_per_cent_faults_nothing_is_lost_doubled_or_guessed(study_of, 
 
     study, runs = study_of(12), 4
     with Endpoint(script) as server:
-        outcome = ask(study, server, tmp_path / "out", runs=runs, concurrency=8, retries=8, timeout=3)
+        for _ in range(4):  # a call that brought nothing in its time is asked for again by the next command
+            outcome = ask(study, server, tmp_path / "out", runs=runs, concurrency=8, retries=8, timeout=3)
+            if not outcome.statuses["api_error"]:
+                break
     records = [json.loads(line) for line in (tmp_path / "out" / JOURNAL).read_text().splitlines()]
+    assert {record["error"] for record in records} == {None, "no answer within 3 seconds (--timeout)"}
+    records = [record for record in records if record["error"] is None]
     pairs = [(record["conversation"], record["run"]) for record in records]
     assert len(set(pairs)) == len(pairs) == 48
-    assert all(record["error"] is None for record in records)
     usable = {asked.number for asked in server.asked if script(asked) not in faults}
     assert len(server.asked) > len(usable) == 48
     # Every answer that was sent was kept, each for the conversation to which it was given.

@@ -9,8 +9,20 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.judge.questions import Questions
 from sense7.judge.reply import Reply, read_reply
+from sense7.terminal import count_of
 
-__all__ = ["FILTERED", "NOT_ASKED", "Answer", "add_answers", "filter_refusal", "now", "read_completion", "run_frame"]
+__all__ = [
+    "FILTERED",
+    "NOT_ASKED",
+    "Answer",
+    "add_answers",
+    "describe_reply",
+    "filter_refusal",
+    "now",
+    "read_completion",
+    "run_frame",
+    "without_score",
+]
 
 NOT_ASKED = "not asked"
 
@@ -19,6 +31,9 @@ FILTERED = "content_filter"
 
 _MOST_TOKENS = 2**53
 """More can't be counted exactly in a frame, nor by any endpoint."""
+
+_LONGEST_SHOWN = 200
+"""Characters of a reply that a message shows."""
 
 _FILTER_CODES = (FILTERED, "content_policy_violation")
 
@@ -212,6 +227,36 @@ def add_answers(frame: pd.DataFrame, found: Sequence[Answer]) -> None:
         frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=object)
     for name in ("seconds", "input_tokens", "output_tokens"):
         frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=float)
+
+
+def describe_reply(reply: Reply) -> str:
+    """Say in one line what an unusable reply was: its status, the reason, and the beginning of its text.
+
+    Examples
+    --------
+    >>> describe_reply(read_reply("I would say four."))
+    "parse_failure (no <S2> in the reply): 'I would say four.'"
+    """
+    text = " ".join(reply.text.split())
+    shown = f": {text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN]} ..'!r}" if text else ""
+    return f"{reply.status} ({reply.reason}){shown}"
+
+
+def without_score(run: int, answers: Mapping[str, Answer]) -> str:
+    """Say that no answer of a run has a score, and show one; "" if one has, or there are none.
+
+    Parameters
+    ----------
+    run : int
+        From 1.
+    answers : mapping
+        Conversation -> Answer.
+    """
+    replies = [answer.reply for answer in answers.values()]
+    if not replies or any(reply.status == "ok" for reply in replies):
+        return ""
+    number = count_of(len(replies), "reply", "replies")
+    return f"run {run:,}: none of {number} could be used; the last: {describe_reply(replies[-1])}"
 
 
 def now() -> str:

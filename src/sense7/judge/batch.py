@@ -17,7 +17,7 @@ from pathlib import Path
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
-from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame
+from sense7.judge.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame, without_score
 from sense7.judge.journal import MANIFEST
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.judge.questions import Questions
@@ -54,6 +54,8 @@ class Imported:
         What could not be written as it was.
     doubtful : int
         Doubtful readings, see :class:`sense7.judge.reply.Reply`.
+    without_score : list of str
+        A line for each run of which no reply could be used.
     """
 
     paths: list[Path]
@@ -63,6 +65,7 @@ class Imported:
     foreign: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     doubtful: int = 0
+    without_score: list[str] = field(default_factory=list)
 
 
 def custom_id(conversation: str, run: int, request_sha256: str) -> str:
@@ -181,7 +184,7 @@ def import_replies(
             "Say with --runs how many runs were exported."
         )
     runs = runs or highest
-    written, remarks, statuses, doubtful = [], [], Counter(), 0
+    written, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
     for run in range(1, runs + 1):
         of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
         frame = run_frame(questions, run, of_run, lacking=MISSING)
@@ -190,7 +193,9 @@ def import_replies(
         written.append(path)
         statuses.update(frame["status"])
         doubtful += int(frame["doubtful"].sum())
-    return Imported(written, statuses, runs * len(known) - len(answers), repeated, foreign, remarks, doubtful)
+        without += filter(None, [without_score(run, of_run)])
+    missing = runs * len(known) - len(answers)
+    return Imported(written, statuses, missing, repeated, foreign, remarks, doubtful, without)
 
 
 def _name(conversation: str, request_sha256: str) -> str:

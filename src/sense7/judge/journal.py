@@ -119,7 +119,7 @@ class Journal:
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            stream = path.open("ab")
+            stream = path.open("ab", buffering=0)  # nothing is left that would fail again when it is closed
         except OSError as error:
             raise UserError(not_written(path, error)) from None
         with stream:
@@ -129,8 +129,9 @@ class Journal:
                 except BlockingIOError:
                     raise UserError(f"{path.parent}: another session is at work here. Wait for its end.") from None
             answers, length = read_journal(path)
-            stream.truncate(length)
-            yield cls(path, answers, stream)
+            journal = cls(path, answers, stream)
+            journal._cut(length)
+            yield journal
 
     def is_answered(self, conversation: str, run: int) -> bool:
         """Whether there is an answer; a failure is none."""
@@ -146,10 +147,13 @@ class Journal:
             If it can't be written.
         """
         line = json.dumps(answer.to_dict()).encode() + b"\n"  # ASCII: also half a pair of surrogates has its escape
+        length = self._stream.tell()
         try:
-            self._stream.write(line)
-            self._stream.flush()
+            rest = memoryview(line)
+            while rest:
+                rest = rest[self._stream.write(rest) :]
         except OSError as error:
+            self._cut(length)  # there may be room again for the next answer: it must not follow half a line
             raise self._full(error) from None
         self._written += 1
         _keep(self.answers, answer)
@@ -174,6 +178,13 @@ class Journal:
             except OSError as error:
                 raise self._full(error) from None
             self._synced = written
+
+    def _cut(self, length: int) -> None:
+        try:
+            self._stream.truncate(length)
+            self._stream.seek(length)
+        except OSError as error:
+            raise self._full(error) from None
 
     def _full(self, error: OSError) -> UserError:
         return UserError(not_written(self.path, error))

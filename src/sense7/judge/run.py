@@ -11,7 +11,7 @@ from pathlib import Path
 import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.answers import NOT_ASKED, now, run_frame
+from sense7.judge.answers import NOT_ASKED, now, run_frame, without_score
 from sense7.judge.asking import Session, Tally
 from sense7.judge.cost import Estimate, Prices, estimate
 from sense7.judge.endpoint import Endpoint
@@ -30,6 +30,7 @@ from sense7.judge.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.questions import Questions, Shots, questions_for
 from sense7.judge.reply import check_policy
 from sense7.study import Study
+from sense7.terminal import count_of
 
 __all__ = ["Outcome", "Plan", "Tally", "bundle_logs", "carry_out", "plan_session"]
 
@@ -53,11 +54,13 @@ class Plan:
     concurrency : int
         Requests at once.
     timeout : float
-        Seconds for one attempt.
+        Seconds that a call may take in all its attempts together, without the waits between them.
     retries : int
         Further attempts of a call whose failure may pass.
     backoff : float
         Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
+    give_up_after : int
+        Replies in a row without a score, failures included, after which no more are sent.
     policy : str
         Which reading of a reply prediction files hold.
     manifest, about : dict
@@ -73,6 +76,7 @@ class Plan:
     timeout: float
     retries: int
     backoff: float
+    give_up_after: int
     policy: str
     manifest: dict = field(repr=False)
     about: dict = field(repr=False)
@@ -97,9 +101,11 @@ class Outcome:
     remarks : list of str
         What could not be written as it was.
     stopped : str
-        Why not all calls were sent; "" if all were.
+        Why no more calls were sent, and how many were; "" if all were.
     doubtful : int
         Doubtful readings, see :class:`sense7.judge.reply.Reply`.
+    without_score : list of str
+        A line for each run of which no reply could be used.
     """
 
     paths: list[Path]
@@ -108,6 +114,7 @@ class Outcome:
     remarks: list[str]
     stopped: str = ""
     doubtful: int = 0
+    without_score: list[str] = field(default_factory=list)
 
 
 def plan_session(
@@ -127,6 +134,7 @@ def plan_session(
     timeout: float = 120.0,
     retries: int = 5,
     backoff: float = 1.0,
+    give_up_after: int = 10,
 ) -> Plan:
     """Check whatever can be checked before anything is sent, and say what is to be asked.
 
@@ -151,7 +159,7 @@ def plan_session(
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
         Which reading of a reply IS_EMPATHY holds.
-    concurrency, timeout, retries, backoff
+    concurrency, timeout, retries, backoff, give_up_after
         See :class:`Plan`.
 
     Returns
@@ -167,7 +175,12 @@ def plan_session(
     """
     folder = Path(folder)
     check_policy(policy)
-    for name, value, least in (("runs", runs, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
+    for name, value, least in (
+        ("runs", runs, 1),
+        ("concurrency", concurrency, 1),
+        ("retries", retries, 0),
+        ("give_up_after", give_up_after, 1),
+    ):
         if value < least:
             raise UserError(f"{name} is {value}. Give a number from {least}.")
     if limit is not None and limit < 1:
@@ -211,6 +224,7 @@ def plan_session(
         timeout,
         retries,
         backoff,
+        give_up_after,
         policy,
         manifest,
         about,
@@ -221,18 +235,26 @@ def plan_session(
     return plan
 
 
-def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) -> Outcome:
-    """Send what is not answered yet, and write a prediction file a run.
+def carry_out(
+    plan: Plan,
+    *,
+    progress: Callable[[Tally], None] = lambda tally: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Send what is not answered yet, and write one prediction file for each run.
 
-    Whatever ends the session early, the answers received so far are in the folder: the same plan made anew asks only
-    for the rest. A call that fails for good has the status api_error, with its reason, and does not end the session.
+    Whatever ends the session early, the answers received so far are in the folder: the same plan, made again, asks only
+    for the rest. A call that fails for good has the status api_error, with its reason. Replies that cannot be used end
+    the session only if there are ``give_up_after`` of them in a row.
 
     Parameters
     ----------
     plan : Plan
         What to ask.
-    progress : callable, optional
+    progress : callable
         Called after every call.
+    say : callable
+        Called with one line when a wait of more than a few seconds begins.
 
     Returns
     -------
@@ -251,22 +273,26 @@ def carry_out(plan: Plan, *, progress: Callable[[Tally], None] | None = None) ->
         check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
         write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
-        session = Session(plan, journal, progress or (lambda tally: None))
+        session = Session(plan, journal, progress, say)
         if session.pending:
             session.run()
         asked = {run for _, run in session.pending}
-        paths, remarks, statuses, doubtful = [], [], Counter(), 0
+        stopped = session.stopped
+        if stopped:
+            stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
+        lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
+        paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
         for run in range(1, plan.runs + 1):
             answers = {name: answer for (name, number), answer in journal.answers.items() if number == run}
-            lacking = session.stopped or NOT_ASKED
             frame = run_frame(plan.questions, run, answers, lacking=lacking)
             remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
             paths.append(plan.path(run))
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
+            without += filter(None, [without_score(run, answers)])
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
-    return Outcome(paths, statuses, session.tally, remarks, session.stopped, doubtful)
+    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without)
 
 
 check_arguments(globals())
