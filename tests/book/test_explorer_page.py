@@ -83,4 +83,4 @@ def test_the_script_needs_no_network_and_no_exception_from_a_content_security_po
 
 def test_every_sign_of_a_rating_has_its_look():
     shown = set(re.findall(r'\[data-level="(.)"\]', STYLE))
-    assert shown == set("12345-.")
+    assert shown == set("12345-?.")

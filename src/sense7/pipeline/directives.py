@@ -255,7 +255,8 @@ def _say_how_made(app, page, template, context, doctree):
     """Put workbook, parameters, versions and commit at the foot of every page; complete the banner's link."""
     context["theme_extra_footer"] = describe(_edition(app).facts, page)
     banner = context.get("theme_announcement", "")
-    context["theme_announcement"] = banner.replace(DATASET_PAGE, context["pathto"]("notebooks/01-dataset"))
+    address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
+    context["theme_announcement"] = banner.replace(DATASET_PAGE, address)
 
 
 def _without_thebe(app, page, template, context, doctree):
