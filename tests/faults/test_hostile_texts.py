@@ -217,7 +217,7 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
     monkeypatch.setattr("sense7.pipeline.build.read_ledger", lambda root, name: (rows, PAYLOADS[50]))
     for arguments in (["ledger", "x"], ["ledger", "x", "--json"], ["ledger", "x", "--strict"]):
         said = CliRunner().invoke(cli.app, arguments)
-        assert said.exit_code == 0, said.output
+        assert said.exit_code == int("--strict" in arguments), said.output  # nothing was compared with the paper
         assert not STEERS.search(said.output)
         assert "zqpayload00q" in said.output
 

@@ -7,6 +7,7 @@ and read; the mean of the overall rating is computed from the cells by hand.
 import datetime as dt
 import re
 import shlex
+import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
@@ -172,7 +173,38 @@ def sheet_scales(path, minimal_sheets):
     write_sheets(sheets_with(minimal_sheets, numbers(1, 7), scales=declared), path)
 
 
+def respelt(sheet, column, respell):
+    """Make a workbook in which every third row of a column is spelled in another way."""
+
+    def write(path, minimal_sheets):
+        sheets = sheets_with(minimal_sheets, plain)
+        place = sheets[sheet].header.index(column)
+        for row in sheets["Tasks"].rows:
+            row[0] = row[0].replace("P", "P\u00e9 ")
+        for row in sheets["Participants"].rows:
+            row[0] = row[0].replace("P", "P\u00e9 ")
+        for number, row in enumerate(sheets[sheet].rows):
+            if number % 3 == 0:
+                row[place] = respell(row[place])
+        write_sheets(sheets, path)
+
+    return write
+
+
+def rows_twice(path, minimal_sheets):
+    sheets = sheets_with(minimal_sheets, plain)
+    sheets["Messages"].rows[:] = [row for row in sheets["Messages"].rows for _ in range(2)]
+    write_sheets(sheets, path)
+
+
 SPECIAL = {
+    "conditions in two cases": respelt("Tasks", "Model", str.upper),
+    "a Cyrillic letter in a condition": respelt("Tasks", "Model", lambda name: name.replace("a", "\u0430")),
+    "participants in two Unicode forms": respelt("Tasks", "PID", lambda name: unicodedata.normalize("NFD", name)),
+    "participants with invisible characters": respelt("Tasks", "PID", lambda name: f"{name}\u200b"),
+    "participants with further blanks": respelt("Tasks", "PID", lambda name: f" {name.replace(' ', chr(160))}"),
+    "participants in two cases": respelt("Participants", "PID", str.lower),
+    "every row of Messages twice": rows_twice,
     "cells formatted as percentages": percent_cells,
     "one column from 5 (least) to 1 (most)": one_reversed_column,
     "a single number off the scale": one_number_off,
@@ -194,7 +226,7 @@ def write_workbook(name, path, minimal_sheets):
 
 def table_rows():
     """Rows of the page's table: workbook, options, what happens, what is told."""
-    section = PAGE.read_text(encoding="utf-8").split("## Other scales")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").split("## Other scales and spellings")[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines]
 
@@ -248,6 +280,9 @@ def test_what_the_page_promises_of_a_workbook_happens(row, tmp_path, minimal_she
     else:
         study = load(path, **given)
         assert study.turns["overall"].mean() == pytest.approx(expected_mean(name, given), abs=1e-12)
+        assert study.conversations["participant"].nunique() == 11
+        conditions = {"conditions in two cases": 4, "a Cyrillic letter in a condition": 4}
+        assert study.conversations["condition"].nunique() == conditions.get(name, 2)
         message = "\n".join(map(str, study.findings))
         assert bool(study.findings) == (happens not in {"read", "rescaled"}), message
         assert bool(len(study.rescaled)) == (given["scale"] not in ([], ["1-5"]) or "sheet Scales" in name)
