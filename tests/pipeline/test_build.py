@@ -18,6 +18,7 @@ from sense7.pipeline.build import BuildError, build_edition, find_checkout, read
 from sense7.pipeline.editions import claim_edition, require_same_source, write_site
 from sense7.pipeline.pages import banner as banner_of
 from sense7.sources import SOURCES, Provenance
+from sense7.workbook import ReadingOptions
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
@@ -210,7 +211,7 @@ def test_the_facts_of_every_kind_of_data_make_a_banner():
             mirror=False,
             found="a" * 64,
         )
-        banner = banner_of(build._facts(name, study, known, "", {}))
+        banner = banner_of(build._facts(name, study, known, "", {}, ReadingOptions()))
         assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
         assert ("not SENSE-7" in banner) is (kind == "third-party")
 
