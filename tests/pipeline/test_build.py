@@ -192,7 +192,7 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(giv
 
 
 def test_the_facts_of_every_kind_of_data_make_a_banner():
-    study = SimpleNamespace(prompted_condition=None, prompted_reason="")
+    study = SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="")
     official = SOURCES["official"]
     for kind, name, address in (
         ("official", "official", official.address),
