@@ -422,9 +422,9 @@ def test_what_judge_run_writes_is_on_its_own_scale_whatever_is_declared(tmp_path
         read_predictions(path)
 
 
-@pytest.mark.parametrize("text", ["", "0", "1 to 7", "0-0", "a-b", "0-100-200", "nan-1"])
+@pytest.mark.parametrize("text", ["", "0", "1 and 7", "0-0", "a-b", "0-100-200", "nan-1"])
 def test_what_is_no_scale_is_refused(text):
-    with pytest.raises(UserError, match=r"is no scale of scores. Give its worst and its best score, such as 0-100"):
+    with pytest.raises(UserError, match=r"does not name a scale\. Write its two ends: 1-7, 0-100"):
         ScoreScale.of(text)
 
 

@@ -9,7 +9,6 @@ predictions; whatever reads them later finds it there.
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.files import not_written, parse_yaml, reading, write_whole
 from sense7.judge.reply import HIGHEST, LOWEST
+from sense7.workbook.options import Interval, parse_interval
 from sense7.workbook.values import as_number, is_blank
 
 __all__ = ["SCALES", "ScoreScale", "declare_scale", "declared_scale", "require_authors_scale"]
@@ -27,24 +27,12 @@ SCALES = "score_scales.yml"
 
 _HEAD = "# Scales of the scores in these files, worst score first; written by: sense7 judge evaluate --score-scale\n"
 _ABOVE_AUTHORS = 6.0
-_END = r"-?[0-9]+(?:\.[0-9]+)?"
-_SCALE = re.compile(rf"\s*({_END})\s*-\s*({_END})\s*")
 _OTHERWISE = re.compile(r"\s*([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(%?)\s*")
 _USUAL = ("0-1", "0-4", "1-7", "0-10", "0-100")
 
 
-@dataclass(frozen=True)
-class ScoreScale:
-    """A scale from its worst score to its best; the best may be the lower number.
-
-    Attributes
-    ----------
-    worst, best : float
-        Its ends, which are rescaled to 1 and 5.
-    """
-
-    worst: float
-    best: float
+class ScoreScale(Interval):
+    """A scale from its worst score (``lowest``) to its best (``highest``), which may be the lower number."""
 
     @classmethod
     def of(cls, text: str) -> "ScoreScale":
@@ -58,19 +46,16 @@ class ScoreScale:
         Examples
         --------
         >>> ScoreScale.of("0-100"), str(ScoreScale.of("5-1"))
-        (ScoreScale(worst=0.0, best=100.0), '5-1')
+        (ScoreScale(lowest=0.0, highest=100.0), '5-1')
         """
-        found = _SCALE.fullmatch(text)
-        worst, best = map(float, found.groups()) if found else (0.0, 0.0)
-        if worst == best:
-            raise UserError(f"{text!r} is no scale of scores. Give its worst and its best score, such as 0-100 or 1-7.")
-        return cls(worst, best)
+        ends = parse_interval(text, "--score-scale")
+        return cls(ends.lowest, ends.highest)
 
     def __str__(self):
-        return f"{self.worst:g}-{self.best:g}"
+        return self.option
 
     def rescale(self, cells: list, numbers: list[int], where: str) -> tuple[pd.Series, str]:
-        """Rescale cells linearly to 1..5: ``1 + 4 (x - worst) / (best - worst)``.
+        """Rescale cells linearly to 1..5: ``1 + 4 (x - lowest) / (highest - lowest)``.
 
         A decimal comma is read as a point. A percent sign is left out, or divides by 100 where no end of the scale is
         beyond 1. What is no number is missing.
@@ -105,8 +90,7 @@ class ScoreScale:
         'IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 45.83'
         """
         given = pd.Series([self._number(cell) for cell in cells], dtype=float)
-        low, high = sorted((self.worst, self.best))
-        off = given.notna() & ~given.between(low, high)
+        off = given.notna() & ~given.map(self.holds)
         if off.any():
             index = off.idxmax()
             raise UserError(
@@ -114,12 +98,11 @@ class ScoreScale:
                 f"{given.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
             )
         mean = f"; their mean as given is {given.mean():.4g}" if given.notna().any() else ""
-        scores = LOWEST + (HIGHEST - LOWEST) * (given - self.worst) / (self.best - self.worst)
-        return scores, f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+        return self.rescaled(given, HIGHEST), f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
 
     def _number(self, cell) -> float:
         number, percent = _read(cell)
-        return number / 100 if percent and max(abs(self.worst), abs(self.best)) <= 1 else number
+        return number / 100 if percent and max(abs(self.lowest), abs(self.highest)) <= 1 else number
 
 
 def _read(cell) -> tuple[float, bool]:
@@ -168,7 +151,7 @@ def require_authors_scale(cells: list, numbers: list[int], where: str, path: Pat
     if all(LOWEST <= number <= HIGHEST for number in known) and "%" not in "".join(map(str, cells)):
         guess = f"{LOWEST:g}-{HIGHEST:g}"
     else:
-        fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.worst <= low and high <= scale.best)
+        fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
         guess = next(map(str, fitting), f"{low:g}-{high:g}")
     raise UserError(
         f"{message} Declare their scale, worst score first; if it is {guess}: "
@@ -203,7 +186,7 @@ def declare_scale(paths: Iterable[Path], scale: ScoreScale) -> list[Path]:
     >>> [declared.name for declared in declare_scale([path], ScoreScale.of("0-10"))]
     ['score_scales.yml']
     >>> declared_scale(path)
-    ScoreScale(worst=0.0, best=10.0)
+    ScoreScale(lowest=0.0, highest=10.0)
     """
     by_folder: dict[Path, dict[str, str]] = {}
     for path in paths:
