@@ -261,7 +261,7 @@ class ParticipantBootstrap:
         Examples
         --------
         >>> ParticipantBootstrap(["b", "a"]).codes(["a", "b", "a"]).tolist()
-        [0, 1, 0]
+        [1, 0, 1]
         """
         codes = self.names.get_indexer(participants)
         if (codes < 0).any():
