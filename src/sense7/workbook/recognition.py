@@ -104,7 +104,7 @@ def foreign_scale(own: Numbers, pooled: Numbers, size: int) -> Foreign | None:
     many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
     if not (shifted or recurring or many):
         return None
-    return Foreign(_seen(own, size), _likely(pooled if pooled.counts else own, size))
+    return Foreign(_seen(own, size), _likely(own, pooled, size))
 
 
 def unused_end(numbers: Numbers, interval: Interval) -> float | None:
@@ -140,12 +140,16 @@ def _seen(own: Numbers, size: int) -> str:
     return f"numbers from {min(counts):g} to {max(counts):g}, {parts}"
 
 
-def _likely(numbers: Numbers, size: int) -> Interval:
-    """The smallest usual scale that holds the numbers, single strays left out."""
-    if numbers.percent:
+def _likely(own: Numbers, pooled: Numbers, size: int) -> Interval:
+    """The smallest usual scale that holds the numbers of a column and of those like it, single strays left out."""
+    if own.percent:
         return Interval(0, 100)
-    counts, total = numbers.counts, numbers.counts.total()
-    common = [number for number, count in counts.items() if count > _RARE * total] or list(counts)
+    common = [
+        number
+        for numbers in (own, pooled)
+        for number, count in numbers.counts.items()
+        if count > _RARE * numbers.counts.total()
+    ]
     lowest, highest = min(common), max(common)
     if lowest == 0 and highest == size - 1:
         return Interval(0, size - 1)
