@@ -385,6 +385,14 @@ def test_options_lie_beside_a_workbook_and_come_back_as_they_were(tmp_path):
     assert ReadingOptions().digest("abc") == "abc"
 
 
+@pytest.mark.parametrize("ends", ["0-1000000", "0.1234567-1", "-0.5..2500000.25"])
+def test_the_ends_of_a_scale_lose_no_digit_on_the_way_to_a_file_and_back(tmp_path, ends):
+    options = ReadingOptions.of(ends)
+    options.write_beside(tmp_path / "mine.xlsx")
+    assert ReadingOptions.beside(tmp_path / "mine.xlsx") == options
+    assert ReadingOptions.of(options.scales) == options
+
+
 def test_a_workbook_is_read_by_the_options_beside_it(tmp_path, minimal_sheets):
     path = tmp_path / "mine.xlsx"
     write_workbook("numbers from 1 to 7", path, minimal_sheets)

@@ -200,7 +200,7 @@ def eta_squared(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     array, shape (...)
-        0..1; NaN if nothing varies. It lies above nought by chance alone, the more so with many groups.
+        0..1; NaN if nothing varies. It lies above zero by chance alone, the more so with many groups.
 
     References
     ----------
@@ -304,7 +304,7 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
     groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     y_values = y.to_numpy()
     unit = "share of the variance of participants' means (eta squared)"
-    method = f"eta squared of {count_of(groups.shape[1], 'group')}; above nought by chance alone"
+    method = f"eta squared of {count_of(groups.shape[1], 'group')}; above zero by chance alone"
     cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
     eta = float(eta_squared(cells.sum(axis=0)))
     if not np.isfinite(eta):

@@ -14,8 +14,9 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
-from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
+from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of
+from sense7.workbook.options import Interval, scale_columns
 from sense7.workbook.values import as_name, as_number
 
 __all__ = [
@@ -234,20 +235,19 @@ def scales(study: Study) -> pd.DataFrame:
         Empty if every column is on the official scale and every answer was read.
     """
     frames = {"Tasks": study.conversations, "Messages": study.turns}
-    columns = [column for of_sheet in CORE_COLUMNS.values() for column in of_sheet if column.scale]
-    sizes = {column.official: column.scale.size for column in columns}
+    sizes = scale_columns()
     rows = {}
     for column in study.columns.itertuples():
         rescaled = np.isfinite(column.lowest)
         if not rescaled and not column.unreadable:
             continue
         size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
-        lowest, highest = (column.lowest, column.highest) if rescaled else (1, size)
+        given = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
         rows[column.column] = {
-            "scale": f"{lowest:g} to {highest:g}",
+            "scale": str(given),
             "answers read": column.read,
             "unreadable": column.unreadable,
-            "mean as given": f"{lowest + (mean - 1) * (highest - lowest) / (size - 1):.2f}",
+            "mean as given": f"{given.original(mean, size):.2f}",
             "mean on the official scale": f"{mean:.2f}" if rescaled else "the same",
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")

@@ -9,6 +9,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
+from sense7.workbook.options import Interval
 
 __all__ = ["applicability", "level_counts", "level_shares", "mean_levels"]
 
@@ -114,9 +115,9 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     for name in RATING_NAMES:
         method = "mean over rated turns"
         if name in ends.index:
-            lowest, highest = ends.loc[name]
-            mean = lowest + (turns[name].mean() - 1) * (highest - lowest) / (len(LEVELS) - 1)
-            method += f"; the answers, from {lowest:g} to {highest:g} with the mean {mean:.2f}, were rescaled to 1 to 5"
+            given = Interval(*ends.loc[name])
+            mean = given.original(turns[name].mean(), len(LEVELS))
+            method += f"; the answers, from {given} with the mean {mean:.2f}, were rescaled to 1 to 5"
         rows[name] = _missing(name, study, unit, method)
         if rows[name] is None:
             rows[name] = _ratio_row(

@@ -52,7 +52,7 @@ class Interval:
     highest: float
 
     def __str__(self) -> str:
-        return f"{self.lowest:g} to {self.highest:g}"
+        return f"{self.lowest:.15g} to {self.highest:.15g}"
 
     @property
     def option(self) -> str:
@@ -61,7 +61,7 @@ class Interval:
         >>> Interval(-3, 3).option
         '-3..3'
         """
-        return f"{self.lowest:g}{'..' if min(self.lowest, self.highest) < 0 else '-'}{self.highest:g}"
+        return f"{self.lowest:.15g}{'..' if min(self.lowest, self.highest) < 0 else '-'}{self.highest:.15g}"
 
     def holds(self, number: float) -> bool:
         """Whether an answer lies on the scale, its ends included."""
@@ -90,7 +90,7 @@ def parse_interval(text: object, where: str) -> Interval:
     Parameters
     ----------
     text : object
-        What was given.
+        What was given; an :class:`Interval` is returned as it is.
     where : str
         Where it was given, for the message.
 
@@ -104,6 +104,8 @@ def parse_interval(text: object, where: str) -> Interval:
     >>> parse_interval("0-100", "--scale")
     Interval(lowest=0.0, highest=100.0)
     """
+    if isinstance(text, Interval):
+        return text
     match = _INTERVAL.fullmatch(str(text))
     if not match or float(match[1]) == float(match[2]):
         raise UserError(

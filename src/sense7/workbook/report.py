@@ -10,6 +10,7 @@ from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
 from sense7.workbook.findings import NOTICE, Finding
+from sense7.workbook.options import Interval
 
 __all__ = ["describe", "findings_table", "print_description", "warnings_by_kind"]
 
@@ -56,7 +57,7 @@ def describe(study: Study) -> dict:
             for name in RATING_NAMES
         },
         "scales": {
-            f"{row.sheet}.{row.column}": f"{row.lowest:g} to {row.highest:g}, rescaled"
+            f"{row.sheet}.{row.column}": f"{Interval(row.lowest, row.highest)}, rescaled"
             for row in study.rescaled.itertuples()
         },
         "unreadable": {
