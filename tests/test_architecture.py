@@ -21,6 +21,7 @@ FLOORS = (
     {"loading"},
     {"statistics"},
     {"judge"},
+    {"findings"},
     {"record", "tables", "figures", "benchmarks"},
     {"claims"},
     {"pipeline"},

@@ -19,6 +19,7 @@ _WHERE = {
     "DIMENSIONS": "taxonomy",
     "DIMENSION_NAMES": "taxonomy",
     "LEVELS": "taxonomy",
+    "ConversationBootstrap": "statistics.bootstrap",
     "ParticipantBootstrap": "statistics.bootstrap",
     "Recorder": "record",
     "Study": "study",
@@ -30,10 +31,10 @@ _WHERE = {
     "load": "loading",
     "read_workbook": "workbook",
 }
-_STATISTICS, _JUDGE = (
+_STATISTICS, _FINDINGS, _JUDGE = (
     # Not by pathlib or pkgutil: their import takes longer than all of this.
     sorted(name.removesuffix(".py") for name in os.listdir(os.path.join(__path__[0], folder)) if name.endswith(".py"))  # noqa: PTH118, PTH208
-    for folder in ("statistics", "judge")
+    for folder in ("statistics", "findings", "judge")
 )
 _MODULES = {
     "benchmarks": "benchmarks",
@@ -44,6 +45,7 @@ _MODULES = {
     "taxonomy": "taxonomy",
     "workbook": "workbook",
     **{name: f"statistics.{name}" for name in _STATISTICS if name not in {"__init__", *_WHERE}},
+    **{name: f"findings.{name}" for name in _FINDINGS if name != "__init__"},
     **{name: f"judge.{name}" for name in _JUDGE if name != "__init__"},
 }
 __all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings

@@ -14,7 +14,16 @@ from sense7.pipeline.build import build_edition
 
 ROOT = Path(__file__).resolve().parents[2]
 IEVAL = ROOT.parent / "shared" / "data" / "ieval.xlsx"
-SOURCES = ("book", "notebooks", "data/claims.yml", "data/coverage.json", "_config.yml", "_toc.yml", "requirements.lock")
+SOURCES = (
+    "book",
+    "notebooks",
+    "data/claims.yml",
+    "data/coverage.json",
+    "data/real",
+    "_config.yml",
+    "_toc.yml",
+    "requirements.lock",
+)
 
 
 class Edition:

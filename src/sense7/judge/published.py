@@ -27,7 +27,7 @@ from sense7.judge.metrics import METRICS, SHARE, confusion, label_metrics
 from sense7.sources import SOURCES, is_fetched, part_files
 from sense7.sources.lend_an_ear import EXPERTS, JUDGES, QUESTIONS, ratings
 from sense7.statistics.agreement import weighted_kappa
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.bootstrap import ConversationBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.taxonomy import LEVELS
@@ -40,7 +40,6 @@ __all__ = [
     "NAME",
     "RATERS",
     "TITLES",
-    "ConversationBootstrap",
     "Panel",
     "against_the_mean",
     "confusions",
@@ -80,31 +79,6 @@ _EXPERT_PAIRS = list(combinations(EXPERTS, 2))
 _PAIRS = {judge: [(judge, expert) for expert in EXPERTS] for judge in JUDGES}
 _KAPPA = "Cohen's kappa, quadratic weights, five levels"
 _CONSTANT = "two raters give every conversation the same level"
-
-
-class ConversationBootstrap(ParticipantBootstrap):
-    """Draws of conversations instead of participants, and called so.
-
-    For a panel, in which every rater rated every conversation: its raters are few and fixed, and
-    what a rater says of two conversations is taken as independent. A panel that is not here has no conversations.
-
-    Examples
-    --------
-    >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
-    '95% percentile interval, 1,000 resamplings of conversations'
-    """
-
-    may_be_empty = True
-
-    @property
-    def description(self) -> str:
-        """Kind of interval, in words."""
-        return super().description.replace("participants", "conversations")
-
-    @staticmethod
-    def too_few(participants: pd.Series) -> str:
-        """Why there are too few conversations for an interval; "" if there are enough."""
-        return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
 
 
 @dataclass(frozen=True, eq=False)

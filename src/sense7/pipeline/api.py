@@ -24,7 +24,7 @@ import sense7
 
 __all__ = ["OPEN", "expand", "modules_of", "setup"]
 
-OPEN = ("statistics", "judge")
+OPEN = ("statistics", "findings", "judge")
 """Packages whose modules are each reached by name; of any other package, only what it offers itself is public."""
 
 _LOGGER = logging.getLogger(__name__)

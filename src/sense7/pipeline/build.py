@@ -39,6 +39,7 @@ from sense7.pipeline.pages import make_pages
 from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
+from sense7.sources import released
 from sense7.study import Study
 from sense7.terminal import count_of
 from sense7.workbook.options import ReadingOptions
@@ -341,6 +342,8 @@ def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[
     for name in (name for notebook in notebooks for name in notebook.stored):
         path = root / name
         beside[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+    for name in (name for notebook in notebooks for name in notebook.released):
+        beside[released.RELEASED[name].file] = released.verified_digest(name)
     if judged:
         beside["predictions"] = execute.digest_files(judged, judged[0].parent)
     return beside

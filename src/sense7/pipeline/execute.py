@@ -33,6 +33,7 @@ from sense7.judge.endpoint import without_keys
 from sense7.pipeline.made import versions
 from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
 from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
+from sense7.sources.released import RELEASED
 
 if TYPE_CHECKING:
     from sense7.pipeline.scheduler import Cluster
@@ -140,7 +141,7 @@ def plan(
         The locked environment, and whatever else every notebook may rest on.
     beside : mapping, optional
         Digests of what only some notebooks rest on: by the parameter that leads there, by the
-        name of the data set, or by the path of the stored result.
+        name of the data set, or by the path of the stored result or the released table.
 
     Returns
     -------
@@ -172,6 +173,7 @@ def plan(
         given = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
         rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
+        rests_on |= {RELEASED[table].file for table in notebook.released}
         further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
         content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
         jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from sense7.errors import UserError
+from sense7.sources.released import RELEASED
 
 __all__ = [
     "COMMON",
@@ -84,6 +85,8 @@ class TextNotebook:
         Names of the fetched data sets that it looks at, whatever the edition's own data are.
     stored : tuple of str
         Paths of the stored results that it shows, such as data/coverage.json.
+    released : tuple of str
+        Names of the tables of released ratings that it reads (:mod:`sense7.sources.released`).
     """
 
     path: Path
@@ -94,6 +97,7 @@ class TextNotebook:
     needs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -143,7 +147,7 @@ def load_notebook(path: Path) -> TextNotebook:
     if problems := unfit_parameters(schemas, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
     code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
-    rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored")}
+    rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored", "released")}
     return TextNotebook(path, source, code, defaults, schemas, **rests_on)
 
 
@@ -168,7 +172,8 @@ def _settings_validator():
     names = {"type": "array", "items": {"type": "string"}}
     schemas = {"type": "object", "additionalProperties": {"type": "object"}}
     results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.json$"}}
-    known = {"needs": names, "sources": names, "stored": results, "parameters": schemas}
+    released = {"type": "array", "items": {"enum": list(RELEASED)}}
+    known = {"needs": names, "sources": names, "stored": results, "released": released, "parameters": schemas}
     return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})
 
 

@@ -31,7 +31,16 @@ from sense7.statistics.estimates import estimate_row
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["OWN_SCALE", "ParticipantBootstrap", "Scale", "jackknife_error", "pieces", "ratio", "sums_by_participant"]
+__all__ = [
+    "OWN_SCALE",
+    "ConversationBootstrap",
+    "ParticipantBootstrap",
+    "Scale",
+    "jackknife_error",
+    "pieces",
+    "ratio",
+    "sums_by_participant",
+]
 
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
@@ -540,6 +549,31 @@ class ParticipantBootstrap:
             return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of participants"
         on = f" on the scale {scale.words}" if scale.words else ""
         return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each participant in turn"
+
+
+class ConversationBootstrap(ParticipantBootstrap):
+    """Resamples of conversations instead of participants, and called so.
+
+    For ratings in which every rater rated every conversation: the raters are few and fixed, and what a rater says of
+    two conversations is taken as independent. There may be no conversations at all, as where data were not fetched.
+
+    Examples
+    --------
+    >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
+    '95% percentile interval, 1,000 resamplings of conversations'
+    """
+
+    may_be_empty = True
+
+    @property
+    def description(self) -> str:
+        """Kind of interval, in words."""
+        return super().description.replace("participants", "conversations")
+
+    @staticmethod
+    def too_few(participants: pd.Series) -> str:
+        """Why there are too few conversations for an interval; "" if there are enough."""
+        return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
 
 
 def _alike(low: float, high: float) -> bool:
