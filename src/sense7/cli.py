@@ -30,6 +30,8 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _TERMINATED = 143
 _STANDARD_OUTPUT = "standard output"
+_RELEASED = "real"
+"""What ``check`` calls the released ratings of other studies, after their folder in data/."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -158,7 +160,9 @@ _AllowUnreadable = Annotated[
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
+    file: Annotated[
+        str, typer.Argument(help="A workbook, or the name of a data set; real: the released ratings of other studies.")
+    ],
     strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
     prompted: Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")] = None,
     scale: _Scale = None,
@@ -171,11 +175,44 @@ def check(
     from sense7.workbook.report import describe, print_description
 
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
+    if file == _RELEASED:
+        if strict or prompted or any(options.values()):
+            raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
+        _check_released(as_json)
+        return
     description = describe(load(file, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
         print_description(description)
+
+
+def _check_released(as_json: bool) -> None:
+    """Describe the released ratings of other studies, each verified by its hash."""
+    from sense7.sources.released import describe_released
+
+    tables = describe_released()
+    if as_json:
+        print(json.dumps(tables, indent=1))
+        return
+    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
+    for table in tables:
+        print(f"\n{table['file']}: {table['title']}")
+        print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
+        width = max(map(len, table["columns"]))
+        for name, column in table["columns"].items():
+            print(f"    {name:<{width}}  {_column_in_words(column)}")
+        print(f"  Source: {table['page']} at {table['commit'][:7]}")
+        print(f"  Licence: {table['licence']}. Credit: {table['credit']}")
+
+
+def _column_in_words(column: Mapping) -> str:
+    values = column.get("values")
+    if values is None:
+        text = f"from {column['lowest']:g} to {column['highest']:g}"
+    else:
+        text = ", ".join(values) if isinstance(values, list) else f"{values:,} different texts"
+    return text + (f"; {column['missing']:,} missing" if column["missing"] else "")
 
 
 @app.command()
@@ -290,9 +327,7 @@ def ledger(
     edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
     strict: Annotated[
         bool,
-        typer.Option(
-            help="Exit with 1 if the official workbook differs from a primary figure, or nothing was compared."
-        ),
+        typer.Option(help="Exit with 1 if the official workbook differs from a primary figure, or was not compared."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -305,6 +340,8 @@ def ledger(
         print(json.dumps(rows, indent=1))
     else:
         _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
+    # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
+    rows = [row for row in rows if not row["published"]["release"]]
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
         _fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "

@@ -35,6 +35,7 @@ __all__ = [
     "PERSON",
     "RELEASED",
     "ReleasedTable",
+    "describe_released",
     "felt_heard",
     "ieval_conversations",
     "ieval_workers",
@@ -65,6 +66,9 @@ CORPORA = {
 FEELINGS = ("understood", "validated", "affirmed", "seen", "accepted", "caredfor")
 """What a person rated in "Felt heard", and what observers rated in the corpus Perceived Empathy."""
 
+_FEW = 9
+"""Texts of a column that are listed one by one."""
+
 _KUMAR = SOURCES["lend-an-ear"]
 _IEVAL = SOURCES["ieval"]
 _KUMAR_PAGE = "https://github.com/aakriti1kumar/replication-data-and-code-when-LLMs-reliable-empathic-communication"
@@ -86,7 +90,7 @@ class ReleasedTable:
     rows : int
         Its number of rows.
     row : str
-        What one row is.
+        What one row is of.
     sha256 : str
         What the file must be.
     page : str
@@ -140,21 +144,21 @@ RELEASED: dict[str, ReleasedTable] = {
             "judged_conversations",
             "200 conversations, judged by experts, crowd and language models",
             1_050,
-            "a conversation and a question",
+            "conversation and question",
             "87df1799d5e57c8ccaeb9113f743842540bcb9af159d43b6ab29f535a2cb59c8",
         ),
         _of_kumar(
             "published_agreement",
             "Agreement between raters, as published",
             126,
-            "a question and a pair of raters",
+            "question and pair of raters",
             "0e067c0a531b408c1f5c5215a30479c87893c0a814bc97ff6b83f3968dc24424",
         ),
         _of_kumar(
             "felt_heard",
             "Felt heard: people who were answered by an AI or by a person",
             455,
-            "a person",
+            "person",
             "fdb21dddc66042390dbd7a58d086ef6f9634ec870128f225c54f146e21ce2bc9",
             "Yin, Jia, Wakslak: AI can help people feel heard, but an AI label diminishes this impact. PNAS, 2024. "
             "Released with ",
@@ -163,14 +167,14 @@ RELEASED: dict[str, ReleasedTable] = {
             "ieval",
             "iEval: conversations with four chatbots, rated by those who had them",
             1_920,
-            "a conversation",
+            "conversation",
             "775c867fbdbf9e53d6d7e054864e7dda3c900a701a7c1c7978acb67ef21775c1",
         ),
         _of_ieval(
             "ieval_workers",
             "iEval: the people, with the Toronto Empathy Questionnaire",
             240,
-            "a person",
+            "person",
             "fde8866f3d202812fd72cd6dcc036803fa203e9ee5e226dded58385e09acbf39",
         ),
     )
@@ -344,3 +348,39 @@ def ieval_workers() -> pd.DataFrame:
     np.True_
     """
     return _table("ieval_workers")
+
+
+def describe_released() -> list[dict]:
+    """Describe every table: source, licence, credit, and each column with its values.
+
+    Returns
+    -------
+    list of dict
+        Plain values, ready for JSON: name, title, file, sha256, page, commit, licence, credit, rows, row (what one row
+        is), and columns: name -> ``missing`` (rows without a value) with ``lowest`` and ``highest`` for numbers, or
+        ``values`` (the distinct texts; their number where there are many).
+
+    Raises
+    ------
+    UserError
+        If a file is missing or is not the one that is pinned.
+
+    Examples
+    --------
+    >>> describe_released()[2]["columns"]["label"]
+    {'missing': 0, 'values': ['ai', 'human']}
+    """
+    described = []
+    for name, table in RELEASED.items():
+        frame = _table(name)
+        facts = {key: value for key, value in vars(table).items() if key != "work"} | {"file": f"data/{table.file}"}
+        described.append(facts | {"columns": {str(column): _column(frame[column]) for column in frame}})
+    return described
+
+
+def _column(cells: pd.Series) -> dict:
+    missing = {"missing": int(cells.isna().sum())}
+    if pd.api.types.is_numeric_dtype(cells):
+        return missing | {"lowest": float(cells.min()), "highest": float(cells.max())}
+    texts = sorted(cells.dropna().unique())
+    return missing | {"values": texts if len(texts) <= _FEW else len(texts)}

@@ -14,6 +14,7 @@ from sense7.sources.cache import both_hashes, cached, is_current, recorded, unch
 from sense7.sources.places import cache_folder, data_file
 from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
+from sense7.sources.released import FOLDER
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.tables import table_files
 
@@ -111,6 +112,8 @@ def user_path(text: str | Path) -> Path:
 
 def _unknown(data: str, path: Path) -> str:
     names = [_SYNTHETIC, *SOURCES]
+    if data == FOLDER:
+        return f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
     close = difflib.get_close_matches(data.casefold(), names, n=1)
     hint = f" Did you mean {close[0]}?" if close else " Check the path."
     return (
