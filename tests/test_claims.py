@@ -9,6 +9,7 @@ import yaml
 from sense7 import claims
 from sense7.errors import UserError
 from sense7.sources import SOURCES, Provenance
+from sense7.sources.released import RELEASED
 
 CLAIMS = Path(__file__).resolve().parents[1] / "data" / "claims.yml"
 ALPHA = claims.Claim(
@@ -76,6 +77,20 @@ def verdict(values, where, known=None, claim=ALPHA):
     return row
 
 
+def other(table="judged_conversations", **changes):
+    """A claim about another work, compared with the table that this work released."""
+    claim = replace(ALPHA, of=RELEASED[table].work, release=[table], needs="its released ratings", grade="B")
+    return replace(claim, **changes)
+
+
+RESTS_ON = {"03-reliability": ["judged_conversations"]}
+
+
+def verdict_on_other(claim, values, where, rests_on=RESTS_ON, known=None):
+    (row,) = claims.make_ledger([claim], values, where, known, rests_on)
+    return row
+
+
 # What each kind of data can say ---------------------------------------------------------
 
 
@@ -127,7 +142,7 @@ def test_a_tuned_value_is_marked_and_called_no_evidence():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
     assert row.tuned
     assert row.why.endswith("it was tuned to the published figure, so nearness to that is no evidence")
-    assert "1 recovered (0 mere counts or names; 1 tuned to a published figure)" in claims.summarise([row])
+    assert "1 recovered (0 mere counts or names; 1 tuned to a published figure)" in claims.summarize([row])
 
 
 def test_a_missed_value_is_marked_as_tuned_too():
@@ -281,6 +296,83 @@ def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
 
 
+# Claims about other works
+
+
+@pytest.mark.parametrize("kind", ["synthetic", "own", "third-party", "official"])
+def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_every_edition(kind):
+    known = truth(0.5, tuned=True)  # of the synthetic workbook, which has no part in it
+    for estimate, said in ((0.961, "reproduced"), (0.95, "differs")):
+        row = verdict_on_other(other(), recorded(estimate, 0.9, 0.99), provenance(kind), known=known)
+        assert (row.verdict, row.tuned, row.truth) == (said, False, None)
+
+
+@pytest.mark.parametrize(
+    "rests_on",
+    [{}, {"03-reliability": []}, {"03-reliability": ["ieval"]}, {"20-three-judges": ["judged_conversations"]}],
+)
+def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(rests_on):
+    row = verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic"), rests_on)
+    assert row.verdict == "not comparable"
+    assert row.why == "not computed from the released table judged_conversations"
+
+
+@pytest.mark.parametrize("where", [provenance("synthetic"), provenance("own"), provenance(mirror=True)])
+def test_a_claim_about_sense_7_is_never_reproduced_from_released_numbers(where):
+    """Whatever tables its notebook reads."""
+    row = verdict_on_other(ALPHA, recorded(0.961, 0.9, 0.99), where)
+    assert row.verdict not in {"reproduced", "differs"}
+
+
+@pytest.mark.parametrize(
+    ("of", "release", "said"),
+    [
+        (None, ["judged_conversations"], "the claim is of SENSE-7"),
+        (
+            "the follow-up paper on the same conversations (arXiv 2511.03143)",
+            ["ieval"],
+            "the claim is of the follow-up",
+        ),
+        (RELEASED["ieval"].work, ["judged_conversations"], "judged_conversations was released with Kumar"),
+        (RELEASED["ieval"].work, ["sense7"], "there is no table 'sense7'"),
+        (RELEASED["ieval"].work, "ieval", "Write a list of tables"),
+        (RELEASED["ieval"].work, [], "Write a list of tables"),
+    ],
+)
+def test_a_claim_names_only_tables_of_its_own_work(tmp_path, of, release, said):
+    entry = yaml.safe_load(CLAIMS.read_text("utf-8"))[0] | {"release": release} | ({"of": of} if of else {})
+    path = tmp_path / "claims.yml"
+    path.write_text(yaml.safe_dump([entry]), encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        claims.load_claims(path)
+
+
+@pytest.mark.parametrize(("estimate", "said"), [(0.8501, "reproduced"), (0.85, "differs"), (0.848, "differs")])
+def test_a_figure_published_as_a_lower_bound(estimate, said):
+    claim = other(value=0.85, compare={"above": 0.85, "reason": "published as r > .85"})
+    assert claim.published == "above 0.85"
+    row = verdict_on_other(claim, recorded(estimate, 0.8, 0.9), provenance("synthetic"))
+    assert row.verdict == said
+    assert row.why == f"{'agrees' if said == 'reproduced' else 'does not agree'} above 0.850 (published as r > .85)"
+
+
+def test_other_works_have_a_tally_of_their_own():
+    rows = [
+        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95)),
+        verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic")),
+        verdict_on_other(other(), recorded(0.9, 0.8, 0.99), provenance("synthetic")),
+    ]
+    assert claims.summarize(rows) == "Ledger: 1 recovered"
+    assert claims.summarize_other_works(rows) == (
+        "Other works, from the numbers that they released: 1 reproduced, 1 differs"
+    )
+
+
+def test_rescaling_of_the_workbook_says_nothing_of_other_works():
+    values = recorded(0.961, 0.9, 0.99) | recorded(3, key="rescaled_columns")
+    assert "rescaled" not in verdict_on_other(other(), values, provenance("own")).why
+
+
 def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
@@ -302,11 +394,11 @@ def test_the_summary_counts_each_verdict_once_and_in_order():
         verdict(recorded(0.9, 0.8, 0.94), provenance("synthetic"), truth(0.95)),
         verdict({}, provenance("synthetic")),
     ]
-    assert claims.summarise(rows) == (
+    assert claims.summarize(rows) == (
         "Ledger: 3 recovered (1 mere counts or names; 1 tuned to a published figure), "
         "1 missed, 1 cannot be computed here"
     )
-    assert claims.summarise(rows[:1]) == "Ledger: 1 recovered"
+    assert claims.summarize(rows[:1]) == "Ledger: 1 recovered"
 
 
 # The claims file ------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 A verdict says no more than the data allow:
 
-- ``reproduced`` or ``differs``: the official workbook, fetched from the authors' repository,
-  and nothing else;
+- ``reproduced`` or ``differs``: of a claim about SENSE-7, the official workbook, fetched from the authors'
+  repository, and nothing else; of a claim about another work, the numbers that this work released, pinned by their
+  hash, and nothing else;
 - ``recovered`` or ``missed``: synthetic data, whether the planted truth lies inside the
   interval. Where the truth was set near the published figure ("tuned"), being near the
   published figure is no evidence for it;
@@ -13,15 +14,16 @@ A verdict says no more than the data allow:
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
 from sense7.record import format_number
+from sense7.sources.released import RELEASED
 
-__all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarise"]
+__all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
 
 REPRODUCED = "reproduced"
 DIFFERS = "differs"
@@ -33,7 +35,7 @@ VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED
 PRIMARY = ("A", "B")
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("of", "also", "truth", "compare", "why_not", "contradiction")
+_OPTIONAL = ("of", "also", "truth", "compare", "release", "why_not", "contradiction")
 _TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
 
 
@@ -55,6 +57,7 @@ class Claim:
     also: str | None = None
     truth: str | None = None
     compare: dict | None = None
+    release: list[str] | None = None
     why_not: str | None = None
     contradiction: str | None = None
 
@@ -63,7 +66,8 @@ class Claim:
         """The published figure with the digits it was published with; "in words" if it has none."""
         if self.value is None:
             return "in words"
-        return f"{round(100 * self.value, 9):g}%" if self.unit.startswith("share") else f"{self.value:,g}"
+        shown = f"{round(100 * self.value, 9):g}%" if self.unit.startswith("share") else f"{self.value:,g}"
+        return f"above {shown}" if "above" in (self.compare or {}) else shown
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,8 @@ def load_claims(path: Path) -> list[Claim]:
             raise UserError(f"{path}: {name}: {problem}")
         if entry["grade"] not in {"A", "B", "C", "D"}:
             raise UserError(f"{path}: {name}: grade {entry['grade']!r}. It is one of A, B, C, D.")
+        if problem := _unfit_release(entry):
+            raise UserError(f"{path}: {name}: release: {problem}")
         if entry["key"] is None and not entry.get("why_not"):
             raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
         if ((entry["key"] and entry["value"] is not None) or entry.get("compare")) and not (
@@ -165,7 +171,10 @@ def _mistyped(entry: Mapping) -> str | None:
         if name == "value":
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
-            holds, wanted = value is None or isinstance(value, dict), "within, at_most, flag or sign, and reason"
+            holds, wanted = value is None or isinstance(value, dict), "within, at_most, above, flag or sign, and reason"
+        elif name == "release":
+            holds = isinstance(value, list) and bool(value) and all(isinstance(table, str) for table in value)
+            wanted = "a list of tables of released ratings"
         elif name in _TEXTS:
             holds, wanted = isinstance(value, str) and value.strip() != "", "text, in quotes if YAML reads it otherwise"
         else:
@@ -175,11 +184,25 @@ def _mistyped(entry: Mapping) -> str | None:
     return None
 
 
+def _unfit_release(entry: Mapping) -> str | None:
+    """Say why a claim can't be compared with the tables that it names; None if it can, or names none."""
+    for table in entry.get("release", ()):
+        if table not in RELEASED:
+            return f"there is no table {table!r:.60}. Known: {', '.join(RELEASED)}."
+        if entry.get("of") != RELEASED[table].work:
+            return (
+                f"{table} was released with {RELEASED[table].work}, and the claim is of {entry.get('of', 'SENSE-7')}. "
+                "A claim is only compared with numbers of its own work: correct one of the two."
+            )
+    return None
+
+
 def _no_rule(compare: Mapping, value: float | None) -> str | None:
     """Say why a tolerance is none, and the mend; None if it is one."""
     holds = {
         "within": lambda given: _is_number(given) and given >= 0 and value is not None,
         "at_most": _is_number,
+        "above": lambda given: _is_number(given) and given == value,
         "flag": lambda given: isinstance(given, str),
         "sign": lambda given: given in ("positive", "negative", "either"),
         "when": lambda given: isinstance(given, str),
@@ -191,7 +214,7 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
         if not holds[name](given):
             return f"{name} can't be {given!r:.60}. See the head of the file for what it takes."
     if len(compare.keys() - {"when", "reason"}) != 1:
-        return "more than one rule, or none. Give one of within, at_most, flag and sign."
+        return "more than one rule, or none. Give one of within, at_most, above, flag and sign."
     return None
 
 
@@ -199,8 +222,14 @@ def _is_number(value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenance, truth: Mapping | None) -> list[Row]:
-    """Hold every claim against what an edition recorded.
+def make_ledger(
+    claims: Sequence[Claim],
+    values: Mapping[str, Mapping],
+    provenance,
+    truth: Mapping | None,
+    rests_on: Mapping[str, Collection[str]] | None = None,
+) -> list[Row]:
+    """Compare every claim with what an edition recorded.
 
     Parameters
     ----------
@@ -212,6 +241,10 @@ def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenan
         Where the edition's workbook comes from.
     truth : mapping or None
         Truth of a synthetic workbook, as it is stored beside it.
+    rests_on : mapping, optional
+        Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
+        notebook that reads the edition's workbook. A claim about another work is compared only with what such a
+        notebook recorded.
 
     Returns
     -------
@@ -219,14 +252,14 @@ def make_ledger(claims: Sequence[Claim], values: Mapping[str, Mapping], provenan
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    rows = [_row(claim, values, provenance, planted) for claim in claims]
+    rows = [_row(claim, values, provenance, planted, rests_on or {}) for claim in claims]
     if not values.get("rescaled_columns", {}).get("estimate"):
         return rows
     note = "; ratings on another scale were rescaled to the official one"
-    return [replace(row, why=row.why + note) if row.computed else row for row in rows]
+    return [replace(row, why=row.why + note) if row.computed and not row.claim.release else row for row in rows]
 
 
-def _row(claim: Claim, values: Mapping, provenance, planted: Mapping) -> Row:
+def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: Mapping) -> Row:
     value = values.get(claim.key)
     if claim.key is None:
         return Row(claim, None, NOT_COMPUTED, claim.why_not)
@@ -234,6 +267,10 @@ def _row(claim: Claim, values: Mapping, provenance, planted: Mapping) -> Row:
         return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
     if value["estimate"] is None:
         return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+    if claim.release:
+        if absent := [table for table in claim.release if table not in rests_on.get(value["notebook"], ())]:
+            return Row(claim, dict(value), NOT_COMPARABLE, f"not computed from the released table {', '.join(absent)}")
+        return _reproduction(claim, value, values)
     if provenance.kind == "synthetic":
         return _recovery(claim, value, planted.get(claim.truth or claim.key))
     if provenance.kind != "official":
@@ -281,6 +318,9 @@ def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
         signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
         agrees = signs.get(claim.compare["sign"], any(signs.values()))
         rule = f"in sign: the whole interval on one side of nought ({claim.compare['sign']})"
+    elif "above" in claim.compare:
+        agrees = estimate > claim.compare["above"]
+        rule = f"above {format_number(claim.compare['above'], claim.unit)}"
     elif "at_most" in claim.compare:
         agrees = 0 < estimate <= claim.compare["at_most"]
         rule = f"at most {format_number(claim.compare['at_most'], claim.unit)}"
@@ -292,21 +332,37 @@ def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
     return Row(claim, dict(value), verdict, f"{'agrees' if agrees else 'does not agree'} {rule} ({reason})")
 
 
-def summarise(rows: Sequence[Row]) -> str:
-    """One line: how many of each verdict; of those recovered, how many are mere counts, how many tuned.
+def summarize(rows: Sequence[Row]) -> str:
+    """One line on the claims about SENSE-7: how many of each verdict, and how many of those recovered were tuned.
+
+    Claims about other works that are compared with their own released numbers are not counted, see
+    :func:`summarize_other_works`.
 
     Examples
     --------
-    >>> summarise([])
+    >>> summarize([])
     'Ledger: no claims'
     """
-    counts = Counter(row.verdict for row in rows)
+    rows = [row for row in rows if not row.claim.release]
     recovered = [row for row in rows if row.verdict == RECOVERED]
     plain = sum(row.computed["low"] is None for row in recovered)
     tuned = sum(row.tuned for row in recovered)
     note = f" ({plain} mere counts or names; {tuned} tuned to a published figure)" if plain or tuned else ""
-    parts = []
-    for verdict in VERDICTS:
-        if counts[verdict]:
-            parts.append(f"{counts[verdict]} {verdict}{note if verdict == RECOVERED else ''}")
-    return "Ledger: " + (", ".join(parts) or "no claims")
+    return f"Ledger: {_tally(rows, {RECOVERED: note}) or 'no claims'}"
+
+
+def summarize_other_works(rows: Sequence[Row]) -> str:
+    """One line on the claims about other works, each compared with the numbers that this work released.
+
+    Examples
+    --------
+    >>> summarize_other_works([])
+    'Other works, from the numbers that they released: no claims'
+    """
+    rows = [row for row in rows if row.claim.release]
+    return f"Other works, from the numbers that they released: {_tally(rows, {}) or 'no claims'}"
+
+
+def _tally(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
+    counts = Counter(row.verdict for row in rows)
+    return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in VERDICTS if counts[name])

@@ -22,6 +22,9 @@ COUNTS = frozenset(
 
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
+LISTED = ("what", "published", "computed", "same")
+"""Columns of what a recorded count lists; see :meth:`Recorder.value`."""
+
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
@@ -72,6 +75,7 @@ class Recorder:
         low: float | None = None,
         high: float | None = None,
         reason: str = "",
+        listed: pd.DataFrame | None = None,
     ) -> None:
         """Record one value.
 
@@ -93,6 +97,9 @@ class Recorder:
             Interval; None or NaN if there is none.
         reason : str
             Why there is no estimate or no interval, or what the estimate lacks.
+        listed : DataFrame, optional
+            Every published figure that a count of them counts, for the ledger: columns what (text), published and
+            computed (numbers), same (whether the one rounds to the other).
 
         Raises
         ------
@@ -101,6 +108,10 @@ class Recorder:
             no reason, or only one limit is given.
         """
         self._add(key, estimate, n=n, unit=unit, method=method, low=low, high=high, reason=reason)
+        if listed is not None:
+            self._values[key]["listed"] = json.loads(
+                listed[list(LISTED)].to_json(orient="records", double_precision=15)
+            )
         self._write()
 
     def _write(self) -> None:

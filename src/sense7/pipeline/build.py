@@ -247,8 +247,8 @@ def build_edition(
             progress(0, len(jobs), "")
             with connect(scheduler, workers, shared=cache) as where:
                 executed = where.run(jobs, edition, cache, report=report, say=say)
-            verdicts = claims.summarise(write_ledger(root, edition, provenance, truth))
-            facts = _facts(name, study, provenance, verdicts, jobs, options) | {
+            rows = write_ledger(root, edition, provenance, truth, jobs)
+            facts = _facts(name, study, provenance, rows, jobs, options) | {
                 "judge_logs": f"{JUDGE_LOGS}/index.html" if logged else "",
                 "key": key,
                 "made": made,
@@ -258,7 +258,7 @@ def build_edition(
             _add_pages(root, edition, facts, study, config, judged, Path(scratch), program)
             _replace(edition, place, functools.partial(claim_edition, place, source, provenance.sha256))
         list_editions(place.parent)
-    return Built(place, verdicts, executed, changed=True, warnings=facts["warnings"])
+    return Built(place, _verdicts(facts), executed, changed=True, warnings=facts["warnings"])
 
 
 def _write_what_was_given(edition: Path, study: Study, truth: dict | None, judged: Sequence[Path]) -> None:
@@ -423,10 +423,16 @@ def _up_to_date(place: Path, key: str) -> Built | None:
         return None
     if facts.get("key") != key or not (place / "html" / "index.html").exists():
         return None
-    return Built(place, facts["verdicts"], 0, changed=False, warnings=facts.get("warnings", {}))
+    return Built(place, _verdicts(facts), 0, changed=False, warnings=facts.get("warnings", {}))
 
 
-def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping, options: ReadingOptions) -> dict:
+def _verdicts(facts: Mapping) -> str:
+    return f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"
+
+
+def _facts(
+    name: str, study: Study, provenance, rows: Sequence[claims.Row], jobs: Mapping, options: ReadingOptions
+) -> dict:
     """What pages may say about their edition."""
     return {
         "name": name,
@@ -445,7 +451,8 @@ def _facts(name: str, study: Study, provenance, verdicts: str, jobs: Mapping, op
         ),
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
-        "verdicts": verdicts,
+        "verdicts": claims.summarize(rows),
+        "verdicts_of_other_works": claims.summarize_other_works(rows),
     }
 
 
@@ -472,13 +479,21 @@ def _used(key: str, jobs: Mapping) -> str:
 # --- ledger ----------------------------------------------------------------------------
 
 
-def write_ledger(root: Path, edition: Path, provenance, truth: dict | None) -> list[claims.Row]:
-    """Hold the claims against an edition's recorded values, and write the ledger into its folder."""
+def write_ledger(
+    root: Path, edition: Path, provenance, truth: dict | None, jobs: Mapping[str, execute.Job]
+) -> list[claims.Row]:
+    """Compare the claims with an edition's recorded values, and write the ledger into its folder."""
     try:
         values = read_values(edition / "results")
     except ValueError as error:
         raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
-    rows = claims.make_ledger(claims.load_claims(root / "data" / "claims.yml"), values, provenance, truth)
+    # What reads the edition's workbook as well may say anything of it, and is no word on another work.
+    rests_on = {
+        name: [table for table in job.notebook.released if released.verified_digest(table)]
+        for name, job in jobs.items()
+        if "data" not in job.notebook.schemas
+    }
+    rows = claims.make_ledger(claims.load_claims(root / "data" / "claims.yml"), values, provenance, truth, rests_on)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     return rows
 

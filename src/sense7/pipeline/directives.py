@@ -8,16 +8,18 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - ``{setting}`poor_turn```: a choice of the analysis in words, see :mod:`sense7.pipeline.settings`;
 - ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
-- the directive ``ledger``: every claim beside what this edition computed.
+- the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
+  ``other works`` every claim about another work beside what its released numbers give.
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: whatever a workbook holds, none of it is markup.
 """
 
 import contextlib
+import html
 import json
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from docutils import nodes
@@ -169,13 +171,22 @@ class JudgeLogsRole(SphinxRole):
 
 
 class LedgerDirective(SphinxDirective):
-    """The table of claims."""
+    """The table of claims: about SENSE-7, or about other works."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
 
     def run(self):
-        head = ("Claim", "Published", "This edition", "Verdict")
-        body = [[*map(self._cell, self._texts(row))] for row in _looked_up(self.env, "ledger.json").ledger]
+        others = self.arguments == ["other works"]
+        if self.arguments and not others:
+            raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
+        head = ("Claim", "Published", "Released numbers give" if others else "This edition", "Verdict")
+        rows = _looked_up(self.env, "ledger.json").ledger
+        rows = [row for row in rows if bool(row["published"]["release"]) == others]
+        body = [[*map(self._cell, self._texts(row))] for row in rows]
+        title = "compared with the numbers that the work released" if others else "beside what this edition computed"
         table = nodes.table(classes=["sense7-ledger"], support_smartquotes=False)
-        table += nodes.title(text="Every claim beside what this edition computed")
+        table += nodes.title(text=f"Every claim about {'other works' if others else 'SENSE-7'}, {title}")
         group = nodes.tgroup(cols=len(head))
         group += [nodes.colspec(colwidth=width) for width in (28, 22, 25, 25)]
         group += nodes.thead("", self._row([nodes.entry("", nodes.paragraph(text=text)) for text in head]))
@@ -189,7 +200,9 @@ class LedgerDirective(SphinxDirective):
 
     @staticmethod
     def _cell(paragraphs):
-        return nodes.entry("", *(nodes.paragraph("", "", *inline) for inline in paragraphs if inline))
+        """Paragraphs of inline nodes; what is no list of them stands as it is."""
+        given = filter(None, paragraphs)
+        return nodes.entry("", *(nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in given))
 
     def _texts(self, row):
         claim, computed = row["published"], row["computed"]
@@ -209,11 +222,22 @@ class LedgerDirective(SphinxDirective):
         else:
             link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
             n = f"n = {computed['n']:,}; " if computed["n"] else ""
-            yield [[link], [nodes.Text(f"{n}{computed['method']}")]]
+            listed = _listed(computed["listed"]) if computed.get("listed") else None
+            yield [[link], [nodes.Text(f"{n}{computed['method']}")], listed]
         verdict = [nodes.strong(text=row["verdict"])]
         if row["tuned"]:
             verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
         yield [verdict, [nodes.Text(row["why"])]]
+
+
+def _listed(figures: Iterable[Mapping]) -> nodes.raw:
+    """Every published figure beside the computed one, folded."""
+    lines = (
+        f"<li>{html.escape(figure['what'])}: published {figure['published']:.2f}, here {figure['computed']:.4f}"
+        f"{'' if figure['same'] else ' <strong>(not the same)</strong>'}</li>"
+        for figure in figures
+    )
+    return nodes.raw("", f"<details><summary>Every value</summary><ul>{''.join(lines)}</ul></details>", format="html")
 
 
 def _anchor_cells(app, tree) -> None:

@@ -150,7 +150,7 @@ def _frame(sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str
     """SHA-256 of all that more than one page depends on."""
     parts = {
         "config": config,
-        "facts": {name: value for name, value in facts.items() if name != "verdicts"},
+        "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": sorted(f"{package.name} {package.version}" for package in importlib.metadata.distributions()),
     }
     for name, content in sources.items():

@@ -171,7 +171,7 @@ def verify_edition(
             progress(0, len(jobs), "")
             workers = workers or min(os.cpu_count() or 1, len(jobs))
             execute.run(jobs, again, Path(scratch) / "cache", workers=workers, report=report, say=say)
-            write_ledger(root, again, provenance, truth)
+            write_ledger(root, again, provenance, truth, jobs)
             counts, differences = _compare_editions(folder, again)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
