@@ -339,9 +339,14 @@ def ledger(
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
-        _print_ledger(f"Ledger of the edition {edition}: {label}", rows)
+        about = {
+            bool(others): [row for row in rows if bool(row["published"].get("release")) == others] for others in (0, 1)
+        }
+        _print_ledger(f"Ledger of the edition {edition}: {label}", about[False])
+        if about[True]:
+            _print_ledger("Claims about other works, compared with the numbers that they released", about[True])
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
-    rows = [row for row in rows if not row["published"]["release"]]
+    rows = [row for row in rows if not row["published"].get("release")]
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
         _fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
