@@ -32,9 +32,9 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def ledger_row(name, verdict, grade="A", estimate=4):
+def ledger_row(name, verdict, grade="A", estimate=4, release=None):
     computed = {"estimate": estimate, "low": None, "high": None, "n": 672, "unit": "conditions", "reason": None}
-    claim = {"title": f"[bold]{name}", "grade": grade, "shown": "4", "contradiction": None}
+    claim = {"title": f"[bold]{name}", "grade": grade, "shown": "4", "contradiction": None, "release": release}
     return {"id": name, "published": claim, "computed": computed, "verdict": verdict, "why": "so", "tuned": False}
 
 
@@ -100,6 +100,16 @@ def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, 
     assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
     assert "sense7 fetch official" in done.stderr
     assert json.loads(done.stdout)[0]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])
+def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code):
+    """They are compared with their own numbers in every edition: that is no word on the paper, for or against."""
+    others = [ledger_row(name, name, release=["ieval"]) for name in ("reproduced", "differs")]
+    write_ledger(checkout, "official", ledger_row("a", about_sense_7), *others)
+    done = run("ledger", "official", "--strict", root=checkout)
+    assert done.returncode == code
+    assert "Claims about other works, compared with the numbers that they released" in done.stdout
 
 
 def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout):

@@ -146,7 +146,7 @@ def forms(entry):
     """How a published figure might be typed; none for what is too short to be told from other numbers."""
     value = entry["value"]
     digits = f"{value:g}" if value is not None else ""
-    if len(digits.strip("0.")) < 2:
+    if len(digits.strip("0.")) < 2 or entry["unit"] == "published values":  # how many there are is not published
         return []
     share = [f"{100 * value:.4g}%", f"{100 * value:.4g} %"] if entry["unit"].startswith("share") else []
     return [digits, f"{value:,g}", digits.lstrip("0"), *share]

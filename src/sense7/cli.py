@@ -339,14 +339,11 @@ def ledger(
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
-        about = {
-            bool(others): [row for row in rows if bool(row["published"].get("release")) == others] for others in (0, 1)
-        }
-        _print_ledger(f"Ledger of the edition {edition}: {label}", about[False])
-        if about[True]:
-            _print_ledger("Claims about other works, compared with the numbers that they released", about[True])
+        _print_ledger(f"Ledger of the edition {edition}: {label}", [row for row in rows if not _of_another(row)])
+        if others := [row for row in rows if _of_another(row)]:
+            _print_ledger("Claims about other works, compared with the numbers that they released", others)
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
-    rows = [row for row in rows if not row["published"].get("release")]
+    rows = [row for row in rows if not _of_another(row)]
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
         _fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
@@ -379,6 +376,11 @@ def notebooks(
     if stale and check_only:
         _fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
     print(f"{len(stale)} written" if stale else "up to date")
+
+
+def _of_another(row: Mapping) -> bool:
+    """Whether a row is about another work, compared with the numbers that this work released."""
+    return bool(row["published"].get("release"))
 
 
 def _print_ledger(title: str, rows: list[dict]) -> None:
