@@ -1,4 +1,4 @@
-"""Fixtures for all tests: the data sets beside the checkout, a small official workbook, and a browser."""
+"""Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
 
 import csv
 import os
@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet
+from sense7.workbook import Sheet, write_sheets
 
 # The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
 # python -m pytest --hypothesis-profile=searching
@@ -23,6 +24,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 PATIENCE = 30_000
 """Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
+REFERENCE = Path(__file__).resolve().parent / "reference"
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 REFERENCES = pytest.StashKey[dict[str, set]]()
 """Quantities of the reference values: all of them, those asserted, those left out."""
@@ -30,20 +32,30 @@ REFERENCES = pytest.StashKey[dict[str, set]]()
 
 @pytest.fixture(scope="session")
 def shared():
-    """The folder ``shared`` beside the checkout: real ratings and reference values."""
+    """The folder ``shared`` beside the checkout: what others published, with its texts, which stays outside."""
     if not SHARED.is_dir():
-        pytest.skip("the folder with real ratings is not beside this checkout")
+        pytest.skip("needs others' texts, which are not part of the project: the folder shared beside this checkout")
     return SHARED
 
 
 @pytest.fixture(scope="session")
-def golden(shared, request):
+def golden(request):
     """Reference values computed in R: quantity -> value. Each has to be asserted or left out; see below."""
-    with (shared / "golden" / "golden.csv").open() as stream:
+    with (REFERENCE / "golden.csv").open() as stream:
         values = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
     found = request.config.stash[REFERENCES]
     found["all"].update(values)
     return References(values, found["asserted"], found["left out"])
+
+
+@pytest.fixture(scope="session")
+def workbooks(tmp_path_factory):
+    """Workbooks by name.
+
+    "reference" is the simulated study of R's values; "ieval" and "lend_an_ear" (the three experts' tasks) have real
+    ratings without texts; "gpt-iter1", "claude-iter1" and "gemini-iter1" what three models said of the latter.
+    """
+    return Workbooks(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +74,39 @@ def browser():
         browser = started.chromium.launch(executable_path=path)
         yield browser
         browser.close()
+
+
+class Workbooks(dict):
+    """Name -> path. Real ratings are written when a test first asks for them, from the numbers in data/real."""
+
+    def __init__(self, folders):
+        super().__init__(reference=REFERENCE / "golden.xlsx")
+        self._folders = folders
+
+    def __missing__(self, name):
+        judge = name.removesuffix("-iter1")
+        sheets = [predictions_of(judge)] if judge in released.JUDGES else getattr(released_workbook, f"{name}_sheets")()
+        self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
+        write_sheets(sheets, self[name])
+        return self[name]
+
+
+def predictions_of(judge):
+    """What a model said of Lend an Ear, in the official layout: one row per conversation and expert.
+
+    Both the score and the ground truth, which is the expert's, are the mean over the three questions that stand for
+    dimensions; the score has four decimals.
+    """
+    table = released.judged_conversations()
+    asked = ("validating_emotions", "demonstrating_understanding", "encouraging_elaboration")
+    table = table[(table["corpus"] == "lend_an_ear") & table["question"].isin(asked)]
+    means = table.groupby("conversation")[[judge, *released.EXPERTS]].mean()
+    rows = [
+        [f"{name}-{expert}", expert, round(row[judge], 4), row[expert], judge, "EMPTY"]
+        for name, row in means.iterrows()
+        for expert in released.EXPERTS
+    ]
+    return Sheet("results", ["TaskId", "PID", "IS_EMPATHY", "ground-truth", "Model", "CoT"], rows)
 
 
 class References(dict):

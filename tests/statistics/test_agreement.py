@@ -16,8 +16,8 @@ def bootstrap_of(study, draws=200):
 
 
 @pytest.fixture(scope="module")
-def tables(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def tables(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {
         weights: agreement.agreement_with_overall(study, bootstrap_of(study), weights)
         for weights in ("linear", "quadratic")
@@ -60,8 +60,8 @@ def test_full_agreement_is_one_and_chance_is_zero():
     assert agreement.weighted_kappa(np.ones((5, 5))) == pytest.approx(0)
 
 
-def test_without_an_overall_rating_the_row_says_so(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_without_an_overall_rating_the_row_says_so(workbooks):
+    study = read_workbook(workbooks["ieval"])
     table = agreement.agreement_with_overall(study, bootstrap_of(study))
     assert table["estimate"].isna().all()
     assert table.loc["Affective", "reason"] == "the overall rating was never rated in this data set"

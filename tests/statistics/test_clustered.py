@@ -27,8 +27,8 @@ def errors(covariance):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 # The errors
@@ -261,8 +261,8 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
 
 
 @pytest.mark.parametrize("file", ["ieval", "lend_an_ear"])
-def test_real_ratings_give_estimates_or_reasons(shared, file):
-    study = read_workbook(shared / "data" / f"{file}.xlsx")
+def test_real_ratings_give_estimates_or_reasons(workbooks, file):
+    study = read_workbook(workbooks[file])
     tables = clustered.condition_intervals(study, bootstrap_of(study, 100))
     for table in tables.values():
         assert (table["estimate"].notna() | (table["reason"] != "")).all()

@@ -29,8 +29,8 @@ def bootstrap_of(study, draws=300):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -207,10 +207,10 @@ def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
     assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
 
 
-def test_the_design_is_read_off_the_data(study, shared, minimal_sheets):
+def test_the_design_is_read_off_the_data(study, workbooks, minimal_sheets):
     assert comparison.condition_design(study).kind == "within participants"
     assert comparison.condition_design(study).n == study.conversations["participant"].nunique()
-    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    lend = read_workbook(workbooks["lend_an_ear"])
     assert comparison.condition_design(lend).kind == "one condition"
     assert comparison.condition_design(lend).n == lend.conversations["participant"].nunique()
     people = [f"P{number // 2}" for number in range(8)]

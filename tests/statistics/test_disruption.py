@@ -13,8 +13,8 @@ MIXED_MODEL = 2e-4
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,8 @@ def test_an_outcome_that_does_not_vary_has_no_effect(minimal_sheets):
     assert table.loc["at least one poor turn, between conversations", "reason"] == "the outcome does not vary"
 
 
-def test_what_was_never_asked_is_said(shared):
-    study = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+def test_what_was_never_asked_is_said(workbooks):
+    study = read_workbook(workbooks["lend_an_ear"])
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
     reasons = set(disruption.poor_turn_effects(study, bootstrap)["reason"])
     assert reasons == {"the overall rating was never given in this data set, so no turn can be called poor"}

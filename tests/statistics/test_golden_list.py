@@ -26,7 +26,9 @@ from sense7.workbook import read_workbook
 CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
+TESTS = Path(__file__).resolve().parents[1]
+CONFTEST = TESTS / "conftest.py"
+REFERENCE = TESTS / "reference"
 
 NOT_COMPUTED = {
     "clmm*": "ordinal mixed models: no well-kept Python implementation comes nearer than 0.03",
@@ -113,8 +115,8 @@ def test_others(golden):
 
 @pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "two processes"])
 def test_a_run_without_one_of_the_values_fails(tmp_path, options):
-    checkout, folder = tmp_path / "checkout", tmp_path / "shared" / "golden"
-    (checkout / "tests").mkdir(parents=True)
+    checkout = tmp_path / "checkout"
+    folder = checkout / "tests" / "reference"
     folder.mkdir(parents=True)
     (folder / "golden.csv").write_text("quantity,value\na,1\nb,2\nc,3\n", "utf-8")
     (checkout / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib\n", "utf-8")
@@ -133,8 +135,8 @@ def test_a_run_without_one_of_the_values_fails(tmp_path, options):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -198,8 +200,8 @@ JUDGE = {
 }
 
 
-def test_metrics_of_a_judge_are_those_of_r(study, shared, golden):
-    scores = pd.read_csv(shared / "golden" / "judge_turns.csv")
+def test_metrics_of_a_judge_are_those_of_r(study, golden):
+    scores = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = study.turns.merge(scores, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
     table = label_metrics(both["overall"], both["judge"])
     for row, quantity in JUDGE.items():

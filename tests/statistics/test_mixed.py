@@ -16,9 +16,9 @@ CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 
 
 @pytest.fixture(scope="module")
-def sums(shared):
+def sums(workbooks):
     """Overall ratings of turns with the conditions as effects, and with none."""
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+    study = read_workbook(workbooks["reference"])
     turns = study.turns.dropna(subset=["overall"])
     y, rest = turns["overall"].to_numpy(), (turns["participant"], turns["condition"], turns["conversation"])
     design = np.column_stack([np.ones(len(turns)), *(turns["condition"] == name for name in CONDITIONS[1:])])

@@ -24,8 +24,8 @@ ORDERED = 1e-6
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 def test_the_model_is_that_of_clm_in_r(study, golden):
@@ -252,8 +252,8 @@ def test_the_rating_at_hand_is_that_which_was_rated(minimal_sheets):
     assert ordinal.rating_at_hand(parse_sheets(minimal_sheets(messages=only))) == "Interest"
 
 
-def test_real_ratings_without_an_overall_are_compared_by_dimension(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
+    study = read_workbook(workbooks["ieval"])
     orders = ordinal.order_of_conditions(study)
     assert orders.loc["overall", "cumulative logit"] == "none: never rated in this data set"
     assert ordinal.same_order(orders)["n"] == len(study.rated_dimensions)

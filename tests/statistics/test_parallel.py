@@ -10,8 +10,8 @@ from sense7.workbook import read_workbook
 
 
 @pytest.fixture(scope="module")
-def frames(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def frames(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {"turn_listwise": reliability.turn_ratings(study), "post": reliability.post_task_ratings(study)}
 
 

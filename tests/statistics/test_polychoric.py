@@ -17,8 +17,8 @@ POLYCHORIC = 5e-5
 
 
 @pytest.fixture(scope="module")
-def frames(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def frames(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {"turn_listwise": reliability.turn_ratings(study), "post": reliability.post_task_ratings(study)}
 
 

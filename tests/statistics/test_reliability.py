@@ -16,8 +16,8 @@ CLOSED_FORM = 1e-7
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +166,8 @@ def test_over_turns_feldt_is_too_narrow_to_be_true(tables):
     assert width["participants"] > 3 * width["feldt"]
 
 
-def test_ieval_gives_its_known_answer(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_ieval_gives_its_known_answer(workbooks):
+    study = read_workbook(workbooks["ieval"])
     turns = reliability.turn_ratings(study)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
     row = reliability.alpha_row(turns, bootstrap)

@@ -160,8 +160,8 @@ def difference_of_copies(study, bootstrap, draw):
     return (means[best] - means[worst]) / turns["score"].std()
 
 
-def test_the_plain_specifications_equal_those_of_r(shared, golden):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
+    study = read_workbook(workbooks["reference"])
     alpha = robustness.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
     choices = robustness.specifications("alpha")
     plain = (choices["coding"] == "five levels") & (choices["exclusions"] == "none")

@@ -20,8 +20,8 @@ CLOSED_FORM = 1e-7
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,8 @@ def test_correlations_are_those_of_pandas(ratings):
     assert list(table.index) == list(structure.PAIR_KEYS)
 
 
-def test_ieval_gives_its_known_answers(shared):
-    frame = reliability.turn_ratings(read_workbook(shared / "data" / "ieval.xlsx"))
+def test_ieval_gives_its_known_answers(workbooks):
+    frame = reliability.turn_ratings(read_workbook(workbooks["ieval"]))
     table = structure.correlations(frame, draws_of(frame))
     assert round(table.loc["Affective with Response", "estimate"], 3) == 0.878
     assert round(table.loc["Interest with Contextual", "estimate"], 3) == 0.848

@@ -23,8 +23,8 @@ def bootstrap_of(study, draws=100):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def turns(study):
 
 
 @pytest.fixture(scope="module")
-def ieval(shared):
-    return read_workbook(shared / "data" / "ieval.xlsx")
+def ieval(workbooks):
+    return read_workbook(workbooks["ieval"])
 
 
 def design_of(frame, names=CONDITIONS):
@@ -289,8 +289,8 @@ def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
     assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
 
 
-def test_parts_that_the_design_cannot_tell_apart_say_so(shared, ieval):
-    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
+    lend = read_workbook(workbooks["lend_an_ear"])
     part = variance.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
     assert part.loc["participant", "estimate"] > 0
