@@ -1,6 +1,9 @@
 """Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
 
+import builtins
 import csv
+import importlib.util
+import json
 import os
 import shutil
 from pathlib import Path
@@ -24,10 +27,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 PATIENCE = 30_000
 """Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
-REFERENCE = Path(__file__).resolve().parent / "reference"
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "tests" / "reference"
+SHARED = ROOT.parent / "shared"
 REFERENCES = pytest.StashKey[dict[str, set]]()
-"""Quantities of the reference values: all of them, those asserted, those left out."""
+"""Quantities of the reference values: all of them, those asserted, those left out, and how near each came."""
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +49,7 @@ def golden(request):
         values = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
     found = request.config.stash[REFERENCES]
     found["all"].update(values)
-    return References(values, found["asserted"], found["left out"])
+    return References(values, found["asserted"], found["left out"], found["errors"])
 
 
 @pytest.fixture(scope="session")
@@ -112,13 +116,24 @@ def predictions_of(judge):
 class References(dict):
     """Reference values, with a note of those that tests ask for and of those that are left out with a reason."""
 
-    def __init__(self, values, asserted, left_out):
+    def __init__(self, values, asserted, left_out, errors):
         super().__init__(values)
-        self.asserted, self.left_out = asserted, left_out
+        self.asserted, self.left_out, self.errors = asserted, left_out, errors
 
     def __getitem__(self, quantity):
         self.asserted.add(quantity)
         return super().__getitem__(quantity)
+
+    def check(self, quantity, value, *, abs=0.0, rel=0.0):
+        """Assert that a value is R's, within an absolute tolerance or one relative to R's value, and note its error."""
+        reference, value = self[quantity], float(value)
+        difference = builtins.abs(value - reference)
+        assert difference <= max(abs, rel * builtins.abs(reference)), (
+            f"{quantity}: {value!r} differs from {reference!r}, R's value, by {difference:.3g}"
+        )
+        kind, tolerance = ("relative", rel) if rel else ("absolute", abs)
+        error = difference / builtins.abs(reference) if rel else difference
+        self.errors.add((quantity, kind, tolerance, error))
 
 
 @pytest.fixture(scope="session")
@@ -138,14 +153,14 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set()}
+    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     """A process of pytest-xdist is done: take over what it noted."""
     for kind, quantities in getattr(node, "workeroutput", {}).get("references", {}).items():
-        node.config.stash[REFERENCES][kind].update(quantities)
+        node.config.stash[REFERENCES][kind].update(map(tuple, quantities) if kind == "errors" else quantities)
 
 
 def pytest_sessionfinish(session):
@@ -154,6 +169,8 @@ def pytest_sessionfinish(session):
         session.config.workeroutput["references"] = {kind: sorted(quantities) for kind, quantities in found.items()}
     elif reference_problems(session.config) and not session.testsfailed:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if not hasattr(session.config, "workeroutput") and (path := os.environ.get("SENSE7_REFERENCE_ERRORS")):
+        Path(path).write_text(json.dumps(sorted(found["errors"])), "utf-8")  # for scripts/reference.py
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -170,7 +187,17 @@ def reference_problems(config):
     return [
         *(f"{quantity} is neither asserted nor left out with a reason" for quantity in sorted(silent)),
         *(f"{quantity} is asserted: take it off the list of those left out" for quantity in sorted(both)),
+        *(stale_table(found["errors"]) if not silent and not both and found["errors"] else ()),
     ]
+
+
+def stale_table(errors):
+    """What data/reference.json, which the book shows, says otherwise than this run."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    fresh = script.make_table(script.read_values(script.VALUES), script.read_families(), errors)
+    return script.differences(json.loads(script.TABLE.read_text("utf-8")), fresh)
 
 
 PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")

@@ -18,6 +18,7 @@ SOURCES = (
     "notebooks",
     "data/claims.yml",
     "data/coverage.json",
+    "data/reference.json",
     "data/real",
     "_config.yml",
     "_toc.yml",

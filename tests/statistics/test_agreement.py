@@ -27,8 +27,7 @@ def tables(workbooks):
 @pytest.mark.parametrize("dimension", DIMENSION_NAMES)
 @pytest.mark.parametrize(("weights", "short"), [("linear", "lin"), ("quadratic", "quad")])
 def test_kappa_equals_that_of_psych_in_r(tables, golden, dimension, weights, short):
-    reference = golden[f"kappa_{short}_{dimension}_overall"]
-    assert tables[weights].loc[dimension, "estimate"] == pytest.approx(reference, abs=1e-7)
+    golden.check(f"kappa_{short}_{dimension}_overall", tables[weights].loc[dimension, "estimate"], abs=1e-7)
 
 
 def by_definition(first, second, power):

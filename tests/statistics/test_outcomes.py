@@ -52,14 +52,14 @@ def planted():
 def test_coefficients_and_their_errors_equal_those_of_r(study, golden, name):
     # In the reference the outcome is the post-task experience, whose four ratings are equal there.
     row = outcomes.peak_end(study, outcome="experience").loc[name]
-    assert row["estimate"] == pytest.approx(golden[f"peakend_b_{name}"], abs=1e-7)
+    golden.check(f"peakend_b_{name}", row["estimate"], abs=1e-7)
     quantile = stats.t.ppf(0.975, study.conversations["participant"].nunique() - 1)
-    assert (row["high"] - row["low"]) / 2 / quantile == pytest.approx(golden[f"peakend_se_{name}"], abs=1e-7)
+    golden.check(f"peakend_se_{name}", (row["high"] - row["low"]) / 2 / quantile, abs=1e-7)
 
 
 def test_the_share_explained_equals_that_of_r(study, golden):
     row = outcomes.peak_end(study, outcome="experience").loc["share explained"]
-    assert row["estimate"] == pytest.approx(golden["peakend_r2"], abs=1e-7)
+    golden.check("peakend_r2", row["estimate"], abs=1e-7)
     assert row["reason"].startswith("no interval")
 
 

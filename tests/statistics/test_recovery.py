@@ -42,7 +42,7 @@ def study(workbooks):
 @pytest.mark.parametrize("time", recovery.STUDY_TIMES)
 def test_the_usual_event_study_equals_that_of_r(study, golden, time):
     table = recovery.event_study(study, bootstrap_of(study))
-    assert table.loc[time, "estimate"] == pytest.approx(golden[f"event_b_kb{time}"], abs=1e-7)
+    golden.check(f"event_b_kb{time}", table.loc[time, "estimate"], abs=1e-7)
 
 
 def test_its_intervals_are_about_as_wide_as_clustered_errors(study, golden):

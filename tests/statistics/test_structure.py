@@ -47,7 +47,7 @@ def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which
     frame, missing = ratings[which]
     table = structure.item_rest(frame, draws_of(frame), missing)
     for name in frame:
-        assert table.loc[name, "estimate"] == pytest.approx(golden[f"item_rest_r_{which}_{name}"], abs=CLOSED_FORM)
+        golden.check(f"item_rest_r_{which}_{name}", table.loc[name, "estimate"], abs=CLOSED_FORM)
 
 
 @pytest.mark.parametrize("which", WHICH)
@@ -58,7 +58,7 @@ def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which
 def test_consistency_equals_that_of_psych_in_r(ratings, golden, which, row, name):
     frame, missing = ratings[which]
     table = structure.consistency(frame, draws_of(frame), missing)
-    assert table.loc[row, "estimate"] == pytest.approx(golden[f"{name}_{which}"], abs=CLOSED_FORM)
+    golden.check(f"{name}_{which}", table.loc[row, "estimate"], abs=CLOSED_FORM)
 
 
 def test_a_sum_that_skips_holes_would_be_too_low(ratings):
