@@ -104,6 +104,11 @@ bench: $(JUDGE) browser ## measure against what a user would use otherwise (abou
 coverage: $(READY) ## prove the intervals on simulated studies (about ten minutes; can be interrupted)
 	@$(BIN)/python coverage/run.py
 
+# R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
+.PHONY: reference
+reference: $(JUDGE) ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
+	@$(BIN)/python scripts/reference.py run $(if $(UPDATE),--update)
+
 .PHONY: derived
 derived: $(READY) ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json

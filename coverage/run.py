@@ -171,6 +171,8 @@ def kappa_error(table: np.ndarray, weights: str) -> tuple[float, float]:
     """Weighted kappa and its asymptotic standard error, pairs as independent.
 
     Fleiss, J. L., Cohen, J., & Everitt, B. S. (1969). Psychological Bulletin 72, 323-327.
+
+    R: vcd::Kappa, tests/reference/reference.R; equal to 1e-7.
     """
     n, shares = table.sum(), table / table.sum()
     w = 1 - WEIGHTS[weights] / WEIGHTS[weights].max()

@@ -1,6 +1,9 @@
-"""Fixtures for all tests: the data sets beside the checkout, a small official workbook, and a browser."""
+"""Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
 
+import builtins
 import csv
+import importlib.util
+import json
 import os
 import shutil
 from pathlib import Path
@@ -8,8 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet
+from sense7.workbook import Sheet, write_sheets
 
 # The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
 # python -m pytest --hypothesis-profile=searching
@@ -23,27 +27,39 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 PATIENCE = 30_000
 """Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "tests" / "reference"
+SHARED = ROOT.parent / "shared"
 REFERENCES = pytest.StashKey[dict[str, set]]()
-"""Quantities of the reference values: all of them, those asserted, those left out."""
+"""Quantities of the reference values: all of them, those asserted, those left out, and how near each came."""
 
 
 @pytest.fixture(scope="session")
 def shared():
-    """The folder ``shared`` beside the checkout: real ratings and reference values."""
+    """The folder ``shared`` beside the checkout: what others published, with its texts, which stays outside."""
     if not SHARED.is_dir():
-        pytest.skip("the folder with real ratings is not beside this checkout")
+        pytest.skip("needs others' texts, which are not part of the project: the folder shared beside this checkout")
     return SHARED
 
 
 @pytest.fixture(scope="session")
-def golden(shared, request):
+def golden(request):
     """Reference values computed in R: quantity -> value. Each has to be asserted or left out; see below."""
-    with (shared / "golden" / "golden.csv").open() as stream:
+    with (REFERENCE / "golden.csv").open() as stream:
         values = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
     found = request.config.stash[REFERENCES]
     found["all"].update(values)
-    return References(values, found["asserted"], found["left out"])
+    return References(values, found["asserted"], found["left out"], found["errors"])
+
+
+@pytest.fixture(scope="session")
+def workbooks(tmp_path_factory):
+    """Workbooks by name.
+
+    "reference" is the simulated study of R's values; "ieval" and "lend_an_ear" (the three experts' tasks) have real
+    ratings without texts; "gpt-iter1", "claude-iter1" and "gemini-iter1" what three models said of the latter.
+    """
+    return Workbooks(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +80,60 @@ def browser():
         browser.close()
 
 
+class Workbooks(dict):
+    """Name -> path. Real ratings are written when a test first asks for them, from the numbers in data/real."""
+
+    def __init__(self, folders):
+        super().__init__(reference=REFERENCE / "golden.xlsx")
+        self._folders = folders
+
+    def __missing__(self, name):
+        judge = name.removesuffix("-iter1")
+        sheets = [predictions_of(judge)] if judge in released.JUDGES else getattr(released_workbook, f"{name}_sheets")()
+        self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
+        write_sheets(sheets, self[name])
+        return self[name]
+
+
+def predictions_of(judge):
+    """What a model said of Lend an Ear, in the official layout: one row per conversation and expert.
+
+    Both the score and the ground truth, which is the expert's, are the mean over the three questions that stand for
+    dimensions; the score has four decimals.
+    """
+    table = released.judged_conversations()
+    asked = ("validating_emotions", "demonstrating_understanding", "encouraging_elaboration")
+    table = table[(table["corpus"] == "lend_an_ear") & table["question"].isin(asked)]
+    means = table.groupby("conversation")[[judge, *released.EXPERTS]].mean()
+    rows = [
+        [f"{name}-{expert}", expert, round(row[judge], 4), row[expert], judge, "EMPTY"]
+        for name, row in means.iterrows()
+        for expert in released.EXPERTS
+    ]
+    return Sheet("results", ["TaskId", "PID", "IS_EMPATHY", "ground-truth", "Model", "CoT"], rows)
+
+
 class References(dict):
     """Reference values, with a note of those that tests ask for and of those that are left out with a reason."""
 
-    def __init__(self, values, asserted, left_out):
+    def __init__(self, values, asserted, left_out, errors):
         super().__init__(values)
-        self.asserted, self.left_out = asserted, left_out
+        self.asserted, self.left_out, self.errors = asserted, left_out, errors
 
     def __getitem__(self, quantity):
         self.asserted.add(quantity)
         return super().__getitem__(quantity)
+
+    def check(self, quantity, value, *, abs=0.0, rel=0.0):
+        """Assert that a value is R's, within an absolute tolerance or one relative to R's value, and note its error."""
+        reference, value = self[quantity], float(value)
+        difference = builtins.abs(value - reference)
+        assert difference <= max(abs, rel * builtins.abs(reference)), (
+            f"{quantity}: {value!r} differs from {reference!r}, R's value, by {difference:.3g}"
+        )
+        kind, tolerance = ("relative", rel) if rel else ("absolute", abs)
+        error = difference / builtins.abs(reference) if rel else difference
+        self.errors.add((quantity, kind, tolerance, error))
 
 
 @pytest.fixture(scope="session")
@@ -93,14 +153,14 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set()}
+    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     """A process of pytest-xdist is done: take over what it noted."""
     for kind, quantities in getattr(node, "workeroutput", {}).get("references", {}).items():
-        node.config.stash[REFERENCES][kind].update(quantities)
+        node.config.stash[REFERENCES][kind].update(map(tuple, quantities) if kind == "errors" else quantities)
 
 
 def pytest_sessionfinish(session):
@@ -109,6 +169,8 @@ def pytest_sessionfinish(session):
         session.config.workeroutput["references"] = {kind: sorted(quantities) for kind, quantities in found.items()}
     elif reference_problems(session.config) and not session.testsfailed:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if not hasattr(session.config, "workeroutput") and (path := os.environ.get("SENSE7_REFERENCE_ERRORS")):
+        Path(path).write_text(json.dumps(sorted(found["errors"])), "utf-8")  # for scripts/reference.py
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -125,7 +187,17 @@ def reference_problems(config):
     return [
         *(f"{quantity} is neither asserted nor left out with a reason" for quantity in sorted(silent)),
         *(f"{quantity} is asserted: take it off the list of those left out" for quantity in sorted(both)),
+        *(stale_table(found["errors"]) if not silent and not both and found["errors"] else ()),
     ]
+
+
+def stale_table(errors):
+    """What data/reference.json, which the book shows, says otherwise than this run."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    fresh = script.make_table(script.read_values(script.VALUES), script.read_families(), errors)
+    return script.differences(json.loads(script.TABLE.read_text("utf-8")), fresh)
 
 
 PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")

@@ -1,4 +1,4 @@
-"""Built books to look at: the synthetic edition, and one of real ratings where they are at hand."""
+"""Built books to look at: the synthetic edition, and one of real ratings."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from bs4 import BeautifulSoup
 from sense7.pipeline.build import build_edition
 
 ROOT = Path(__file__).resolve().parents[2]
-IEVAL = ROOT.parent / "shared" / "data" / "ieval.xlsx"
 SOURCES = (
     "book",
     "notebooks",
     "data/claims.yml",
     "data/coverage.json",
+    "data/reference.json",
     "data/real",
     "_config.yml",
     "_toc.yml",
@@ -131,11 +131,9 @@ def build_in_copy(copied_checkout):
 
 
 @pytest.fixture(scope="session")
-def ieval(build_in_copy):
-    """An edition of real ratings with holes."""
-    if not IEVAL.exists():
-        pytest.skip("the sibling folder shared/ with ieval.xlsx is not here")
-    return build_in_copy(IEVAL, "for a test")
+def ieval(build_in_copy, workbooks):
+    """An edition of real ratings with holes, and without texts."""
+    return build_in_copy(workbooks["ieval"], "for a test")
 
 
 @pytest.fixture(params=["synthetic", "ieval"])

@@ -33,7 +33,6 @@ from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
 
 FITTED = ("length", "lexicon", "all words, ridge", "all words, ordinal")
 ALWAYS = ("majority label", "own mean", *FITTED)
@@ -321,9 +320,11 @@ def test_a_text_is_not_learned_from_where_it_is_to_be_predicted():
         pd.testing.assert_frame_equal(*(frame_of(way, name).loc[own] for way in (before, after)))
 
 
-def test_where_everybody_rated_the_same_texts_nothing_is_learned(shared):
-    study = read_workbook(shared / "data" / "lend_an_ear.xlsx")
-    found = baseline_predictions(study)
+def test_where_everybody_rated_the_same_texts_nothing_is_learned():
+    people, texts = 8, 6
+    _, truths, said, answers = lists(people=people, conversations=people * texts)
+    who = [person for person in range(people) for _ in range(texts)]
+    found = baseline_predictions(study_of(who, truths, said[:texts] * people, answers[:texts] * people))
     why = "too little to learn from without the texts that several participants have in common"
     assert {found[name].reason for name in FITTED} == {why}
     assert found["own mean"].reason == ""

@@ -183,9 +183,9 @@ def test_the_curve_is_what_a_simulation_gives(simulated, counts):
     )
 
 
-def test_the_check_values_are_those_of_the_reference_studys_turns(shared):
+def test_the_check_values_are_those_of_the_reference_studys_turns(workbooks):
     """The thresholds behind them are those of the overall ratings of its turns, not of its conversations."""
-    turns = read_workbook(shared / "golden" / "golden.xlsx").turns["overall"].dropna()
+    turns = read_workbook(workbooks["reference"]).turns["overall"].dropna()
     counts = turns.value_counts().reindex(range(1, 6), fill_value=0)
     found = ceiling.ceiling_curve(ceiling.level_thresholds(counts), [0.29]).iloc[0]
     assert found["spearman"] == pytest.approx(0.499, abs=5e-4)
@@ -469,8 +469,8 @@ def test_content_that_was_planted_lies_below_the_bound():
 
 
 @pytest.fixture(scope="module")
-def reference(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def reference(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 def test_parts_are_those_of_the_mixed_models(reference):

@@ -184,8 +184,8 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
         assert "a: rows without ground truth, left out: 1." in found.notes
 
 
-def test_known_answers_of_three_real_judges_and_their_mean(shared):
-    found = evaluate([shared / "data" / "lend_an_ear_judges" / f"{name}-iter1.xlsx" for name in ("gpt", "claude")])
+def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
+    found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
     rows = {row[0]: row[1:] for row in found.rows()}
     assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
     assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]

@@ -162,8 +162,8 @@ def test_metrics_are_those_of_the_authors_rules_on_the_written_file(tmp_path, pa
         ("gemini", (0.6533, 0.5260, 0.9800, 0.4422, 0.6731)),
     ],
 )
-def test_known_answers_of_three_real_judges(shared, judge, known):
-    read = read_predictions(shared / "data" / "lend_an_ear_judges" / f"{judge}-iter1.xlsx")
+def test_known_answers_of_three_real_judges(workbooks, judge, known):
+    read = read_predictions(workbooks[f"{judge}-iter1"])
     found = run_metrics(read.frame)
     assert tuple(found.loc[list(AUTHORS_METRICS), "estimate"].round(4)) == known
     assert (found["n"] == 150).all()

@@ -446,8 +446,8 @@ def test_ground_truth_off_the_scale_is_refused(tmp_path, truth):
 
 
 @pytest.mark.parametrize("judge", ["gpt", "claude", "gemini"])
-def test_files_in_the_official_layout_are_read(shared, judge):
-    read = read_predictions(shared / "data" / "lend_an_ear_judges" / f"{judge}-iter1.xlsx")
+def test_files_in_the_official_layout_are_read(workbooks, judge):
+    read = read_predictions(workbooks[f"{judge}-iter1"])
     expected = pd.read_excel(read.path, sheet_name="results", engine="openpyxl", dtype={"TaskId": str, "PID": str})
     assert read.name == f"{judge}-iter1"
     assert read.frame["conversation"].tolist() == expected["TaskId"].tolist()

@@ -16,8 +16,8 @@ def bootstrap_of(study, draws=200):
 
 
 @pytest.fixture(scope="module")
-def tables(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def tables(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {
         weights: agreement.agreement_with_overall(study, bootstrap_of(study), weights)
         for weights in ("linear", "quadratic")
@@ -27,8 +27,7 @@ def tables(shared):
 @pytest.mark.parametrize("dimension", DIMENSION_NAMES)
 @pytest.mark.parametrize(("weights", "short"), [("linear", "lin"), ("quadratic", "quad")])
 def test_kappa_equals_that_of_psych_in_r(tables, golden, dimension, weights, short):
-    reference = golden[f"kappa_{short}_{dimension}_overall"]
-    assert tables[weights].loc[dimension, "estimate"] == pytest.approx(reference, abs=1e-7)
+    golden.check(f"kappa_{short}_{dimension}_overall", tables[weights].loc[dimension, "estimate"], abs=1e-7)
 
 
 def by_definition(first, second, power):
@@ -60,8 +59,8 @@ def test_full_agreement_is_one_and_chance_is_zero():
     assert agreement.weighted_kappa(np.ones((5, 5))) == pytest.approx(0)
 
 
-def test_without_an_overall_rating_the_row_says_so(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_without_an_overall_rating_the_row_says_so(workbooks):
+    study = read_workbook(workbooks["ieval"])
     table = agreement.agreement_with_overall(study, bootstrap_of(study))
     assert table["estimate"].isna().all()
     assert table.loc["Affective", "reason"] == "the overall rating was never rated in this data set"

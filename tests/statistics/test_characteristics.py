@@ -21,8 +21,8 @@ def bootstrap_of(study, draws=300):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,9 @@ def traits(study, turn_means, names):
 def test_correlations_are_those_of_r(traits, golden, names):
     assert sorted(traits.tests.index) == sorted(names)
     for trait in names:
-        assert traits.estimates.loc[trait, "estimate"] == pytest.approx(golden[f"char_rho_{trait}"], abs=1e-7)
-        assert traits.tests.loc[trait, "p"] == pytest.approx(golden[f"char_p_{trait}"], rel=1e-7, abs=0)
-        assert traits.tests.loc[trait, "q"] == pytest.approx(golden[f"char_bh_{trait}"], rel=1e-7, abs=0)
+        golden.check(f"char_rho_{trait}", traits.estimates.loc[trait, "estimate"], abs=1e-7)
+        golden.check(f"char_p_{trait}", traits.tests.loc[trait, "p"], rel=1e-7)
+        golden.check(f"char_bh_{trait}", traits.tests.loc[trait, "q"], rel=1e-7)
 
 
 def test_the_truly_related_traits_are_found_and_no_other(study, traits, turn_means, names, related):

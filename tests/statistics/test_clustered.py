@@ -27,8 +27,8 @@ def errors(covariance):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 # The errors
@@ -40,11 +40,11 @@ def test_errors_and_degrees_of_freedom_are_those_of_club_sandwich(study, golden)
     fit = clustered.fit_clustered(turns["overall"].to_numpy(), design, turns["participant"])
     freedom = fit.freedom(np.eye(4))
     for place, name in enumerate(["(Intercept)", *(f"model{name}" for name in CONDITIONS[1:])]):
-        assert fit.coefficients[place] == pytest.approx(golden[f"ols_b_{name}"], abs=CLOSED_FORM)
-        assert errors(fit.independent)[place] == pytest.approx(golden[f"ols_se_naive_{name}"], abs=CLOSED_FORM)
-        assert errors(fit.cr1)[place] == pytest.approx(golden[f"ols_se_CR1S_{name}"], abs=CLOSED_FORM)
-        assert errors(fit.cr2)[place] == pytest.approx(golden[f"ols_se_CR2_{name}"], abs=CLOSED_FORM)
-        assert freedom[place] == pytest.approx(golden[f"ols_satt_df_CR2_{name}"], abs=CLOSED_FORM)
+        golden.check(f"ols_b_{name}", fit.coefficients[place], abs=CLOSED_FORM)
+        golden.check(f"ols_se_naive_{name}", errors(fit.independent)[place], abs=CLOSED_FORM)
+        golden.check(f"ols_se_CR1S_{name}", errors(fit.cr1)[place], abs=CLOSED_FORM)
+        golden.check(f"ols_se_CR2_{name}", errors(fit.cr2)[place], abs=CLOSED_FORM)
+        golden.check(f"ols_satt_df_CR2_{name}", freedom[place], abs=CLOSED_FORM)
 
 
 def test_errors_of_peak_and_end_are_those_of_sandwich(study, golden):
@@ -52,8 +52,8 @@ def test_errors_of_peak_and_end_are_those_of_sandwich(study, golden):
     design = np.column_stack([np.ones(len(frame)), frame[list(outcomes.PREDICTORS)]])
     fit = clustered.fit_clustered(frame["outcome"].to_numpy(), design, frame["participant"])
     for place, name in enumerate(["(Intercept)", *outcomes.PREDICTORS]):
-        assert fit.coefficients[place] == pytest.approx(golden[f"peakend_b_{name}"], abs=CLOSED_FORM)
-        assert errors(fit.cr1)[place] == pytest.approx(golden[f"peakend_se_{name}"], abs=CLOSED_FORM)
+        golden.check(f"peakend_b_{name}", fit.coefficients[place], abs=CLOSED_FORM)
+        golden.check(f"peakend_se_{name}", errors(fit.cr1)[place], abs=CLOSED_FORM)
 
 
 def test_errors_of_the_usual_event_study_are_those_of_sandwich(study, golden):
@@ -69,8 +69,8 @@ def test_errors_of_the_usual_event_study_are_those_of_sandwich(study, golden):
     p, n = frame.shape[1], len(frame)
     scale = np.sqrt((n - p) / (n - p - turns["conversation"].nunique()))
     for place, time in enumerate(recovery.STUDY_TIMES):
-        assert fit.coefficients[place] == pytest.approx(golden[f"event_b_kb{time}"], abs=CLOSED_FORM)
-        assert scale * errors(fit.cr1)[place] == pytest.approx(golden[f"event_se_kb{time}"], abs=CLOSED_FORM)
+        golden.check(f"event_b_kb{time}", fit.coefficients[place], abs=CLOSED_FORM)
+        golden.check(f"event_se_kb{time}", scale * errors(fit.cr1)[place], abs=CLOSED_FORM)
 
 
 def data_of(seed, people=9, p=3):
@@ -152,8 +152,8 @@ def test_columns_that_depend_on_each_other_are_refused():
 def test_limits_of_d_are_those_of_effectsize(golden, which):
     sizes = int(golden[f"n_none_{which}_vs_none"]), int(golden[f"n_poor_{which}_vs_none"])
     low, high = clustered.d_interval(golden[f"d_{which}_vs_none"], *sizes)
-    assert low == pytest.approx(golden[f"d_lo_{which}_vs_none"], abs=CLOSED_FORM)
-    assert high == pytest.approx(golden[f"d_hi_{which}_vs_none"], abs=CLOSED_FORM)
+    golden.check(f"d_lo_{which}_vs_none", low, abs=CLOSED_FORM)
+    golden.check(f"d_hi_{which}_vs_none", high, abs=CLOSED_FORM)
 
 
 @settings(max_examples=60, deadline=None)
@@ -261,8 +261,8 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
 
 
 @pytest.mark.parametrize("file", ["ieval", "lend_an_ear"])
-def test_real_ratings_give_estimates_or_reasons(shared, file):
-    study = read_workbook(shared / "data" / f"{file}.xlsx")
+def test_real_ratings_give_estimates_or_reasons(workbooks, file):
+    study = read_workbook(workbooks[file])
     tables = clustered.condition_intervals(study, bootstrap_of(study, 100))
     for table in tables.values():
         assert (table["estimate"].notna() | (table["reason"] != "")).all()

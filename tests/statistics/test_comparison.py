@@ -29,8 +29,8 @@ def bootstrap_of(study, draws=300):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +48,13 @@ def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
     row, sign = f"{first} minus {second}", 1
     if row not in contrasts.differences.index:
         row, sign = f"{second} minus {first}", -1
-    assert sign * contrasts.differences.loc[row, "estimate"] == pytest.approx(
-        golden[f"contrast_{name}"], abs=MIXED_MODEL
-    )
-    assert contrasts.p.loc[row, "estimate"] == pytest.approx(golden[f"contrast_p_holm_{name}"], **P_VALUE)
+    golden.check(f"contrast_{name}", sign * contrasts.differences.loc[row, "estimate"], abs=MIXED_MODEL)
+    golden.check(f"contrast_p_holm_{name}", contrasts.p.loc[row, "estimate"], **P_VALUE)
     low, high = contrasts.differences.loc[row, ["low", "high"]]
     error = (high - low) / 2 / stats.t.ppf(0.975, golden[f"contrast_df_{name}"])
-    assert error == pytest.approx(golden[f"contrast_se_{name}"], abs=MIXED_MODEL)
+    golden.check(f"contrast_se_{name}", error, abs=MIXED_MODEL)
     freedom = float(contrasts.shown.loc[row, "degrees of freedom"])
-    assert freedom == pytest.approx(golden[f"contrast_df_{name}"], rel=1e-3)
+    golden.check(f"contrast_df_{name}", freedom, rel=1e-3)
 
 
 def test_kruskal_wallis_is_that_of_r(study, golden):
@@ -64,28 +62,28 @@ def test_kruskal_wallis_is_that_of_r(study, golden):
     found = comparison.kruskal_wallis([values.dropna().to_numpy() for _, values in means])
     names = ("kw_H_convmeans", "kw_p_convmeans", "kw_eps2_convmeans", "kw_eta2H_convmeans")
     for value, name in zip(found, names, strict=True):
-        assert value == pytest.approx(golden[name], rel=CLOSED_FORM, abs=0)
+        golden.check(name, value, rel=CLOSED_FORM)
     turns = study.turns.dropna(subset=["overall"]).groupby("condition")["overall"]
     h = comparison.kruskal_wallis([values.to_numpy() for _, values in turns])[0]
-    assert h == pytest.approx(golden["kw_H_turns"], abs=CLOSED_FORM)
+    golden.check("kw_H_turns", h, abs=CLOSED_FORM)
 
 
 def test_friedman_and_wilcoxon_are_those_of_r(study, golden):
     means = study.turns.pivot_table(index="participant", columns="condition", values="overall", aggfunc="mean").dropna()
     chi, p, w = comparison.friedman(means.to_numpy())
-    assert len(means) == golden["friedman_n_complete"]
-    assert chi == pytest.approx(golden["friedman_chi2"], abs=CLOSED_FORM)
-    assert p == pytest.approx(golden["friedman_p"], rel=CLOSED_FORM, abs=0)
-    assert w == pytest.approx(golden["kendall_W"], abs=CLOSED_FORM)
+    golden.check("friedman_n_complete", len(means), abs=0)
+    golden.check("friedman_chi2", chi, abs=CLOSED_FORM)
+    golden.check("friedman_p", p, rel=CLOSED_FORM)
+    golden.check("kendall_W", w, abs=CLOSED_FORM)
     v, p, _ = comparison.wilcoxon((means["gpt-4-emp"] - means["llama2-70b"]).to_numpy())
-    assert v == golden["wilcoxon_V_emp_llama"]
-    assert p == pytest.approx(golden["wilcoxon_p_emp_llama"], rel=CLOSED_FORM, abs=0)
+    golden.check("wilcoxon_V_emp_llama", v, abs=0)
+    golden.check("wilcoxon_p_emp_llama", p, rel=CLOSED_FORM)
 
 
 def test_tests_of_all_conditions_at_once_are_those_of_lmertest_and_anova(contrasts, golden):
     p = contrasts.overall["estimate"]
-    assert p["F test"] == pytest.approx(golden["lmm_p_model_satt"], **P_VALUE)
-    assert p["likelihood ratio"] == pytest.approx(golden["lmm_lrt_p_model"], **P_VALUE)
+    golden.check("lmm_p_model_satt", p["F test"], **P_VALUE)
+    golden.check("lmm_lrt_p_model", p["likelihood ratio"], **P_VALUE)
     between = len(CONDITIONS) - 1
     said = re.search(r"F = (\S+) on (\d+) and (\S+) degrees of freedom", contrasts.overall.loc["F test", "method"])
     assert float(said[1]) == pytest.approx(golden["lmm_F_model_satt"], abs=0.006)
@@ -207,10 +205,10 @@ def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
     assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
 
 
-def test_the_design_is_read_off_the_data(study, shared, minimal_sheets):
+def test_the_design_is_read_off_the_data(study, workbooks, minimal_sheets):
     assert comparison.condition_design(study).kind == "within participants"
     assert comparison.condition_design(study).n == study.conversations["participant"].nunique()
-    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+    lend = read_workbook(workbooks["lend_an_ear"])
     assert comparison.condition_design(lend).kind == "one condition"
     assert comparison.condition_design(lend).n == lend.conversations["participant"].nunique()
     people = [f"P{number // 2}" for number in range(8)]

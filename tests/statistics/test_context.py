@@ -307,14 +307,14 @@ def sound(table):
     assert not table["reason"].str.contains("nan", case=False).any()
 
 
-@pytest.mark.parametrize("file", ["golden/golden.xlsx", "data/ieval.xlsx", "data/lend_an_ear.xlsx"])
-def test_every_data_set_gives_estimates_or_reasons(shared, file):
-    for table in every_table(read(shared / file)):
+@pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
+def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
+    for table in every_table(read(workbooks[file])):
         sound(table)
 
 
-def test_a_context_that_does_not_vary_says_so(shared):
-    study = read(shared / "golden" / "golden.xlsx")
+def test_a_context_that_does_not_vary_says_so(workbooks):
+    study = read(workbooks["reference"])
     slopes = context.context_slopes(study, bootstrap_of(study))
     assert slopes.loc["importance, within participants", "reason"] == "importance is the same in every conversation"
     assert slopes.loc["importance, within participants", "n"] == 0
@@ -322,8 +322,8 @@ def test_a_context_that_does_not_vary_says_so(shared):
     assert tests.loc["any of the three", "reason"] == "none of the three can be tested in this data set"
 
 
-def test_a_context_that_was_never_given_says_so(shared):
-    study = read(shared / "data" / "ieval.xlsx")
+def test_a_context_that_was_never_given_says_so(workbooks):
+    study = read(workbooks["ieval"])
     shares = context.context_shares(study, bootstrap_of(study))
     assert shares.loc["importance", "reason"] == "importance was not given in this data set"
     assert shares.loc["all of the context", "estimate"] == shares.loc["topic", "estimate"]

@@ -147,15 +147,15 @@ def test_the_light_study_is_that_of_the_workbook(coverage):
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
 
 
-def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, shared, golden):
-    turns = read_workbook(shared / "golden" / "golden.xlsx").turns
+def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, workbooks, golden):
+    turns = read_workbook(workbooks["reference"]).turns
     for dimension in ("Affective", "Relational"):
         both = turns[[dimension, "overall"]].dropna().to_numpy().astype(int) - 1
         table = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
         for weights, short in (("linear", "lin"), ("quadratic", "quad")):
             kappa, error = coverage.kappa_error(table, weights)
-            assert kappa == pytest.approx(golden[f"kappa_{short}_vcd_{dimension}"], abs=1e-7)
-            assert error == pytest.approx(golden[f"kappa_{short}_ASE_{dimension}"], abs=1e-7)
+            golden.check(f"kappa_{short}_vcd_{dimension}", kappa, abs=1e-7)
+            golden.check(f"kappa_{short}_ASE_{dimension}", error, abs=1e-7)
 
 
 def test_coverage_counts_what_lies_inside(coverage):

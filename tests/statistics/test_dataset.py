@@ -436,15 +436,15 @@ def test_every_hole_is_a_sentence_and_no_number(parsed, changes, sentences):
         assert "nan" not in BeautifulSoup(getattr(one, "alt", str(one)), "html.parser").get_text().casefold()
 
 
-def test_real_data_without_times_keep_their_lengths(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_real_data_without_times_keep_their_lengths(workbooks):
+    study = read_workbook(workbooks["ieval"])
     user, assistant, turns = dataset.lengths(study)
     assert (turns.frame["value"] == 3).all()
     assert len(user.frame) == len(assistant.frame) == 5760
     assert [one.reason for one in dataset.times(study)] == [dataset.NO_TIMES] * 2
     people = dataset.characteristics(study)
-    assert people.numbers.index.tolist() == ["elapsed_sec", "TEQ_agg"]
-    assert people.others.loc["TEQ_raw"].tolist() == [240, 220]
+    assert people.numbers.index.tolist() == ["TEQ"]
+    assert people.numbers.loc["TEQ", "n"] == 240
 
 
 def test_a_condition_without_messages_has_noughts(parsed):

@@ -151,8 +151,8 @@ def test_an_estimate_without_an_interval_says_why(minimal_sheets):
     assert row["reason"].startswith("no interval: ")
 
 
-def test_one_wish_for_all_has_no_unmet_one(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def test_one_wish_for_all_has_no_unmet_one(workbooks):
+    study = read_workbook(workbooks["reference"])
     table = expectations.unmet_expectations(study, bootstrap_of(study))
     assert table["estimate"].isna().all()
     assert table.loc[BEYOND, "reason"].startswith("0 conversations with an unmet expectation")

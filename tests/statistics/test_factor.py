@@ -16,8 +16,8 @@ CFA = 2e-4
 
 
 @pytest.fixture(scope="module")
-def frames(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def frames(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {"turn_listwise": reliability.turn_ratings(study), "post": reliability.post_task_ratings(study)}
 
 
@@ -28,19 +28,18 @@ def draws_of(frame, draws=100):
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
 def test_omega_equals_that_of_psych_in_r(frames, golden, which):
     row = factor.omega_row(frames[which], draws_of(frames[which]))
-    assert row["estimate"] == pytest.approx(golden[f"omega_total_ml_{which}"], abs=FACTOR)
+    golden.check(f"omega_total_ml_{which}", row["estimate"], abs=FACTOR)
     assert row["low"] < row["estimate"] < row["high"]
     loadings = factor.minres_loadings(frames[which].dropna().corr().to_numpy())
     omega = factor.omega_total(loadings, 1 - loadings**2)
-    assert omega == pytest.approx(golden[f"omega_total_minres_{which}"], abs=FACTOR)
+    golden.check(f"omega_total_minres_{which}", omega, abs=FACTOR)
 
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
 @pytest.mark.parametrize(("row", "key"), factor.FIT_KEYS.items())
 def test_fit_indices_equal_those_of_lavaan_in_r(frames, golden, which, row, key):
     table = factor.fit_indices(frames[which])
-    reference = golden[f"cfa1_{'logl' if key == 'log_likelihood' else key}_{which}"]
-    assert table.loc[row, "estimate"] == pytest.approx(reference, abs=CFA)
+    golden.check(f"cfa1_{'logl' if key == 'log_likelihood' else key}_{which}", table.loc[row, "estimate"], abs=CFA)
 
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
@@ -49,7 +48,7 @@ def test_omega_in_the_metric_of_covariances_equals_that_of_semtools_in_r(frames,
     scale = np.sqrt(np.diag(covariances))
     fit = factor.fit_one_factor(covariances / np.outer(scale, scale))
     omega = (fit.loadings @ scale) ** 2 / covariances.sum()
-    assert omega == pytest.approx(golden[f"omega_cfa_{which}"], abs=CFA)
+    golden.check(f"omega_cfa_{which}", omega, abs=CFA)
 
 
 def discrepancy(loadings, uniquenesses, correlations):

@@ -126,15 +126,15 @@ def test_a_dimension_that_fails_alone_has_nothing_to_be_compared_with(minimal_sh
     assert tables["same_turn"].loc[failures.CONTRAST, "reason"] == "no other dimension failed often enough"
 
 
-def test_what_was_never_asked_is_said(shared):
-    tables = tables_of(read_workbook(shared / "data" / "ieval.xlsx"))
+def test_what_was_never_asked_is_said(workbooks):
+    tables = tables_of(read_workbook(workbooks["ieval"]))
     assert set(tables["next_turn"]["reason"]) == {
         "the overall rating was never given in this data set",
         "Cognitive was never rated in this data set",
         "Relational was never rated in this data set",
     }
     assert np.isfinite(tables["after"].loc["Affective", "estimate"])
-    tables = tables_of(read_workbook(shared / "data" / "lend_an_ear.xlsx"))
+    tables = tables_of(read_workbook(workbooks["lend_an_ear"]))
     assert all(table["estimate"].isna().all() for table in tables.values())
     assert tables["after"].loc["Affective", "reason"] == "post-task empathy was never rated in this data set"
 

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from sense7.judge.metrics import label_metrics
 from sense7.statistics import reliability
@@ -26,29 +27,12 @@ from sense7.workbook import read_workbook
 CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
+TESTS = Path(__file__).resolve().parents[1]
+CONFTEST = TESTS / "conftest.py"
+REFERENCE = TESTS / "reference"
 
-NOT_COMPUTED = {
-    "clmm*": "ordinal mixed models: no well-kept Python implementation comes nearer than 0.03",
-    "lmm_modelrandom_*": "conditions as a crossed random effect: four can't tell a variance; here they are fixed",
-    "gstudy_*": "dimensions as a random effect: the seven are all there are, no sample of more",
-    "omega_*_3f_*": "three oblique factors of ratings with one: from any random start the rotation finds a better "
-    "optimum than psych's, with an omega hierarchical of .01 per turn instead of .95",
-    "dunn_*": "takes the conversations of one participant as independent; pairs are tested in the mixed model",
-    "mannwhitney_W_emp_llama": "takes the conversations of one participant as independent",
-    "cliffs_delta_emp_llama": "another size of the same difference, by the same test",
-    "d_z_participant": "another standardiser of the difference within participants, whose d_av is asserted",
-    "d_psych_*": "psych 2.2.9 divides by n where the pooled variance has n - 2",
-    "g_*_vs_none": "Hedges' correction is a thousandth at these numbers",
-    "glass_*_vs_none": "another standardiser of the difference, whose d is asserted",
-    "kappa_unw_*": "levels have an order, so that kappa is weighted throughout",
-    "icc1_anova_n0": "a step on the way to icc1_anova_participant, which is asserted",
-    "char_by_trait1": "characteristics are screened by Benjamini and Hochberg's rule",
-    "judge_kendall_b": "the authors' metrics have Spearman's correlation",
-    "judge_pearson": "the authors' metrics have Spearman's correlation",
-    "judge_spearman_lo_*": "an interval that takes turns as independent",
-    "judge_spearman_hi_*": "an interval that takes turns as independent",
-}
+FAMILIES = yaml.safe_load((REFERENCE / "families.yml").read_text("utf-8"))
+NOT_COMPUTED = {entry["quantities"]: entry["reason"] for entry in FAMILIES["not_computed"]}
 """Quantities that the library does not compute: pattern -> why."""
 
 
@@ -79,7 +63,7 @@ def problems(request):
     conftest = request.config.pluginmanager.get_plugin(str(CONFTEST))
 
     def check(asserted, left_out, **options):
-        found = {"all": set("abc"), "asserted": set(asserted), "left out": set(left_out)}
+        found = {"all": set("abc"), "asserted": set(asserted), "left out": set(left_out), "errors": set()}
         options = {"file_or_dir": [], **options}
         config = SimpleNamespace(option=SimpleNamespace(**options), getoption=options.get)
         config.stash = {conftest.REFERENCES: found}
@@ -113,8 +97,8 @@ def test_others(golden):
 
 @pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "two processes"])
 def test_a_run_without_one_of_the_values_fails(tmp_path, options):
-    checkout, folder = tmp_path / "checkout", tmp_path / "shared" / "golden"
-    (checkout / "tests").mkdir(parents=True)
+    checkout = tmp_path / "checkout"
+    folder = checkout / "tests" / "reference"
     folder.mkdir(parents=True)
     (folder / "golden.csv").write_text("quantity,value\na,1\nb,2\nc,3\n", "utf-8")
     (checkout / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib\n", "utf-8")
@@ -133,8 +117,8 @@ def test_a_run_without_one_of_the_values_fails(tmp_path, options):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +139,9 @@ WHICH = ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"]
 def test_feldt_limits_are_those_of_psych_and_psychometric(ratings, golden, which):
     frame, missing = ratings[which]
     row = reliability.alpha_row(frame, ParticipantBootstrap(frame.index, 10, 1), missing=missing, interval="feldt")
-    assert row["low"] == pytest.approx(golden[f"alpha_feldt_lower_psych_{which}"], abs=CLOSED_FORM)
-    assert row["high"] == pytest.approx(golden[f"alpha_feldt_upper_psych_{which}"], abs=CLOSED_FORM)
-    assert row["low"] == pytest.approx(golden[f"alpha_psychometric_lcl_{which}"], abs=CLOSED_FORM)
+    golden.check(f"alpha_feldt_lower_psych_{which}", row["low"], abs=CLOSED_FORM)
+    golden.check(f"alpha_feldt_upper_psych_{which}", row["high"], abs=CLOSED_FORM)
+    golden.check(f"alpha_psychometric_lcl_{which}", row["low"], abs=CLOSED_FORM)
 
 
 @pytest.mark.parametrize("which", WHICH)
@@ -167,8 +151,7 @@ def test_alpha_without_each_dimension_is_that_of_psych(ratings, golden, which):
     frame = frame.dropna() if missing == "listwise" else frame
     dropped = reliability.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1), missing=missing)
     for name in frame:
-        reference = golden[f"alpha_if_dropped_{which}_{name}"]
-        assert dropped.loc[name, "estimate"] == pytest.approx(reference, abs=CLOSED_FORM)
+        golden.check(f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], abs=CLOSED_FORM)
 
 
 def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
@@ -178,15 +161,15 @@ def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
     # The reference has no participant by condition.
     sums.free[1] = False
     fit = fit_nested(sums)
-    assert -fit.deviance / 2 == pytest.approx(golden["lmm_post_logLik"], abs=MIXED_MODEL)
+    golden.check("lmm_post_logLik", -fit.deviance / 2, abs=MIXED_MODEL)
     for place, name in enumerate(["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])]):
-        assert fit.coefficients[place] == pytest.approx(golden[f"lmm_post_b_{name}"], abs=MIXED_MODEL)
-        assert np.sqrt(fit.covariance[place, place]) == pytest.approx(golden[f"lmm_post_se_{name}"], abs=MIXED_MODEL)
+        golden.check(f"lmm_post_b_{name}", fit.coefficients[place], abs=MIXED_MODEL)
+        golden.check(f"lmm_post_se_{name}", np.sqrt(fit.covariance[place, place]), abs=MIXED_MODEL)
 
 
 def test_conversations_without_a_poor_turn_are_counted_as_in_r(study, golden):
     conversations = poor_turn_conversations(study, "experience")
-    assert (conversations["poor"] == 0).sum() == golden["n_none_one_vs_none"]
+    golden.check("n_none_one_vs_none", (conversations["poor"] == 0).sum(), abs=0)
 
 
 JUDGE = {
@@ -198,9 +181,9 @@ JUDGE = {
 }
 
 
-def test_metrics_of_a_judge_are_those_of_r(study, shared, golden):
-    scores = pd.read_csv(shared / "golden" / "judge_turns.csv")
+def test_metrics_of_a_judge_are_those_of_r(study, golden):
+    scores = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = study.turns.merge(scores, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
     table = label_metrics(both["overall"], both["judge"])
     for row, quantity in JUDGE.items():
-        assert table.loc[row, "estimate"] == pytest.approx(golden[quantity], abs=CLOSED_FORM)
+        golden.check(quantity, table.loc[row, "estimate"], abs=CLOSED_FORM)

@@ -16,9 +16,9 @@ CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 
 
 @pytest.fixture(scope="module")
-def sums(shared):
+def sums(workbooks):
     """Overall ratings of turns with the conditions as effects, and with none."""
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+    study = read_workbook(workbooks["reference"])
     turns = study.turns.dropna(subset=["overall"])
     y, rest = turns["overall"].to_numpy(), (turns["participant"], turns["condition"], turns["conversation"])
     design = np.column_stack([np.ones(len(turns)), *(turns["condition"] == name for name in CONDITIONS[1:])])
@@ -27,28 +27,28 @@ def sums(shared):
 
 def test_the_full_likelihood_is_that_of_lme4(sums, golden):
     fit = fit_nested(sums[0], restricted=False)
-    assert -fit.deviance / 2 == pytest.approx(golden["lmm_pmc_ML_logLik"], abs=MIXED_MODEL)
+    golden.check("lmm_pmc_ML_logLik", -fit.deviance / 2, abs=MIXED_MODEL)
     for place, part in enumerate(("participant", "pm", "conversation", "Residual")):
-        assert fit.variances[place] == pytest.approx(golden[f"lmm_pmc_ML_var_{part}"], abs=MIXED_MODEL)
+        golden.check(f"lmm_pmc_ML_var_{part}", fit.variances[place], abs=MIXED_MODEL)
     errors = np.sqrt(np.diag(fit.covariance))
     for place, name in enumerate(["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])]):
-        assert fit.coefficients[place] == pytest.approx(golden[f"lmm_pmc_ML_b_{name}"], abs=MIXED_MODEL)
-        assert errors[place] == pytest.approx(golden[f"lmm_pmc_ML_se_{name}"], abs=MIXED_MODEL)
+        golden.check(f"lmm_pmc_ML_b_{name}", fit.coefficients[place], abs=MIXED_MODEL)
+        golden.check(f"lmm_pmc_ML_se_{name}", errors[place], abs=MIXED_MODEL)
 
 
 def test_the_ratio_of_the_likelihoods_is_that_of_anova(sums, golden):
     chi, freedom, p = likelihood_ratio(*(fit_nested(one, restricted=False) for one in sums))
-    assert chi == pytest.approx(golden["lmm_lrt_chisq_model"], abs=MIXED_MODEL)
+    golden.check("lmm_lrt_chisq_model", chi, abs=MIXED_MODEL)
     assert freedom == len(CONDITIONS) - 1
-    assert p == pytest.approx(golden["lmm_lrt_p_model"], rel=MIXED_MODEL)
+    golden.check("lmm_lrt_p_model", p, rel=MIXED_MODEL)
 
 
 def test_f_is_that_of_lmertest(sums, golden):
     f, freedom, p = satterthwaite_f(sums[0], fit_nested(sums[0]), np.eye(len(CONDITIONS))[1:])
     # Of itself: lme4 stops 2e-5 short of the largest restricted likelihood, which moves F by 3e-4.
-    assert f == pytest.approx(golden["lmm_F_model_satt"], rel=MIXED_MODEL)
-    assert freedom == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3)
-    assert p == pytest.approx(golden["lmm_p_model_satt"], rel=1e-3)
+    golden.check("lmm_F_model_satt", f, rel=MIXED_MODEL)
+    golden.check("lmm_dendf_model_satt", freedom, rel=1e-3)
+    golden.check("lmm_p_model_satt", p, rel=1e-3)
 
 
 def simulated(seed, people=10):

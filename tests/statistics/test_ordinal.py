@@ -24,19 +24,19 @@ ORDERED = 1e-6
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 def test_the_model_is_that_of_clm_in_r(study, golden):
     turns = study.turns.dropna(subset=["overall"])
     design = np.column_stack([turns["condition"] == name for name in CONDITIONS[1:]])
     fit = ordinal.fit_cumulative_logit(turns["overall"].to_numpy(), design, turns["participant"])
-    assert fit.log_likelihood == pytest.approx(golden["clm_logLik"], abs=ORDERED)
+    golden.check("clm_logLik", fit.log_likelihood, abs=ORDERED)
     for place, name in enumerate(CONDITIONS[1:]):
-        assert fit.coefficients[place] == pytest.approx(golden[f"clm_b_model{name}"], abs=ORDERED)
+        golden.check(f"clm_b_model{name}", fit.coefficients[place], abs=ORDERED)
     for cut in range(1, 5):
-        assert fit.thresholds[cut - 1] == pytest.approx(golden[f"clm_b_{cut}|{cut + 1}"], abs=ORDERED)
+        golden.check(f"clm_b_{cut}|{cut + 1}", fit.thresholds[cut - 1], abs=ORDERED)
 
 
 def test_odds_ratios_are_those_of_clm_in_r(study, golden):
@@ -252,8 +252,8 @@ def test_the_rating_at_hand_is_that_which_was_rated(minimal_sheets):
     assert ordinal.rating_at_hand(parse_sheets(minimal_sheets(messages=only))) == "Interest"
 
 
-def test_real_ratings_without_an_overall_are_compared_by_dimension(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
+    study = read_workbook(workbooks["ieval"])
     orders = ordinal.order_of_conditions(study)
     assert orders.loc["overall", "cumulative logit"] == "none: never rated in this data set"
     assert ordinal.same_order(orders)["n"] == len(study.rated_dimensions)

@@ -35,8 +35,8 @@ def bootstrap_of(study, draws=100):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,14 @@ def planted():
 def test_coefficients_and_their_errors_equal_those_of_r(study, golden, name):
     # In the reference the outcome is the post-task experience, whose four ratings are equal there.
     row = outcomes.peak_end(study, outcome="experience").loc[name]
-    assert row["estimate"] == pytest.approx(golden[f"peakend_b_{name}"], abs=1e-7)
+    golden.check(f"peakend_b_{name}", row["estimate"], abs=1e-7)
     quantile = stats.t.ppf(0.975, study.conversations["participant"].nunique() - 1)
-    assert (row["high"] - row["low"]) / 2 / quantile == pytest.approx(golden[f"peakend_se_{name}"], abs=1e-7)
+    golden.check(f"peakend_se_{name}", (row["high"] - row["low"]) / 2 / quantile, abs=1e-7)
 
 
 def test_the_share_explained_equals_that_of_r(study, golden):
     row = outcomes.peak_end(study, outcome="experience").loc["share explained"]
-    assert row["estimate"] == pytest.approx(golden["peakend_r2"], abs=1e-7)
+    golden.check("peakend_r2", row["estimate"], abs=1e-7)
     assert row["reason"].startswith("no interval")
 
 
@@ -190,14 +190,14 @@ def sound(table):
     assert (table["method"] != "").all()
 
 
-@pytest.mark.parametrize("file", ["golden/golden.xlsx", "data/ieval.xlsx", "data/lend_an_ear.xlsx"])
-def test_every_data_set_gives_estimates_or_reasons(shared, file):
-    for table in every_table(read(shared / file)):
+@pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
+def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
+    for table in every_table(read(workbooks[file])):
         sound(table)
 
 
-def test_one_rated_turn_can_not_tell_the_four_apart(shared):
-    study = read(shared / "data" / "ieval.xlsx")
+def test_one_rated_turn_can_not_tell_the_four_apart(workbooks):
+    study = read(workbooks["ieval"])
     reason = "mean, trough, peak and end of the turns can't be told apart in this data set"
     assert outcomes.rating_at_hand(study) == "dimensions"
     assert set(outcomes.peak_end(study, rating="dimensions")["reason"]) == {reason}
@@ -206,8 +206,8 @@ def test_one_rated_turn_can_not_tell_the_four_apart(shared):
     assert table.loc["all four", "reason"] == reason
 
 
-def test_what_was_never_asked_is_said(shared):
-    study = read(shared / "data" / "lend_an_ear.xlsx")
+def test_what_was_never_asked_is_said(workbooks):
+    study = read(workbooks["lend_an_ear"])
     assert set(outcomes.peak_end(study)["reason"]) == {"the overall rating of a turn was never given in this data set"}
     reasons = set(outcomes.empathy_and_experience(study, bootstrap_of(study))["reason"])
     assert reasons == {"post-task empathy was never rated in this data set"}
@@ -250,8 +250,8 @@ def test_reasons_name_what_does_not_vary(minimal_sheets):
     assert reason("three conversations") == "only 3 conversations of 2 participants with both"
 
 
-def test_few_participants_have_no_clustered_interval(shared):
-    study = read(shared / "golden" / "golden.xlsx")
+def test_few_participants_have_no_clustered_interval(workbooks):
+    study = read(workbooks["reference"])
     some = study.conversations["participant"].drop_duplicates().iloc[:6]
     few = dataclasses.replace(study, conversations=study.conversations[study.conversations["participant"].isin(some)])
     row = outcomes.peak_end(few).loc["mean"]

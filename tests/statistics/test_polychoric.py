@@ -17,18 +17,16 @@ POLYCHORIC = 5e-5
 
 
 @pytest.fixture(scope="module")
-def frames(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def frames(workbooks):
+    study = read_workbook(workbooks["reference"])
     return {"turn_listwise": reliability.turn_ratings(study), "post": reliability.post_task_ratings(study)}
 
 
 def test_two_step_correlations_equal_those_of_psych_and_polycor_in_r(frames, golden):
     matrix = polychoric.polychoric_matrix(frames["post"])
     for name in DIMENSION_NAMES[:-1]:
-        reference = golden[f"polychoric_post_{name}_Relational"]
-        assert matrix.loc[name, "Relational"] == pytest.approx(reference, abs=POLYCHORIC)
-    reference = golden["polychor_2step_post_Affective_Cognitive"]
-    assert matrix.loc["Affective", "Cognitive"] == pytest.approx(reference, abs=POLYCHORIC)
+        golden.check(f"polychoric_post_{name}_Relational", matrix.loc[name, "Relational"], abs=POLYCHORIC)
+    golden.check("polychor_2step_post_Affective_Cognitive", matrix.loc["Affective", "Cognitive"], abs=POLYCHORIC)
 
 
 def log_likelihood(table, rho):
@@ -48,7 +46,7 @@ def test_the_full_likelihood_is_higher_than_at_polycors_value(frames, golden):
     """R's optimiser stops when the likelihood gains 1e-8 of itself, and so 1.7e-4 short of the maximum found here."""
     table = polychoric.level_tables(frames["post"][["Affective", "Cognitive"]])[0].sum(axis=0)[0]
     ours, theirs = polychoric.polychoric_ml(table), golden["polychor_ml_post_Affective_Cognitive"]
-    assert abs(ours - theirs) < 2e-4
+    golden.check("polychor_ml_post_Affective_Cognitive", ours, abs=2e-4)
     best = log_likelihood(table, ours)
     assert best > log_likelihood(table, theirs)
     assert best > log_likelihood(table, ours - 5e-5)
@@ -58,7 +56,7 @@ def test_the_full_likelihood_is_higher_than_at_polycors_value(frames, golden):
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
 def test_ordinal_alpha_equals_that_of_psych_in_r(frames, golden, which):
     row = polychoric.ordinal_alpha_row(frames[which], ParticipantBootstrap(frames[which].index, 50, 1))
-    assert row["estimate"] == pytest.approx(golden[f"ordinal_alpha_{which}"], abs=POLYCHORIC)
+    golden.check(f"ordinal_alpha_{which}", row["estimate"], abs=POLYCHORIC)
     assert row["low"] < row["estimate"] < row["high"]
 
 
@@ -66,7 +64,7 @@ def test_omega_of_polychoric_correlations_equals_that_of_psych_in_r(frames, gold
     matrix = polychoric.polychoric_matrix(frames["turn_listwise"].dropna()).to_numpy()
     loadings = factor.minres_loadings(matrix)
     omega = factor.omega_total(loadings, 1 - loadings**2)
-    assert omega == pytest.approx(golden["ordinal_omega_minres_turn_listwise"], abs=POLYCHORIC)
+    golden.check("ordinal_omega_minres_turn_listwise", omega, abs=POLYCHORIC)
 
 
 limits = st.floats(-4, 4)

@@ -1,12 +1,18 @@
 """Applicability and levels: against R, by hand, and where a dimension was never asked."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from sense7.statistics import dataset, ratings
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.ground_truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import parse_sheets, read_workbook
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def bootstrap_of(study, draws=200):
@@ -14,22 +20,22 @@ def bootstrap_of(study, draws=200):
 
 
 @pytest.mark.parametrize("name", RATING_NAMES)
-def test_applicability_equals_the_share_rated_of_r(shared, golden, name):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def test_applicability_equals_the_share_rated_of_r(workbooks, golden, name):
+    study = read_workbook(workbooks["reference"])
     table = ratings.applicability(study, bootstrap_of(study))
-    assert table.loc[name, "estimate"] == pytest.approx(golden[f"share_rated_{name}"], abs=1e-9)
-    assert table.loc[name, "n"] == golden["n_turns"]
+    golden.check(f"share_rated_{name}", table.loc[name, "estimate"], abs=1e-9)
+    golden.check("n_turns", table.loc[name, "n"], abs=0)
 
 
-def test_turns_nobody_was_asked_about_do_not_count(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_turns_nobody_was_asked_about_do_not_count(workbooks):
+    study = read_workbook(workbooks["ieval"])
     table = ratings.applicability(study, bootstrap_of(study))
     assert table.loc["Affective", "n"] == 1920  # of 5,760 turns
     assert table.loc["Affective", "estimate"] == 1
 
 
-def test_a_dimension_never_asked_says_so_in_every_table(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_a_dimension_never_asked_says_so_in_every_table(workbooks):
+    study = read_workbook(workbooks["ieval"])
     bootstrap = bootstrap_of(study)
     tables = [
         ratings.applicability(study, bootstrap),
@@ -83,8 +89,8 @@ def test_level_counts_add_up_to_the_turns_put_to_rating(small_study):
     assert counts.loc["Interest"].to_dict() == {1: 0, 2: 0, 3: 0, 4: 3, 5: 0, "not rated": 0, "absent": 1}
 
 
-def test_counts_of_the_real_data_are_those_of_their_readme(shared):
-    counts = dataset.counts(read_workbook(shared / "data" / "ieval.xlsx"))["estimate"]
+def test_counts_of_the_real_data_are_those_of_their_readme(workbooks):
+    counts = dataset.counts(read_workbook(workbooks["ieval"]))["estimate"]
     assert counts["participants"] == 240
     assert counts["conversations_released"] == 1920
     assert counts["llm_conditions"] == 4
@@ -92,18 +98,25 @@ def test_counts_of_the_real_data_are_those_of_their_readme(shared):
     assert counts["levels"] == 5
 
 
-@pytest.mark.parametrize(("name", "mean", "sd"), [("ieval", 3.133, 1.106), ("lend_an_ear", 2.799, 1.082)])
-def test_ground_truth_of_the_real_data_is_that_of_their_readme(shared, name, mean, sd):
-    study = read_workbook(shared / "data" / f"{name}.xlsx")
+def test_ground_truth_of_the_real_data_is_the_known_answer(workbooks):
+    study = read_workbook(workbooks["ieval"])
     row = dataset.ground_truth_mean(study, bootstrap_of(study))
-    assert round(row["estimate"], 3) == mean
-    from sense7.statistics.ground_truth import ground_truth
-
-    assert round(ground_truth(study.turns, study.conversations["conversation"]).std(), 3) == sd
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    assert (round(row["estimate"], 3), round(truth.std(), 3)) == (3.133, 1.106)
 
 
-def test_what_a_data_set_lacks_is_a_reason_and_not_a_zero(shared):
-    study = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+def test_ground_truth_of_the_experts_is_the_mean_of_their_answers(workbooks):
+    study = read_workbook(workbooks["lend_an_ear"])
+    row = dataset.ground_truth_mean(study, bootstrap_of(study))
+    released = pd.read_csv(ROOT / "data" / "real" / "judged_conversations.csv")
+    asked = ["validating_emotions", "demonstrating_understanding", "encouraging_elaboration"]
+    answers = released[(released["corpus"] == "lend_an_ear") & released["question"].isin(asked)]
+    assert row["n"] == len(answers) == 150
+    assert row["estimate"] == pytest.approx(answers[["expert1", "expert2", "expert3"]].to_numpy().mean(), abs=1e-12)
+
+
+def test_what_a_data_set_lacks_is_a_reason_and_not_a_zero(workbooks):
+    study = read_workbook(workbooks["lend_an_ear"])
     topics = dataset.counts(study).loc["tasks"]
     assert np.isnan(topics["estimate"])
     assert topics["reason"] == "topics were not given in this data set"

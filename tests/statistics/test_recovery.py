@@ -35,14 +35,14 @@ def bootstrap_of(study, draws=100, seed=1):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.mark.parametrize("time", recovery.STUDY_TIMES)
 def test_the_usual_event_study_equals_that_of_r(study, golden, time):
     table = recovery.event_study(study, bootstrap_of(study))
-    assert table.loc[time, "estimate"] == pytest.approx(golden[f"event_b_kb{time}"], abs=1e-7)
+    golden.check(f"event_b_kb{time}", table.loc[time, "estimate"], abs=1e-7)
 
 
 def test_its_intervals_are_about_as_wide_as_clustered_errors(study, golden):
@@ -161,8 +161,8 @@ def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason)
         assert set(table["reason"]) == {reason}
 
 
-def test_one_rated_turn_a_conversation_has_no_order(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_one_rated_turn_a_conversation_has_no_order(workbooks):
+    study = read_workbook(workbooks["ieval"])
     tables = recovery.levels_by_event_time(study, bootstrap_of(study))
     assert tables["as rated"].loc[0, "estimate"] <= 2
     assert tables["difference"]["estimate"].isna().all()

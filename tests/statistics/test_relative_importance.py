@@ -135,8 +135,8 @@ def test_incomplete_units_are_left_out_wherever_the_hole_is():
     assert set(table["n"]) == {117}
 
 
-def test_golden_parts_sum_to_the_r_squared_of_least_squares(shared):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
+    study = read_workbook(workbooks["reference"])
     overall, turns = importance.overall_and_ratings(study)
     table = importance.relative_importance(overall, turns, draws_of(turns))
     complete = turns.assign(y=overall).dropna().to_numpy()
@@ -145,8 +145,8 @@ def test_golden_parts_sum_to_the_r_squared_of_least_squares(shared):
     assert set(table["n"]) == {len(complete)}
 
 
-def test_ieval_has_no_overall_rating_and_an_experience(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_ieval_has_no_overall_rating_and_an_experience(workbooks):
+    study = read_workbook(workbooks["ieval"])
     overall, turns = importance.overall_and_ratings(study)
     table = importance.relative_importance(overall, turns, draws_of(turns))
     assert table["estimate"].isna().all()

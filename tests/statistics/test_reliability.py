@@ -16,8 +16,8 @@ CLOSED_FORM = 1e-7
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -41,29 +41,29 @@ GOLDEN_NAMES = {
 
 @pytest.mark.parametrize(("row", "name"), GOLDEN_NAMES.items())
 def test_alpha_equals_that_of_psych_in_r(tables, golden, row, name):
-    assert tables["participants"].loc[row, "estimate"] == pytest.approx(golden[f"alpha_raw_{name}"], abs=CLOSED_FORM)
+    golden.check(f"alpha_raw_{name}", tables["participants"].loc[row, "estimate"], abs=CLOSED_FORM)
 
 
 @pytest.mark.parametrize(("row", "name"), GOLDEN_NAMES.items())
 @pytest.mark.parametrize("limit", ["low", "high"])
 def test_feldt_limits_equal_those_of_r(tables, golden, row, name, limit):
-    reference = golden[f"alpha_feldt_{'lower' if limit == 'low' else 'upper'}_{name}"]
-    assert tables["feldt"].loc[row, limit] == pytest.approx(reference, abs=CLOSED_FORM)
+    golden.check(
+        f"alpha_feldt_{'lower' if limit == 'low' else 'upper'}_{name}", tables["feldt"].loc[row, limit], abs=CLOSED_FORM
+    )
 
 
 @pytest.mark.parametrize("dimension", DIMENSION_NAMES)
 def test_alpha_if_dropped_equals_that_of_psych_in_r(study, golden, dimension):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
     dropped = reliability.alpha_if_dropped(reliability.turn_ratings(study), bootstrap)
-    reference = golden[f"alpha_if_dropped_turn_pairwise_{dimension}"]
-    assert dropped.loc[dimension, "estimate"] == pytest.approx(reference, abs=CLOSED_FORM)
+    golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
 
 
 def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
     counts = tables["participants"]["n"]
-    assert counts["per turn, pairwise"] == golden["n_turns"]
-    assert counts["per turn, listwise"] == golden["n_turns_listwise"]
-    assert counts["after the conversation, pairwise"] == golden["n_conversations"]
+    golden.check("n_turns", counts["per turn, pairwise"], abs=0)
+    golden.check("n_turns_listwise", counts["per turn, listwise"], abs=0)
+    golden.check("n_conversations", counts["after the conversation, pairwise"], abs=0)
 
 
 def alpha_by_pandas(ratings: pd.DataFrame) -> float:
@@ -166,8 +166,8 @@ def test_over_turns_feldt_is_too_narrow_to_be_true(tables):
     assert width["participants"] > 3 * width["feldt"]
 
 
-def test_ieval_gives_its_known_answer(shared):
-    study = read_workbook(shared / "data" / "ieval.xlsx")
+def test_ieval_gives_its_known_answer(workbooks):
+    study = read_workbook(workbooks["ieval"])
     turns = reliability.turn_ratings(study)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
     row = reliability.alpha_row(turns, bootstrap)

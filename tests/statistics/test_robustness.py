@@ -160,8 +160,8 @@ def difference_of_copies(study, bootstrap, draw):
     return (means[best] - means[worst]) / turns["score"].std()
 
 
-def test_the_plain_specifications_equal_those_of_r(shared, golden):
-    study = read_workbook(shared / "golden" / "golden.xlsx")
+def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
+    study = read_workbook(workbooks["reference"])
     alpha = robustness.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
     choices = robustness.specifications("alpha")
     plain = (choices["coding"] == "five levels") & (choices["exclusions"] == "none")
@@ -171,9 +171,9 @@ def test_the_plain_specifications_equal_those_of_r(shared, golden):
         ("ratings given", "without Relational", "alpha_raw_turn_6dims_pairwise"),
     ):
         row = plain & (choices["missing"] == missing) & (choices["dimensions"] == dimensions)
-        assert alpha[row].item() == pytest.approx(golden[name], abs=1e-7)
+        golden.check(name, alpha[row].item(), abs=1e-7)
     applied = robustness.multiverse(study, bootstrap_of(study), "relational_applicability", first_only=True)
-    assert applied.loc[1, "estimate"] == pytest.approx(golden["share_rated_Relational"], abs=1e-7)
+    golden.check("share_rated_Relational", applied.loc[1, "estimate"], abs=1e-7)
 
 
 def estimates(numbers):

@@ -20,8 +20,8 @@ CLOSED_FORM = 1e-7
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which
     frame, missing = ratings[which]
     table = structure.item_rest(frame, draws_of(frame), missing)
     for name in frame:
-        assert table.loc[name, "estimate"] == pytest.approx(golden[f"item_rest_r_{which}_{name}"], abs=CLOSED_FORM)
+        golden.check(f"item_rest_r_{which}_{name}", table.loc[name, "estimate"], abs=CLOSED_FORM)
 
 
 @pytest.mark.parametrize("which", WHICH)
@@ -58,7 +58,7 @@ def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which
 def test_consistency_equals_that_of_psych_in_r(ratings, golden, which, row, name):
     frame, missing = ratings[which]
     table = structure.consistency(frame, draws_of(frame), missing)
-    assert table.loc[row, "estimate"] == pytest.approx(golden[f"{name}_{which}"], abs=CLOSED_FORM)
+    golden.check(f"{name}_{which}", table.loc[row, "estimate"], abs=CLOSED_FORM)
 
 
 def test_a_sum_that_skips_holes_would_be_too_low(ratings):
@@ -85,8 +85,8 @@ def test_correlations_are_those_of_pandas(ratings):
     assert list(table.index) == list(structure.PAIR_KEYS)
 
 
-def test_ieval_gives_its_known_answers(shared):
-    frame = reliability.turn_ratings(read_workbook(shared / "data" / "ieval.xlsx"))
+def test_ieval_gives_its_known_answers(workbooks):
+    frame = reliability.turn_ratings(read_workbook(workbooks["ieval"]))
     table = structure.correlations(frame, draws_of(frame))
     assert round(table.loc["Affective with Response", "estimate"], 3) == 0.878
     assert round(table.loc["Interest with Contextual", "estimate"], 3) == 0.848

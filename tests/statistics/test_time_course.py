@@ -131,9 +131,9 @@ def all_sound(study):
     assert time_course.still_going(study).notna().all(axis=None)
 
 
-@pytest.mark.parametrize("file", ["golden/golden.xlsx", "data/ieval.xlsx", "data/lend_an_ear.xlsx"])
-def test_every_data_set_gives_estimates_or_reasons(shared, file):
-    all_sound(read(shared / file))
+@pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
+def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
+    all_sound(read(workbooks[file]))
 
 
 SILENT = dict.fromkeys(("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"))

@@ -321,9 +321,9 @@ def test_comments_that_are_all_alike_hold_no_topics():
     assert model.reason == topics.NOT_APART
 
 
-def test_data_without_comments_say_so(shared, minimal_sheets, tmp_path):
+def test_data_without_comments_say_so(workbooks, minimal_sheets, tmp_path):
     for name, study in {
-        "real": read_workbook(shared / "data" / "ieval.xlsx"),
+        "real": read_workbook(workbooks["ieval"]),
         "small": parse_sheets(minimal_sheets(messages={"Comment": ...})),
     }.items():
         model = topics.topic_model(study, ParticipantBootstrap(study.conversations["participant"], draws=100))

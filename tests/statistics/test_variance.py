@@ -23,8 +23,8 @@ def bootstrap_of(study, draws=100):
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    return read_workbook(shared / "golden" / "golden.xlsx")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def turns(study):
 
 
 @pytest.fixture(scope="module")
-def ieval(shared):
-    return read_workbook(shared / "data" / "ieval.xlsx")
+def ieval(workbooks):
+    return read_workbook(workbooks["ieval"])
 
 
 def design_of(frame, names=CONDITIONS):
@@ -61,12 +61,12 @@ def test_nested_models_are_those_of_lme4(turns, golden, name):
         sums.free[1] = False
     fit = fit_nested(sums)
     for part, place in parts.items():
-        assert fit.variances[place] == pytest.approx(golden[f"{name}_var_{part}"], abs=MIXED_MODEL)
-    assert -fit.deviance / 2 == pytest.approx(golden[f"{name}_logLik"], abs=MIXED_MODEL)
+        golden.check(f"{name}_var_{part}", fit.variances[place], abs=MIXED_MODEL)
+    golden.check(f"{name}_logLik", -fit.deviance / 2, abs=MIXED_MODEL)
     effects = ["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])][: design.shape[1]]
     for place, effect in enumerate(effects):
-        assert fit.coefficients[place] == pytest.approx(golden[f"{name}_b_{effect}"], abs=MIXED_MODEL)
-        assert np.sqrt(fit.covariance[place, place]) == pytest.approx(golden[f"{name}_se_{effect}"], abs=MIXED_MODEL)
+        golden.check(f"{name}_b_{effect}", fit.coefficients[place], abs=MIXED_MODEL)
+        golden.check(f"{name}_se_{effect}", np.sqrt(fit.covariance[place, place]), abs=MIXED_MODEL)
 
 
 def test_marginal_means_are_those_of_emmeans(turns, golden):
@@ -77,7 +77,7 @@ def test_marginal_means_are_those_of_emmeans(turns, golden):
         )
     )
     for value, name in zip(fit.coefficients, CONDITIONS, strict=True):
-        assert value == pytest.approx(golden[f"emmean_{name}"], abs=MIXED_MODEL)
+        golden.check(f"emmean_{name}", value, abs=MIXED_MODEL)
 
 
 def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
@@ -86,9 +86,9 @@ def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
     sums = nested_sums(rows["successful"].to_numpy(), design_of(rows), rows["participant"], rows["condition"])
     sums.free[1] = False
     fit = fit_nested(sums)
-    assert fit.variances[0] == pytest.approx(golden["lmm_post_var_participant"], abs=MIXED_MODEL)
-    assert fit.variances[3] == pytest.approx(golden["lmm_post_var_Residual"], abs=MIXED_MODEL)
-    assert fit.coefficients[1] == pytest.approx(golden["lmm_post_b_modelgpt-3.5"], abs=MIXED_MODEL)
+    golden.check("lmm_post_var_participant", fit.variances[0], abs=MIXED_MODEL)
+    golden.check("lmm_post_var_Residual", fit.variances[3], abs=MIXED_MODEL)
+    golden.check("lmm_post_b_modelgpt-3.5", fit.coefficients[1], abs=MIXED_MODEL)
 
 
 def simulated(generator, people=12, conditions=3):
@@ -178,8 +178,8 @@ def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
 
 
 def test_icc_1_is_that_of_r(turns, golden):
-    assert variance.icc_1(turns["overall"].to_numpy(), turns["participant"]) == pytest.approx(
-        golden["icc1_anova_participant"], abs=CLOSED_FORM
+    golden.check(
+        "icc1_anova_participant", variance.icc_1(turns["overall"].to_numpy(), turns["participant"]), abs=CLOSED_FORM
     )
 
 
@@ -187,8 +187,8 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
     ratings = study.conversations.filter(like="post_").dropna().to_numpy()
     table = variance.intraclass_correlations(ratings)
     for name, row in table.iterrows():
-        assert row["estimate"] == pytest.approx(golden[f"psych_{name[:4]}{name[4:]}_post"], abs=CLOSED_FORM)
-        assert row["low"] == pytest.approx(golden[f"psych_{name[:4]}{name[4:]}_lo_post"], abs=CLOSED_FORM)
+        golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
+        golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
 
 
 def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
@@ -284,13 +284,14 @@ def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
     parts = variance.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
     reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
     assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
-    assert parts.variances["estimate"].tolist() == pytest.approx(reference, abs=MIXED_MODEL)
+    for part, value in zip(("participant", "pm", "conversation", "Residual"), parts.variances["estimate"], strict=True):
+        golden.check(f"lmm_pmc_var_{part}", value, abs=MIXED_MODEL)
     assert parts.shares["estimate"].tolist() == pytest.approx(np.array(reference) / sum(reference), abs=MIXED_MODEL)
     assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
 
 
-def test_parts_that_the_design_cannot_tell_apart_say_so(shared, ieval):
-    lend = read_workbook(shared / "data" / "lend_an_ear.xlsx")
+def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
+    lend = read_workbook(workbooks["lend_an_ear"])
     part = variance.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
     assert part.loc["participant", "estimate"] > 0

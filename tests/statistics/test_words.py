@@ -219,8 +219,8 @@ def check_nothing(study, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ieval", "lend_an_ear"])
-def test_data_without_comments_say_so(shared, tmp_path, name):
-    check_nothing(read_workbook(shared / "data" / f"{name}.xlsx"), tmp_path)
+def test_data_without_comments_say_so(workbooks, tmp_path, name):
+    check_nothing(read_workbook(workbooks[name]), tmp_path)
 
 
 def test_a_column_without_comments_says_so(minimal_sheets, tmp_path):

@@ -342,6 +342,7 @@ def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstra
     Source: the authors' script that evaluates predictions (official release); sensitivity and specificity are
     promised by their README and not computed by their code. Checked against the release's fixture, scikit-learn,
     scipy, and recomputation on resampled rows.
+    R: cor(method='spearman'), vcd::Kappa(weights='Fleiss-Cohen'), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------

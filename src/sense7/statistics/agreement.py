@@ -46,7 +46,7 @@ def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
 
     Notes
     -----
-    Checked against psych::cohen.kappa and vcd::Kappa (R) to 1e-7.
+    R: psych::cohen.kappa, vcd::Kappa, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -81,6 +81,10 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     DataFrame
         A row a dimension: estimate, low, high (at most 1), n (turns with both ratings),
         unit, method, reason.
+
+    Notes
+    -----
+    R: psych::cohen.kappa, tests/reference/reference.R; see :func:`weighted_kappa`.
     """
     rows = {name: _row(study.turns, name, bootstrap, weights) for name in DIMENSION_NAMES}
     return estimate_table(rows, "dimension")

@@ -136,7 +136,7 @@ def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
     Notes
     -----
-    Checked against stats::cor.test (R) to 1e-7.
+    R: cor.test(method='spearman', exact=FALSE), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -253,8 +253,9 @@ def relations(
 
     Notes
     -----
-    Participants without an answer are left out of that characteristic. Correlations and q of the
-    approximations checked against stats::cor.test and p.adjust (R) to 1e-7.
+    Participants without an answer are left out of that characteristic.
+    R: cor.test(method='spearman', exact=FALSE), p.adjust(method='BH'), tests/reference/reference.R; correlations, and
+    q of the approximations, equal to 1e-7.
     """
     means = participant_means(study) if means is None else means.dropna()
     permutations = bootstrap.draws if permutations is None else permutations

@@ -191,7 +191,8 @@ def fit_clustered(y: np.ndarray, design: np.ndarray, participants: pd.Series) ->
 
     Notes
     -----
-    Checked against stats::lm, clubSandwich::vcovCR and coef_test, and sandwich::vcovCL (R) to 1e-7.
+    R: lm, clubSandwich::vcovCR, clubSandwich::coef_test, sandwich::vcovCL(type='HC1'),
+    tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -322,7 +323,7 @@ def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> t
 
     Notes
     -----
-    Checked against effectsize::cohens_d (R) to 1e-7.
+    R: effectsize::cohens_d(pooled_sd=TRUE), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------

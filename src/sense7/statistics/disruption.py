@@ -94,6 +94,10 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
         participant; ``poor`` (turns whose overall rating :func:`is_poor`); ``rated`` (turns with
         an overall rating); ``outcome`` (mean of the post-task ratings given, 1..5). Only
         conversations that have both a rated turn and a post-task rating.
+
+    Notes
+    -----
+    R: the counts of both kinds, tests/reference/reference.R.
     """
     turns = study.turns
     groups = turns["overall"].groupby(turns["conversation"])
@@ -131,7 +135,7 @@ def cohens_d(sums: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Checked against effectsize::cohens_d (R) to 1e-7.
+    R: effectsize::cohens_d(pooled_sd=TRUE), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -173,6 +177,11 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: st
         A row a definition: estimate (positive where conversations with a poor turn are rated
         lower), low, high, n (conversations, or participants within participants), unit, method,
         reason.
+
+    Notes
+    -----
+    R: effectsize::cohens_d(pooled_sd=TRUE), lme4::lmer(overall ~ poor + (1 | participant)),
+    tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
     conversations = poor_turn_conversations(study, outcome)
     rows = {}

@@ -98,8 +98,8 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
 
     Notes
     -----
-    By statsmodels' OrderedModel. Checked against ordinal::clm (R) to 1e-6; the errors against the formula, and
-    against OrderedModel on all rows.
+    By statsmodels' OrderedModel. R: ordinal::clm, tests/reference/reference.R; equal to 1e-6. The errors are checked
+    against the formula, and against OrderedModel on all rows.
 
     Examples
     --------

@@ -174,7 +174,8 @@ def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", co
 
     Notes
     -----
-    Checked against lm and sandwich::vcovCL (HC1) in R to 1e-7.
+    R: lm(overall ~ mean + trough + peak + end), sandwich::vcovCL(type='HC1'),
+    tests/reference/reference.R; equal to 1e-7.
     """
     frame = turn_summaries(study, outcome, rating)
     method = f"post-task {outcome} on mean, trough, peak and end of {RATINGS[rating]}, least squares"

@@ -73,7 +73,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
 
     Notes
     -----
-    Checked against eigen(cor()) (R) to 1e-7.
+    R: eigen(cor(x)), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -190,6 +190,10 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
     -------
     DataFrame
         A row each (``RETAINED_KEYS``): estimate, n (units, or participants), unit, method, reason.
+
+    Notes
+    -----
+    R: psych::fa.parallel(fa='both', quant=.95), tests/reference/reference.R; the same numbers.
     """
     used, note = usable(ratings)
     table = parallel_analysis(ratings, seed=seed, simulations=simulations)

@@ -53,6 +53,10 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     DataFrame
         A row for overall and each dimension: estimate, low, high (0..1), n (turns put to
         rating), unit, method, reason.
+
+    Notes
+    -----
+    R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
     """
     turns = study.turns_put_to_rating
     method = "rated turns by turns put to rating"

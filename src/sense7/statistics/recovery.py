@@ -128,7 +128,7 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
     Notes
     -----
-    Checked against lm with conversations as factor (R) to 1e-7.
+    R: lm(overall ~ kb + factor(conversation)), tests/reference/reference.R; equal to 1e-7.
     """
     method = "event study by least squares with conversation intercepts, against the turn right before"
     turns, reason = _around_first_poor(study)

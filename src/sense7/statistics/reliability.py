@@ -48,12 +48,22 @@ INTERVALS = ("participants", "percentile", "feldt")
 
 
 def turn_ratings(study: Study) -> pd.DataFrame:
-    """The seven ratings of the turns put to rating, indexed by participant; NaN if not rated."""
+    """The seven ratings of the turns put to rating, indexed by participant; NaN if not rated.
+
+    Notes
+    -----
+    R: the numbers of rows and of complete rows, tests/reference/reference.R.
+    """
     return study.turns_put_to_rating.set_index("participant")[list(DIMENSION_NAMES)]
 
 
 def post_task_ratings(study: Study) -> pd.DataFrame:
-    """The seven post-task ratings of the conversations that have any, indexed by participant."""
+    """The seven post-task ratings of the conversations that have any, indexed by participant.
+
+    Notes
+    -----
+    R: the number of rows, tests/reference/reference.R.
+    """
     columns = {f"post_{name}": name for name in DIMENSION_NAMES}
     ratings = study.conversations.set_index("participant")[list(columns)].rename(columns=columns)
     return ratings[ratings.notna().any(axis=1)]
@@ -143,7 +153,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
 
     Notes
     -----
-    Checked against psych::alpha (R) to 1e-7.
+    R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -181,6 +191,10 @@ def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.9
     References
     ----------
     Feldt, L. S. (1965). Psychometrika 30, 357-370.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$feldt, psychometric::alpha.CI, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -234,6 +248,10 @@ def alpha_row(
     References
     ----------
     Bonett, D. G. (2002). Journal of Educational and Behavioral Statistics 27, 335-340.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
     if interval not in INTERVALS:
         raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
@@ -344,6 +362,10 @@ def alpha_if_dropped(
     -------
     DataFrame
         A row an item, as :func:`alpha_row`; without a value for an item that was never rated.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$alpha.drop$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
     rows = {}
     for name in ratings:

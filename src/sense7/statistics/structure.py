@@ -298,7 +298,7 @@ def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Checked against r.drop of psych::alpha (R) to 1e-7.
+    R: psych::alpha(use='pairwise')$item.stats$r.drop, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -331,6 +331,10 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     DataFrame
         A row an item: estimate, low, high (-1..1), n (pairwise: units that rate the item;
         listwise: units that rate all), unit, method, reason.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$item.stats$r.drop, tests/reference/reference.R; equal to 1e-7.
     """
     used, note = usable(ratings, missing)
     items = count_of(used.shape[1], "item")
@@ -367,6 +371,10 @@ def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
 def average_correlation(correlations: np.ndarray) -> np.ndarray:
     """Mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
 
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$total$average_r, tests/reference/reference.R; equal to 1e-7.
+
     Examples
     --------
     >>> float(average_correlation(np.array([[1.0, 0.5], [0.5, 1.0]])))
@@ -388,7 +396,7 @@ def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Checked against std.alpha of psych::alpha (R) to 1e-7.
+    R: psych::alpha(use='pairwise')$total$std.alpha, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -424,7 +432,7 @@ def guttman_lambda6(correlations: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Checked against G6(smc) of psych::alpha (R) to 1e-7.
+    R: psych::alpha(use='pairwise')$total$G6(smc), tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------

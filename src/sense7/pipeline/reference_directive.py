@@ -1,0 +1,171 @@
+"""The table of R's reference values on a page: what is compared with which call, and the largest error.
+
+A Sphinx extension with one directive, ``reference-values`` and its argument:
+
+- ``counts``: one sentence with the number of values, and of those that are asserted;
+- ``families``: statistic, function, R call with the package's version, number of values, tolerance, largest error;
+- ``not-computed``: values of R that the library does not compute, with the reason;
+- ``without-reference``: statistics that R's values do not cover, with what they are compared with instead.
+
+Everything is read from ``data/reference.json``, which ``make reference`` measures.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from sense7.errors import UserError
+from sense7.sources.places import data_file
+
+__all__ = ["FILE", "power_of_ten", "setup"]
+
+FILE = "reference.json"
+"""The stored table, in ``data/``."""
+
+NOT_STORED = "The table of reference values is not part of this checkout. `make reference` measures it."
+_TIMES = "\u00d7"
+_PARTS = ("counts", "families", "not-computed", "without-reference")
+
+
+def power_of_ten(number: float) -> str:
+    """Write a tolerance or an error in few characters.
+
+    Parameters
+    ----------
+    number : float
+        Zero or larger.
+
+    Returns
+    -------
+    str
+        Zero, a power of ten, or a number times one.
+
+    Examples
+    --------
+    >>> power_of_ten(1e-07), power_of_ten(1e-12), power_of_ten(0.0)
+    ('10⁻⁷', '10⁻¹²', '0')
+    """
+    if number == 0:
+        return "0"
+    digits, exponent = f"{number:.1e}".split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits = digits.removesuffix(".0")
+    return power if digits == "1" else f"{digits} {_TIMES} {power}"
+
+
+class ReferenceValues(SphinxDirective):
+    """One part of the stored table."""
+
+    required_arguments = 1
+
+    def run(self):
+        part = directives.choice(self.arguments[0], _PARTS)
+        try:
+            file = data_file(FILE)
+        except UserError:
+            return [nodes.paragraph(text=NOT_STORED)]
+        self.env.note_dependency(str(file))
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        return [getattr(self, f"_{part.replace('-', '_')}")(stored)]
+
+    def _counts(self, stored):
+        left = stored["values"] - stored["asserted"]
+        return nodes.paragraph(
+            text=f"R gives {stored['values']:,} values. The tests assert {stored['asserted']:,} of them; "
+            f"{left:,} belong to statistics that the library does not compute."
+        )
+
+    def _families(self, stored):
+        head = ("Statistic", "Function", "Reference in R", "Values", "Tolerance", "Largest error")
+        return _table(
+            "Every statistic that is compared with R",
+            head,
+            (24, 22, 24, 8, 11, 11),
+            [
+                [
+                    [nodes.paragraph(text=row["statistic"])],
+                    [*map(_function, row["functions"])],
+                    [_code(row["r"]), nodes.paragraph(text=", ".join(row["packages"]), classes=["sense7-small"])],
+                    [nodes.paragraph(text=f"{row['values']:,}")],
+                    [*map(_tolerance, row["errors"])],
+                    [nodes.paragraph(text=power_of_ten(error["largest_error"])) for error in row["errors"]],
+                ]
+                for row in stored["families"]
+            ],
+        )
+
+    def _not_computed(self, stored):
+        return _table(
+            "Values of R that the library does not compute",
+            ("Values of R", "Number", "Package", "Why"),
+            (32, 8, 18, 42),
+            [
+                [
+                    [_code(_shortened(row["quantities"]))],
+                    [nodes.paragraph(text=f"{len(row['quantities']):,}")],
+                    [nodes.paragraph(text=", ".join(row["packages"]))],
+                    [nodes.paragraph(text=row["reason"])],
+                ]
+                for row in stored["not_computed"]
+            ],
+        )
+
+    def _without_reference(self, stored):
+        return _table(
+            "Statistics without a reference in R",
+            ("Statistic", "Module or function", "No reference; compared instead with"),
+            (34, 26, 40),
+            [
+                [
+                    [nodes.paragraph(text=row["statistic"])],
+                    [*map(_function, row["functions"])],
+                    [nodes.paragraph(text=row["instead"])],
+                ]
+                for row in stored["without_reference"]
+            ],
+        )
+
+
+def _table(title: str, head: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[list[nodes.Node]]]):
+    table = nodes.table(classes=["sense7-reference"], support_smartquotes=False)
+    table += nodes.title(text=title)
+    group = nodes.tgroup(cols=len(head))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph(text=text)) for text in head)))
+    group += nodes.tbody("", *(nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows))
+    table += group
+    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
+
+
+def _code(text: str) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.literal(text=text))
+
+
+def _function(name: str) -> nodes.paragraph:
+    """A function of the library is a link into its reference; one of a script stands as it is."""
+    if ":" in name:
+        return _code(name.replace(":", ": "))
+    link = addnodes.pending_xref(
+        "", nodes.literal(text=name), refdomain="py", reftype="obj", reftarget=f"sense7.{name}", refexplicit=True
+    )
+    return nodes.paragraph("", "", link)
+
+
+def _tolerance(error: dict) -> nodes.paragraph:
+    if error["tolerance"] == 0:
+        return nodes.paragraph(text="equal")
+    return nodes.paragraph(text=power_of_ten(error["tolerance"]) + (" of it" if error["kind"] == "relative" else ""))
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 2 else f"{names[0]}, {names[1]} …"
+
+
+def setup(app):
+    """Register the directive with Sphinx."""
+    app.add_directive("reference-values", ReferenceValues)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

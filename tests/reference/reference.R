@@ -1,0 +1,694 @@
+#!/usr/bin/env Rscript
+# Reference values for the statistics of this project, computed in R.
+#
+#   Rscript tests/reference/reference.R VALUES.csv
+#
+# It reads golden.xlsx (a simulated study in the official layout) and judge_turns.csv (a simulated judge's scores),
+# both beside this script, and writes one row per quantity: quantity, method, r_package, value. `make reference` runs
+# it and compares the values with golden.csv, those that the Python tests assert.
+#
+# Each section is one function. `record` is called once for each quantity; the method is the R call that gave the value.
+
+
+# ---- Packages -------------------------------------------------------------------------------------------------------
+
+# R package -> package of Debian 12 that has it.
+DEBIAN <- c(
+  clubSandwich = "r-cran-clubsandwich",
+  effectsize = "r-cran-effectsize",
+  emmeans = "r-cran-emmeans",
+  GPArotation = "r-cran-gparotation",  # psych::omega rotates with it
+  lavaan = "r-cran-lavaan",
+  lme4 = "r-cran-lme4",
+  lmerTest = "r-cran-lmertest",
+  ordinal = "r-cran-ordinal",
+  polycor = "r-cran-polycor",
+  psych = "r-cran-psych",
+  psychometric = "r-cran-psychometric",
+  readxl = "r-cran-readxl",
+  rstatix = "r-cran-rstatix",
+  sandwich = "r-cran-sandwich",
+  semTools = "r-cran-semtools",
+  vcd = "r-cran-vcd"
+)
+
+is_installed <- function(name) nzchar(system.file(package = name))
+
+absent <- names(DEBIAN)[!vapply(names(DEBIAN), is_installed, logical(1))]
+if (length(absent) > 0) {
+  message(
+    "R lacks ", paste(absent, collapse = ", "), ". On Debian: apt install ", paste(DEBIAN[absent], collapse = " ")
+  )
+  quit(status = 3)
+}
+
+options(
+  mc.cores = 1,  # fa.parallel draws in as many processes as there are cores, and the draws would depend on them
+  warn = 1
+)
+emmeans::emm_options(
+  lmer.df = "satterthwaite",
+  lmerTest.limit = 20000  # above this number of rows emmeans would give no degrees of freedom
+)
+
+
+# ---- What is recorded -----------------------------------------------------------------------------------------------
+
+recorded <- list()
+
+# "psych 2.2.9"; base and stats have the version of R.
+with_version <- function(package) {
+  if (package %in% c("base", "stats")) {
+    return(paste0(package, " R-", getRversion()))
+  }
+  paste(package, packageVersion(package))
+}
+
+# Ten significant digits: more than any tolerance of the tests, fewer than what differs from one machine to the next.
+record <- function(quantity, method, package, value) {
+  row <- data.frame(
+    quantity = quantity,
+    method = method,
+    r_package = with_version(package),
+    value = sprintf("%.10g", as.numeric(value))
+  )
+  recorded[[length(recorded) + 1]] <<- row
+}
+
+# One quantity for each element of a named vector.
+record_each <- function(prefix, method, package, values, suffix = "") {
+  for (name in names(values)) {
+    record(paste0(prefix, name, suffix), method, package, values[[name]])
+  }
+}
+
+
+# ---- Data -----------------------------------------------------------------------------------------------------------
+
+DIMENSIONS <- c("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational")
+CONDITIONS <- c("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+WORDS <- c("Very poor", "Poor", "Neutral", "Good", "Very good")  # 1 .. 5; "Unknown" is no rating
+
+# One row per assistant turn: participant, conversation, model, turn, the seven ratings, overall.
+read_turns <- function(folder) {
+  workbook <- file.path(folder, "golden.xlsx")
+  tasks <- read_tasks(folder)
+  messages <- as.data.frame(readxl::read_excel(workbook, "Messages", col_types = "text"))
+  messages <- messages[messages$Role == "assistant", ]
+  messages <- messages[order(messages$TaskId, as.numeric(messages$MessageId)), ]
+  turns <- data.frame(conversation = messages$TaskId)
+  turns$turn <- ave(seq_along(turns$conversation), turns$conversation, FUN = seq_along)
+  for (name in DIMENSIONS) {
+    turns[[name]] <- match(messages[[name]], WORDS)
+  }
+  turns$overall <- match(messages$EmpathyOverall, WORDS)
+  place <- match(turns$conversation, tasks$conversation)
+  turns$participant <- tasks$participant[place]
+  turns$model <- tasks$model[place]
+  turns
+}
+
+# One row per conversation: participant, conversation, model, the seven ratings after it, overall. The four questions
+# on the experience have equal answers in this workbook; the first of them is the overall rating.
+read_tasks <- function(folder) {
+  sheet <- as.data.frame(readxl::read_excel(file.path(folder, "golden.xlsx"), "Tasks"))
+  tasks <- data.frame(conversation = sheet$TaskId, participant = sheet$PID, model = factor(sheet$Model, CONDITIONS))
+  for (name in DIMENSIONS) {
+    tasks[[name]] <- sheet[[paste0("PostTaskEmpathy_", name)]]
+  }
+  tasks$overall <- sheet$PostTaskExperience_Successful
+  tasks[order(tasks$conversation), ]
+}
+
+read_participants <- function(folder) {
+  as.data.frame(readxl::read_excel(file.path(folder, "golden.xlsx"), "Participants"))
+}
+
+# One number per group of rows, in the order in which the groups occur.
+mean_by <- function(values, groups) {
+  means <- aggregate(list(mean = values), groups, mean)
+  means[order(means[[1]]), ]
+}
+
+
+# ---- Counts and shares ----------------------------------------------------------------------------------------------
+
+counts <- function(turns, tasks) {
+  record("n_turns", "nrow", "base", nrow(turns))
+  record("n_turns_listwise", "sum(complete.cases)", "base", sum(complete.cases(turns[DIMENSIONS])))
+  record("n_conversations", "nrow", "base", nrow(tasks))
+  for (name in c(DIMENSIONS, "overall")) {
+    record(paste0("share_rated_", name), "mean(!is.na)", "base", mean(!is.na(turns[[name]])))
+  }
+}
+
+
+# ---- Internal consistency -------------------------------------------------------------------------------------------
+
+internal_consistency <- function(ratings, which) {
+  name <- function(quantity) paste0(quantity, "_", which)
+  call <- "psych::alpha(use = 'pairwise')"
+  found <- suppressWarnings(psych::alpha(ratings, check.keys = FALSE, use = "pairwise"))
+  alpha <- found$total$raw_alpha
+  record(name("alpha_raw"), paste0(call, "$total$raw_alpha"), "psych", alpha)
+  record(name("alpha_std"), paste0(call, "$total$std.alpha"), "psych", found$total$std.alpha)
+  record(name("avg_r"), paste0(call, "$total$average_r"), "psych", found$total$average_r)
+  record(name("guttman_lambda6"), paste0(call, "$total$G6(smc)"), "psych", found$total[["G6(smc)"]])
+
+  # Feldt's interval by its formula, and as two packages give it. Its n is the number of rows.
+  n <- nrow(ratings)
+  k <- ncol(ratings)
+  limit <- function(share) 1 - (1 - alpha) * qf(share, n - 1, (n - 1) * (k - 1))
+  record(name("alpha_feldt_lower"), "1 - (1 - alpha) * qf(.975, n - 1, (n - 1)(k - 1))", "stats", limit(.975))
+  record(name("alpha_feldt_upper"), "1 - (1 - alpha) * qf(.025, n - 1, (n - 1)(k - 1))", "stats", limit(.025))
+  record(name("alpha_feldt_lower_psych"), paste0(call, "$feldt$lower.ci"), "psych", found$feldt$lower.ci)
+  record(name("alpha_feldt_upper_psych"), paste0(call, "$feldt$upper.ci"), "psych", found$feldt$upper.ci)
+  interval <- psychometric::alpha.CI(alpha, k, n, 0.95)
+  record(name("alpha_psychometric_lcl"), "psychometric::alpha.CI(level = 0.95)$LCL", "psychometric", interval$LCL)
+
+  for (place in seq_len(k)) {
+    item <- names(ratings)[place]
+    record(
+      paste0("item_rest_r_", which, "_", item), paste0(call, "$item.stats$r.drop"), "psych",
+      found$item.stats$r.drop[place]
+    )
+    record(
+      paste0("alpha_if_dropped_", which, "_", item), paste0(call, "$alpha.drop$raw_alpha"), "psych",
+      found$alpha.drop$raw_alpha[place]
+    )
+  }
+}
+
+
+# ---- One factor -----------------------------------------------------------------------------------------------------
+
+# Omega total of one factor: the squared sum of the loadings, over itself and the sum of the unique variances.
+omega_of <- function(fit) {
+  common <- sum(fit$loadings)^2
+  common / (common + sum(fit$uniquenesses))
+}
+
+one_factor <- function(ratings, which) {
+  name <- function(quantity) paste0(quantity, "_", which)
+  minres <- psych::fa(ratings, 1, fm = "minres")
+  record(name("omega_total_minres"), "psych::fa(nfactors = 1, fm = 'minres')", "psych", omega_of(minres))
+  likelihood <- psych::fa(ratings, 1, fm = "ml")
+  record(name("omega_total_ml"), "psych::fa(nfactors = 1, fm = 'ml')", "psych", omega_of(likelihood))
+  three <- suppressMessages(suppressWarnings(psych::omega(ratings, nfactors = 3, plot = FALSE)))
+  record(name("omega_h_3f"), "psych::omega(nfactors = 3)$omega_h", "psych", three$omega_h)
+  record(name("omega_tot_3f"), "psych::omega(nfactors = 3)$omega.tot", "psych", three$omega.tot)
+
+  model <- paste("f =~", paste(names(ratings), collapse = " + "))
+  fit <- lavaan::cfa(model, ratings, std.lv = TRUE)
+  indices <- c("chisq", "df", "cfi", "tli", "rmsea", "srmr", "logl", "aic", "bic")
+  record_each(
+    "cfa1_", "lavaan::cfa(std.lv = TRUE), lavaan::fitMeasures", "lavaan", lavaan::fitMeasures(fit)[indices],
+    paste0("_", which)
+  )
+  record(name("omega_cfa"), "semTools::compRelSEM(lavaan::cfa)", "semTools", semTools::compRelSEM(fit))
+
+  values <- eigen(cor(ratings))$values
+  record(name("eigen1"), "eigen(cor)$values", "base", values[1])
+  record(name("eigen2"), "eigen(cor)$values", "base", values[2])
+
+  set.seed(1)
+  invisible(capture.output(parallel <- suppressMessages(suppressWarnings(
+    psych::fa.parallel(ratings, fa = "both", plot = FALSE, n.iter = 100, quant = .95)
+  ))))
+  record(name("parallel_nfact"), "psych::fa.parallel(fa = 'both', quant = .95)$nfact", "psych", parallel$nfact)
+  record(name("parallel_ncomp"), "psych::fa.parallel(fa = 'both', quant = .95)$ncomp", "psych", parallel$ncomp)
+}
+
+
+# ---- Polychoric correlations ----------------------------------------------------------------------------------------
+
+# correct = 0: no constant is added to empty cells.
+polychoric_correlations <- function(per_turn, post) {
+  after <- suppressWarnings(psych::polychoric(post, correct = 0))$rho
+  for (item in DIMENSIONS[1:6]) {
+    quantity <- paste0("polychoric_post_", item, "_Relational")
+    record(quantity, "psych::polychoric(correct = 0)", "psych", after[item, "Relational"])
+  }
+  two_step <- polycor::polychor(post$Affective, post$Cognitive)
+  record("polychor_2step_post_Affective_Cognitive", "polycor::polychor(ML = FALSE)", "polycor", two_step)
+  full <- polycor::polychor(post$Affective, post$Cognitive, ML = TRUE)
+  record("polychor_ml_post_Affective_Cognitive", "polycor::polychor(ML = TRUE)", "polycor", full)
+
+  turns <- suppressWarnings(psych::polychoric(per_turn, correct = 0))$rho
+  raw_alpha <- function(correlations) suppressWarnings(psych::alpha(correlations))$total$raw_alpha
+  call <- "psych::alpha(psych::polychoric(correct = 0)$rho)$total$raw_alpha"
+  record("ordinal_alpha_turn_listwise", call, "psych", raw_alpha(turns))
+  record("ordinal_alpha_post", call, "psych", raw_alpha(after))
+  minres <- psych::fa(turns, 1, fm = "minres", n.obs = nrow(per_turn))
+  call <- "psych::fa(psych::polychoric(correct = 0)$rho, nfactors = 1, fm = 'minres')"
+  record("ordinal_omega_minres_turn_listwise", call, "psych", omega_of(minres))
+}
+
+
+# ---- Agreement with the overall rating ------------------------------------------------------------------------------
+
+LEVELS <- 1:5
+
+levels_table <- function(first, second) {
+  both <- !is.na(first) & !is.na(second)
+  table(factor(first[both], LEVELS), factor(second[both], LEVELS))
+}
+
+agreement <- function(turns) {
+  linear <- outer(LEVELS, LEVELS, function(i, j) 1 - abs(i - j) / 4)
+  for (name in DIMENSIONS) {
+    counts <- levels_table(turns[[name]], turns$overall)
+    quadratic <- suppressWarnings(psych::cohen.kappa(matrix(counts, 5), n.obs = sum(counts)))
+    record(
+      paste0("kappa_quad_", name, "_overall"), "psych::cohen.kappa()$weighted.kappa", "psych",
+      quadratic$weighted.kappa
+    )
+    by_step <- suppressWarnings(psych::cohen.kappa(matrix(counts, 5), w = linear, n.obs = sum(counts)))
+    record(
+      paste0("kappa_lin_", name, "_overall"), "psych::cohen.kappa(w = linear)$weighted.kappa", "psych",
+      by_step$weighted.kappa
+    )
+    # The errors, which psych gives by another formula, for the first dimension and the last.
+    if (name %in% c("Affective", "Relational")) {
+      kappas_with_errors(counts, name)
+    }
+  }
+}
+
+kappas_with_errors <- function(counts, name) {
+  squared <- vcd::Kappa(counts, weights = "Fleiss-Cohen")
+  equal <- vcd::Kappa(counts, weights = "Equal-Spacing")
+  quadratic <- "vcd::Kappa(weights = 'Fleiss-Cohen')"
+  linear <- "vcd::Kappa(weights = 'Equal-Spacing')"
+  record(paste0("kappa_quad_ASE_", name), paste0(quadratic, "$Weighted ASE"), "vcd", squared$Weighted[["ASE"]])
+  record(paste0("kappa_lin_ASE_", name), paste0(linear, "$Weighted ASE"), "vcd", equal$Weighted[["ASE"]])
+  record(paste0("kappa_unw_", name, "_overall"), "vcd::Kappa$Unweighted", "vcd", squared$Unweighted[["value"]])
+  record(paste0("kappa_quad_vcd_", name), paste0(quadratic, "$Weighted"), "vcd", squared$Weighted[["value"]])
+  record(paste0("kappa_lin_vcd_", name), paste0(linear, "$Weighted"), "vcd", equal$Weighted[["value"]])
+}
+
+
+# ---- Metrics of a judge ---------------------------------------------------------------------------------------------
+
+judge_metrics <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  judge <- rated$judge
+  overall <- rated$overall
+  n <- nrow(rated)
+  rho <- cor(judge, overall, method = "spearman")
+  record("judge_spearman", "cor(method = 'spearman')", "stats", rho)
+  record("judge_kendall_b", "cor(method = 'kendall')", "stats", cor(judge, overall, method = "kendall"))
+  record("judge_pearson", "cor", "stats", cor(judge, overall))
+  record("judge_accuracy", "mean(judge == overall)", "base", mean(judge == overall))
+
+  # Intervals on Fisher's scale, as if turns were independent; Bonett and Wright's error, then Fisher's.
+  errors <- c(bw = sqrt((1 + rho^2 / 2) / (n - 3)), fisher = 1 / sqrt(n - 3))
+  for (kind in names(errors)) {
+    margin <- qnorm(.975) * errors[[kind]]
+    record(paste0("judge_spearman_lo_", kind), "tanh(atanh(rho) - 1.96 se)", "stats", tanh(atanh(rho) - margin))
+    record(paste0("judge_spearman_hi_", kind), "tanh(atanh(rho) + 1.96 se)", "stats", tanh(atanh(rho) + margin))
+  }
+
+  counts <- levels_table(judge, overall)
+  f1 <- 2 * diag(counts) / (rowSums(counts) + colSums(counts))
+  record("judge_macro_f1", "mean of 2 n_ii / (n_i. + n_.i)", "base", mean(f1))
+  kappa <- vcd::Kappa(counts, weights = "Fleiss-Cohen")$Weighted[["value"]]
+  record("judge_kappa_quad", "vcd::Kappa(weights = 'Fleiss-Cohen')$Weighted", "vcd", kappa)
+  record("judge_mae", "mean(abs(judge - overall))", "base", mean(abs(judge - overall)))
+}
+
+
+# ---- Intraclass correlations ----------------------------------------------------------------------------------------
+
+intraclass_correlations <- function(turns, post) {
+  # ICC(1) of the participant from a one-way analysis of variance; n0 is the mean group size where sizes differ.
+  rated <- turns[!is.na(turns$overall), ]
+  table <- anova(aov(overall ~ factor(participant), rated))
+  between <- table[["Mean Sq"]][1]
+  within <- table[["Mean Sq"]][2]
+  sizes <- base::table(rated$participant)
+  n0 <- (sum(sizes) - sum(sizes^2) / sum(sizes)) / (length(sizes) - 1)
+  icc <- (between - within) / (between + (n0 - 1) * within)
+  record("icc1_anova_participant", "anova(aov): (MSB - MSW) / (MSB + (n0 - 1) MSW)", "stats", icc)
+  record("icc1_anova_n0", "n0 of unequal groups", "stats", n0)
+
+  # Rows are conversations, the seven dimensions are the raters.
+  six <- psych::ICC(post, lmer = FALSE)$results
+  for (place in seq_len(nrow(six))) {
+    record(paste0("psych_", six$type[place], "_post"), "psych::ICC(lmer = FALSE)$ICC", "psych", six$ICC[place])
+    record(
+      paste0("psych_", six$type[place], "_lo_post"), "psych::ICC(lmer = FALSE)$lower bound", "psych",
+      six[["lower bound"]][place]
+    )
+  }
+}
+
+
+# ---- Linear mixed models --------------------------------------------------------------------------------------------
+
+record_mixed <- function(fit, name) {
+  call <- paste0("lme4::lmer(", deparse1(formula(fit)), if (lme4::isREML(fit)) "" else ", REML = FALSE", ")")
+  variances <- as.data.frame(lme4::VarCorr(fit))
+  for (place in seq_len(nrow(variances))) {
+    record(paste0(name, "_var_", variances$grp[place]), paste(call, "VarCorr"), "lme4", variances$vcov[place])
+  }
+  record(paste0(name, "_logLik"), paste(call, "logLik"), "lme4", logLik(fit))
+  fixed <- lme4::fixef(fit)
+  errors <- sqrt(diag(as.matrix(vcov(fit))))
+  for (term in names(fixed)) {
+    record(paste0(name, "_b_", term), paste(call, "fixef"), "lme4", fixed[[term]])
+    record(paste0(name, "_se_", term), paste(call, "sqrt(diag(vcov))"), "lme4", errors[[term]])
+  }
+}
+
+mixed_models <- function(turns, tasks) {
+  turns$pm <- interaction(turns$participant, turns$model, drop = TRUE)  # participant by condition
+  null <- lme4::lmer(overall ~ 1 + (1 | participant) + (1 | conversation), turns)
+  record_mixed(null, "lmm_null")
+  nested <- lme4::lmer(overall ~ model + (1 | participant) + (1 | conversation), turns)
+  record_mixed(nested, "lmm_pc")
+  full <- lmerTest::lmer(overall ~ model + (1 | participant) + (1 | pm) + (1 | conversation), turns)
+  record_mixed(full, "lmm_pmc")
+  crossed <- lme4::lmer(overall ~ 1 + (1 | participant) + (1 | model) + (1 | conversation), turns)
+  record_mixed(crossed, "lmm_modelrandom")
+
+  # Two full likelihoods can be compared, two restricted ones with other fixed effects can't.
+  by_likelihood <- update(full, REML = FALSE)
+  record_mixed(by_likelihood, "lmm_pmc_ML")
+  without <- update(full, . ~ . - model, REML = FALSE)
+  ratio <- anova(without, by_likelihood)
+  record("lmm_lrt_chisq_model", "anova(lmer, lmer)$Chisq", "lme4", ratio$Chisq[2])
+  record("lmm_lrt_p_model", "anova(lmer, lmer)$Pr(>Chisq)", "lme4", ratio[["Pr(>Chisq)"]][2])
+
+  f <- anova(full)
+  record("lmm_F_model_satt", "anova(lmerTest::lmer)$F value", "lmerTest", f[["F value"]])
+  record("lmm_dendf_model_satt", "anova(lmerTest::lmer)$DenDF", "lmerTest", f$DenDF)
+  record("lmm_p_model_satt", "anova(lmerTest::lmer)$Pr(>F)", "lmerTest", f[["Pr(>F)"]])
+  pairs_of_conditions(full)
+
+  after <- lme4::lmer(overall ~ model + (1 | participant), tasks)
+  record_mixed(after, "lmm_post")
+}
+
+pairs_of_conditions <- function(fit) {
+  means <- emmeans::emmeans(fit, "model")
+  shown <- as.data.frame(means)
+  for (place in seq_len(nrow(shown))) {
+    record(paste0("emmean_", shown$model[place]), "emmeans::emmeans(lmer)$emmean", "emmeans", shown$emmean[place])
+  }
+  pairs <- as.data.frame(summary(pairs(means), adjust = "holm"))
+  call <- "pairs(emmeans::emmeans(lmer), adjust = 'holm')"
+  for (place in seq_len(nrow(pairs))) {
+    name <- gsub(" ", "", pairs$contrast[place])
+    record(paste0("contrast_", name), paste0(call, "$estimate"), "emmeans", pairs$estimate[place])
+    record(paste0("contrast_se_", name), paste0(call, "$SE"), "emmeans", pairs$SE[place])
+    record(paste0("contrast_df_", name), paste0(call, "$df"), "emmeans", pairs$df[place])
+    record(paste0("contrast_p_holm_", name), paste0(call, "$p.value"), "emmeans", pairs$p.value[place])
+  }
+}
+
+# Generalizability study: one row per turn and dimension, the dimensions crossed with participants. The variance of the
+# dimensions is estimated as zero, which lme4 announces as a singular fit.
+generalizability <- function(turns) {
+  long <- do.call(rbind, lapply(DIMENSIONS, function(name) {
+    data.frame(
+      participant = turns$participant,
+      conversation = turns$conversation,
+      tid = paste(turns$conversation, turns$turn),
+      item = name,
+      pit = paste(turns$participant, name),
+      rating = turns[[name]]
+    )
+  }))
+  long <- long[!is.na(long$rating), ]
+  fit <- lme4::lmer(
+    rating ~ 1 + (1 | participant) + (1 | conversation) + (1 | tid) + (1 | item) + (1 | pit), long
+  )
+  record_mixed(fit, "gstudy")
+}
+
+
+# ---- Cumulative models ----------------------------------------------------------------------------------------------
+
+record_cumulative <- function(fit, name, call) {
+  record_each(paste0(name, "_b_"), paste0(call, " coef"), "ordinal", coef(fit))
+  for (part in names(fit$ST)) {
+    deviation <- sqrt(ordinal::VarCorr(fit)[[part]])
+    record(paste0(name, "_sd_", part), paste0(call, " VarCorr"), "ordinal", deviation)
+  }
+  record(paste0(name, "_logLik"), paste0(call, " logLik"), "ordinal", fit$logLik)
+}
+
+cumulative_models <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  rated$level <- factor(rated$overall, ordered = TRUE)
+
+  random <- level ~ model + (1 | participant) + (1 | conversation)
+  probit <- ordinal::clmm(random, rated, link = "probit")
+  # From its default start values the optimizer fails with the logit link on these data. A logistic variable is about
+  # 1.72 times a normal one: the probit estimates, scaled by it, are near enough.
+  deviations <- sqrt(c(ordinal::VarCorr(probit)$conversation, ordinal::VarCorr(probit)$participant))
+  start <- list(1.72 * coef(probit), 1.72 * deviations)
+  logit <- ordinal::clmm(random, rated, start = start)
+  call <- "ordinal::clmm(level ~ model + (1 | participant) + (1 | conversation))"
+  record_cumulative(logit, "clmm", call)
+  errors <- sqrt(diag(vcov(logit)))
+  record_each("clmm_se_", paste(call, "sqrt(diag(vcov))"), "ordinal", errors[names(coef(logit))])
+  call <- "ordinal::clmm(level ~ model + (1 | participant) + (1 | conversation), link = 'probit')"
+  record_cumulative(probit, "clmm_probit", call)
+
+  null <- ordinal::clmm(level ~ 1 + (1 | participant) + (1 | conversation), rated, link = "probit")
+  call <- "ordinal::clmm(level ~ 1 + (1 | participant) + (1 | conversation), link = 'probit') logLik"
+  record("clmm_probit_null_logLik", call, "ordinal", null$logLik)
+  record("clmm_probit_lrt_model", "2 * (logLik(clmm) - logLik(null))", "ordinal", 2 * (probit$logLik - null$logLik))
+
+  participants <- ordinal::clmm(level ~ model + (1 | participant), rated)
+  record_cumulative(participants, "clmm1", "ordinal::clmm(level ~ model + (1 | participant))")
+
+  fixed <- ordinal::clm(level ~ model, data = rated)
+  record_each("clm_b_", "ordinal::clm(level ~ model) coef", "ordinal", coef(fixed))
+  record("clm_logLik", "ordinal::clm(level ~ model) logLik", "ordinal", fixed$logLik)
+}
+
+
+# ---- Tests by ranks -------------------------------------------------------------------------------------------------
+
+rank_tests <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  means <- mean_by(rated$overall, rated[c("conversation", "participant", "model")])
+  n <- nrow(means)
+  kruskal <- kruskal.test(mean ~ model, means)
+  h <- kruskal$statistic
+  record("kw_H_convmeans", "kruskal.test$statistic", "stats", h)
+  record("kw_p_convmeans", "kruskal.test$p.value", "stats", kruskal$p.value)
+  record("kw_eps2_convmeans", "H (n + 1) / (n^2 - 1)", "stats", h * (n + 1) / (n^2 - 1))
+  effect <- as.data.frame(rstatix::kruskal_effsize(means, mean ~ model))$effsize
+  record("kw_eta2H_convmeans", "rstatix::kruskal_effsize$effsize", "rstatix", effect)
+  record("kw_H_turns", "kruskal.test$statistic", "stats", kruskal.test(overall ~ model, rated)$statistic)
+
+  dunn <- as.data.frame(rstatix::dunn_test(means, mean ~ model, p.adjust.method = "holm"))
+  for (place in seq_len(nrow(dunn))) {
+    pair <- paste(dunn$group1[place], dunn$group2[place], sep = "_")
+    record(paste0("dunn_z_", pair), "rstatix::dunn_test$statistic", "rstatix", dunn$statistic[place])
+    record(paste0("dunn_p_holm_", pair), "rstatix::dunn_test$p.adj", "rstatix", dunn$p.adj[place])
+  }
+
+  # Within participants: those who met all four conditions.
+  cells <- mean_by(rated$overall, rated[c("participant", "model")])
+  complete <- names(which(base::table(cells$participant) == length(CONDITIONS)))
+  cells <- cells[cells$participant %in% complete, ]
+  record("friedman_n_complete", "length", "base", length(complete))
+  friedman <- friedman.test(mean ~ model | participant, cells)
+  record("friedman_chi2", "friedman.test$statistic", "stats", friedman$statistic)
+  record("friedman_p", "friedman.test$p.value", "stats", friedman$p.value)
+  w <- as.data.frame(rstatix::friedman_effsize(cells, mean ~ model | participant))$effsize
+  record("kendall_W", "rstatix::friedman_effsize$effsize", "rstatix", w)
+
+  # The prompted condition with the one that is rated lowest.
+  of_condition <- function(name) cells$mean[cells$model == name][order(cells$participant[cells$model == name])]
+  signed <- wilcox.test(of_condition("gpt-4-emp"), of_condition("llama2-70b"), paired = TRUE, exact = FALSE)
+  call <- "wilcox.test(paired = TRUE, exact = FALSE)"
+  record("wilcoxon_V_emp_llama", paste0(call, "$statistic"), "stats", signed$statistic)
+  record("wilcoxon_p_emp_llama", paste0(call, "$p.value"), "stats", signed$p.value)
+  prompted <- means$mean[means$model == "gpt-4-emp"]
+  lowest <- means$mean[means$model == "llama2-70b"]
+  sums <- wilcox.test(prompted, lowest, exact = FALSE)
+  record("mannwhitney_W_emp_llama", "wilcox.test(exact = FALSE)$statistic", "stats", sums$statistic)
+  delta <- effectsize::rank_biserial(prompted, lowest)$r_rank_biserial
+  record("cliffs_delta_emp_llama", "effectsize::rank_biserial", "effectsize", delta)
+}
+
+
+# ---- Conversations with a poor turn ---------------------------------------------------------------------------------
+
+with_poor_turns <- function(turns, tasks) {
+  poor <- tapply(turns$overall <= 2, turns$conversation, sum, na.rm = TRUE)
+  tasks$poor_turns <- as.vector(poor[tasks$conversation])
+  tasks
+}
+
+standardized_differences <- function(tasks) {
+  none <- tasks$overall[tasks$poor_turns == 0]
+  kinds <- list(any_vs_none = tasks$poor_turns >= 1, one_vs_none = tasks$poor_turns == 1)
+  for (kind in names(kinds)) {
+    poor <- tasks$overall[kinds[[kind]]]
+    d <- effectsize::cohens_d(none, poor, pooled_sd = TRUE)
+    record(paste0("d_", kind), "effectsize::cohens_d(pooled_sd = TRUE)", "effectsize", d$Cohens_d)
+    record(paste0("d_lo_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_low", "effectsize", d$CI_low)
+    record(paste0("d_hi_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_high", "effectsize", d$CI_high)
+    record(paste0("g_", kind), "effectsize::hedges_g", "effectsize", effectsize::hedges_g(none, poor)$Hedges_g)
+    delta <- effectsize::glass_delta(none, poor)$Glass_delta
+    record(paste0("glass_", kind), "effectsize::glass_delta", "effectsize", delta)
+    record(paste0("n_none_", kind), "length", "base", length(none))
+    record(paste0("n_poor_", kind), "length", "base", length(poor))
+  }
+  groups <- data.frame(overall = tasks$overall, none = ifelse(tasks$poor_turns == 0, 1, 0))
+  by_psych <- psych::cohen.d(groups, "none")$cohen.d
+  record("d_psych_any_vs_none", "psych::cohen.d$effect", "psych", by_psych[2])
+  record("d_psych_lo", "psych::cohen.d$lower", "psych", by_psych[1])
+
+  # Within participants: those who had conversations of both kinds.
+  without <- tapply(tasks$overall[tasks$poor_turns == 0], tasks$participant[tasks$poor_turns == 0], mean)
+  with <- tapply(tasks$overall[tasks$poor_turns > 0], tasks$participant[tasks$poor_turns > 0], mean)
+  both <- intersect(names(without), names(with))
+  without <- without[both]
+  with <- with[both]
+  difference <- without - with
+  record("d_z_participant", "mean(difference) / sd(difference)", "stats", mean(difference) / sd(difference))
+  average <- sqrt((var(without) + var(with)) / 2)
+  record("d_av_participant", "mean(difference) / sqrt((var1 + var2) / 2)", "stats", mean(difference) / average)
+  record("d_participant_n", "length", "base", length(both))
+
+  tasks$poor <- as.numeric(tasks$poor_turns > 0)
+  fit <- lme4::lmer(overall ~ poor + (1 | participant), tasks)
+  variance <- sum(as.data.frame(lme4::VarCorr(fit))$vcov)
+  loss <- lme4::fixef(fit)[["poor"]]
+  call <- "lme4::lmer(overall ~ poor + (1 | participant))"
+  record("d_lmm_total", paste(call, "-b / sqrt(total variance)"), "lme4", -loss / sqrt(variance))
+  record("d_lmm_b", paste(call, "fixef"), "lme4", loss)
+  record("d_lmm_se", paste(call, "sqrt(diag(vcov))"), "lme4", sqrt(vcov(fit)["poor", "poor"]))
+}
+
+
+# ---- Least squares with errors by participant -----------------------------------------------------------------------
+
+clustered_errors <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  fit <- lm(overall ~ model, rated)
+  for (type in c("CR1S", "CR2")) {
+    covariance <- clubSandwich::vcovCR(fit, cluster = rated$participant, type = type)
+    call <- paste0("clubSandwich::vcovCR(type = '", type, "')")
+    errors <- sqrt(diag(as.matrix(covariance)))
+    record_each(paste0("ols_se_", type, "_"), call, "clubSandwich", errors)
+    if (type == "CR2") {
+      freedom <- setNames(clubSandwich::coef_test(fit, covariance)$df_Satt, names(errors))
+      record_each("ols_satt_df_CR2_", "clubSandwich::coef_test$df_Satt", "clubSandwich", freedom)
+    }
+  }
+  record_each("ols_b_", "lm(overall ~ model) coef", "stats", coef(fit))
+  record_each("ols_se_naive_", "lm(overall ~ model) sqrt(diag(vcov))", "stats", sqrt(diag(vcov(fit))))
+}
+
+# One coefficient and its error for each term: errors clustered by participant, as sandwich gives them.
+record_with_clusters <- function(fit, participant, prefix, call, terms) {
+  covariance <- sandwich::vcovCL(fit, cluster = participant, type = "HC1")
+  for (term in terms) {
+    record(paste0(prefix, "_b_", term), call, "stats", coef(fit)[[term]])
+    record(
+      paste0(prefix, "_se_", term), "sandwich::vcovCL(type = 'HC1')", "sandwich", sqrt(covariance[term, term])
+    )
+  }
+}
+
+# Ratings around the first poor turn of a conversation, each conversation with its own level. Event times beyond the
+# two ends are joined with them; the turn before the poor one is the reference.
+event_study <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  poor <- rated[rated$overall <= 2, ]
+  first <- tapply(poor$turn, poor$conversation, min)
+  time <- rated$turn - as.vector(first[rated$conversation])
+  rated$kb <- relevel(factor(pmin(pmax(time, -3), 4)), "-1")
+  rated <- rated[!is.na(time), ]
+  fit <- lm(overall ~ kb + factor(conversation), rated)
+  terms <- paste0("kb", setdiff(levels(rated$kb), "-1"))
+  record_with_clusters(fit, rated$participant, "event", "lm(overall ~ kb + factor(conversation)) coef", terms)
+}
+
+peak_end <- function(turns, tasks) {
+  rated <- turns[!is.na(turns$overall), ]
+  by_conversation <- function(f) as.vector(tapply(rated$overall, rated$conversation, f)[tasks$conversation])
+  tasks$mean <- by_conversation(mean)
+  tasks$trough <- by_conversation(min)
+  tasks$peak <- by_conversation(max)
+  tasks$end <- by_conversation(function(levels) levels[length(levels)])
+  tasks <- tasks[!is.na(tasks$mean), ]
+  fit <- lm(overall ~ mean + trough + peak + end, tasks)
+  call <- "lm(overall ~ mean + trough + peak + end)"
+  record_with_clusters(fit, tasks$participant, "peakend", paste(call, "coef"), names(coef(fit)))
+  record("peakend_r2", paste(call, "r.squared"), "stats", summary(fit)$r.squared)
+}
+
+
+# ---- Characteristics of the participants ----------------------------------------------------------------------------
+
+characteristics <- function(turns, participants) {
+  rated <- turns[!is.na(turns$overall), ]
+  level <- as.vector(tapply(rated$overall, rated$participant, mean)[participants$PID])
+  traits <- paste0("trait", 1:12)
+  rho <- p <- setNames(numeric(length(traits)), traits)
+  for (trait in traits) {
+    found <- suppressWarnings(cor.test(participants[[trait]], level, method = "spearman", exact = FALSE))
+    rho[trait] <- found$estimate
+    p[trait] <- found$p.value
+  }
+  call <- "cor.test(method = 'spearman', exact = FALSE)"
+  record_each("char_rho_", paste0(call, "$estimate"), "stats", rho)
+  record_each("char_p_", paste0(call, "$p.value"), "stats", p)
+  record_each("char_bh_", "p.adjust(method = 'BH')", "stats", p.adjust(p, "BH"))
+  record("char_by_trait1", "p.adjust(method = 'BY')", "stats", p.adjust(p, "BY")[["trait1"]])
+}
+
+
+# ---- All of it ------------------------------------------------------------------------------------------------------
+
+main <- function(folder, target) {
+  tasks <- read_tasks(folder)
+  turns <- read_turns(folder)
+  scores <- read.csv(file.path(folder, "judge_turns.csv"))
+  key <- function(table) paste(table$conversation, table$turn)
+  turns$judge <- scores$judge[match(key(turns), key(scores))]
+  per_turn <- turns[DIMENSIONS]
+  complete <- per_turn[complete.cases(per_turn), ]
+  post <- tasks[DIMENSIONS]
+
+  counts(turns, tasks)
+  internal_consistency(per_turn, "turn_pairwise")
+  internal_consistency(complete, "turn_listwise")
+  internal_consistency(per_turn[DIMENSIONS[1:6]], "turn_6dims_pairwise")
+  internal_consistency(post, "post")
+  one_factor(complete, "turn_listwise")
+  one_factor(post, "post")
+  polychoric_correlations(complete, post)
+  agreement(turns)
+  judge_metrics(turns)
+  intraclass_correlations(turns, post)
+  mixed_models(turns, tasks)
+  generalizability(turns)
+  cumulative_models(turns)
+  rank_tests(turns)
+  standardized_differences(with_poor_turns(turns, tasks))
+  clustered_errors(turns)
+  characteristics(turns, read_participants(folder))
+  event_study(turns)
+  peak_end(turns, tasks)
+
+  write.csv(do.call(rbind, recorded), target, row.names = FALSE, quote = 2)
+}
+
+arguments <- commandArgs(trailingOnly = TRUE)
+if (length(arguments) != 1) {
+  message("One argument is needed: the file to write, as in Rscript tests/reference/reference.R VALUES.csv")
+  quit(status = 2)
+}
+script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+main(dirname(normalizePath(script)), arguments)
