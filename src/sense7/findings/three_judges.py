@@ -49,6 +49,7 @@ from sense7.statistics.estimates import estimate_table
 __all__ = [
     "ACKNOWLEDGEMENT",
     "ALL",
+    "COLUMNS",
     "CORPORA",
     "DIFFERENCES",
     "JUDGES",
@@ -64,12 +65,12 @@ __all__ = [
     "against_the_left_out_expert",
     "agreement_table",
     "agreement_with_experts",
+    "beside_each_other",
     "counts",
     "expert_and_model_kappas",
     "label_evaluation",
     "largest_differences",
     "level_against_experts",
-    "listed",
     "named",
     "published_predictions",
     "published_values",
@@ -126,6 +127,13 @@ _NAMES = {
     EXPERT: "expert left out",
 }
 
+_SHORT = _NAMES | {
+    **{judge: model.partition(" ")[0] for judge, model in JUDGES.items()},
+    "experts": "experts",
+    "llm": "Gemini",
+    EXPERT: "expert",
+}
+
 TITLES = {
     **_NAMES,
     **CORPORA,
@@ -145,6 +153,12 @@ PANELS = {
     ),
 }
 """Panels of the figure of published against computed values, see :func:`agreement_table` for the columns."""
+
+COLUMNS = (
+    "agreement as published and as computed; experts: median of the three, Gemini: Gemini 2.5 Pro; "
+    f"kappa by scale: weights count {STEPS['scale']}"
+)
+"""Caption of the tables of :func:`values_by_corpus`."""
 
 _RHO = "Spearman's rho"
 _RANGE = "share of the scale's range"
@@ -180,7 +194,7 @@ def ratings() -> pd.DataFrame:
 
 
 def counts(judged: pd.DataFrame) -> dict[str, dict]:
-    """Return what was rated and by which models, and whom to credit for it.
+    """Return how much was rated, and by which models.
 
     Parameters
     ----------
@@ -191,7 +205,7 @@ def counts(judged: pd.DataFrame) -> dict[str, dict]:
     -------
     dict
         Key -> estimate, n, unit and method, as ``Recorder.value`` takes them:
-        ``three_judges_conversations``, ``three_judges_questions``, ``three_judges_models``, ``three_judges_credit``.
+        ``three_judges_conversations``, ``three_judges_questions`` and ``three_judges_models``.
 
     Examples
     --------
@@ -219,12 +233,6 @@ def counts(judged: pd.DataFrame) -> dict[str, dict]:
             "n": len(JUDGES),
             "unit": "models",
             "method": f"as named {of}",
-        },
-        "three_judges_credit": {
-            "estimate": ACKNOWLEDGEMENT,
-            "n": len(judged),
-            "unit": "credit",
-            "method": "as released",
         },
     }
 
@@ -393,12 +401,12 @@ def _count(values: pd.DataFrame, method: str) -> dict:
     return {"estimate": int(values["reproduced"].sum()), "n": len(values), "unit": _VALUES, "method": method}
 
 
-def largest_differences(table: pd.DataFrame) -> dict[str, dict]:
+def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
     """Return the largest differences of published and computed values, and of kappas by what a step is.
 
     Parameters
     ----------
-    table : DataFrame
+    agreement : DataFrame
         What :func:`agreement_table` returns.
 
     Returns
@@ -416,15 +424,15 @@ def largest_differences(table: pd.DataFrame) -> dict[str, dict]:
     >>> largest_differences(agreement_table(ratings()))["kumar_kappa_steps_pair"]["estimate"]
     'practical (Perceived Empathy), experts (median) and crowd'
     """
-    difference = table["kappa_scale"] - table["kappa"]
-    row = table.loc[difference.abs().idxmax()]
-    equal = np.rint(100 * table["kappa_scale"]) == np.rint(100 * table["kappa_published"])
-    words = f"{_question(row['question'])} ({CORPORA[row['corpus']]}), {_pair(row)}"
-    method = f"kappa by {STEPS['scale']} minus kappa by {STEPS['occurring']}, the largest of {len(table):,} in size"
-    apart = np.abs([table[f"{measure}_published"] - table[measure] for measure in MEASURES])
+    difference = agreement["kappa_scale"] - agreement["kappa"]
+    row = agreement.loc[difference.abs().idxmax()]
+    equal = np.rint(100 * agreement["kappa_scale"]) == np.rint(100 * agreement["kappa_published"])
+    words = f"{_question(row['question'])} ({CORPORA[row['corpus']]}), {_pair(row, _NAMES)}"
+    method = f"kappa by {STEPS['scale']} minus kappa by {STEPS['occurring']}, the largest of {len(agreement):,} in size"
+    apart = np.abs([agreement[f"{measure}_published"] - agreement[measure] for measure in MEASURES])
     return {
         "kumar_largest_difference": {
-            "estimate": f"{apart.max():.4f}",
+            "estimate": f"{apart.max():.5f}",
             "n": apart.size,
             "unit": "Spearman's rho or weighted kappa",
             "method": "largest absolute difference of a published and a computed value, before rounding",
@@ -443,26 +451,26 @@ def largest_differences(table: pd.DataFrame) -> dict[str, dict]:
         },
         "kumar_kappa_steps_equal": {
             "estimate": int(equal.sum()),
-            "n": len(table),
+            "n": len(agreement),
             "unit": _VALUES,
             "method": f"quadratic weights by {STEPS['scale']}, equal to two decimals",
         },
     }
 
 
-def values_by_corpus(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def values_by_corpus(agreement: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return every published and computed agreement as texts, one table for each corpus.
 
     Parameters
     ----------
-    table : DataFrame
+    agreement : DataFrame
         What :func:`agreement_table` returns.
 
     Returns
     -------
     dict
         Name of the corpus -> one row per question and pair of raters: published values to two decimals, computed
-        ones to four.
+        ones to five.
 
     Examples
     --------
@@ -475,16 +483,16 @@ def values_by_corpus(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "spearman": "Spearman, computed",
         "kappa_published": "kappa, published",
         "kappa": "kappa, computed",
-        "kappa_scale": f"kappa by {STEPS['scale']}",
+        "kappa_scale": "kappa by scale",
     }
     shown = {}
     for corpus, name in CORPORA.items():
-        rows = table[table["corpus"] == corpus].sort_values("question", kind="stable")
+        rows = agreement[agreement["corpus"] == corpus].sort_values("question", kind="stable")
         texts = {
-            words: [f"{value:z.{2 if column.endswith('published') else 4}f}" for value in rows[column]]
+            words: [f"{value:z.{2 if column.endswith('published') else 5}f}" for value in rows[column]]
             for column, words in columns.items()
         }
-        index = [f"{_question(row['question'])}: {_pair(row)}" for _, row in rows.iterrows()]
+        index = [f"{_question(row['question'])}: {_pair(row, _SHORT)}" for _, row in rows.iterrows()]
         shown[name] = pd.DataFrame(texts, index=pd.Index(index, name="question and raters"))
     return shown
 
@@ -493,8 +501,8 @@ def _question(question: str) -> str:
     return "cared for" if question == "caredfor" else question.replace("_", " ")
 
 
-def _pair(row: Mapping) -> str:
-    return f"{_NAMES[row['first']]} and {_NAMES[row['second']]}"
+def _pair(row: Mapping, names: Mapping[str, str]) -> str:
+    return f"{names[row['first']]} and {names[row['second']]}"
 
 
 # Intervals ---------------------------------------------------------------------------------------
@@ -672,7 +680,7 @@ _Statistic = Callable[[pd.DataFrame, str, np.ndarray], np.ndarray]
 
 def _by_question(
     judged: pd.DataFrame,
-    bootstrap: CorpusBootstrap,
+    resampling: CorpusBootstrap,
     raters: Iterable[str],
     statistic: _Statistic,
     unit: str,
@@ -682,13 +690,13 @@ def _by_question(
     raters = list(raters)
     estimates, resamples = {}, []
     for (corpus, question), group in judged.groupby(["corpus", "question"], sort=False):
-        resampling = bootstrap.corpora[corpus]
-        weights = resampling.weights()[:, resampling.codes(group["conversation"])]
+        own = resampling.corpora[corpus]
+        weights = own.weights()[:, own.codes(group["conversation"])]
         estimates[corpus, question] = [statistic(group, rater, _once(group))[0] for rater in raters]
         resamples.append(np.stack([statistic(group, rater, weights) for rater in raters], axis=-1))
     frame = pd.DataFrame.from_dict(estimates, orient="index", columns=raters)
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["corpus", "question"])
-    return ByQuestion(frame, np.stack(resamples, axis=1), bootstrap, unit, method)
+    return ByQuestion(frame, np.stack(resamples, axis=1), resampling, unit, method)
 
 
 def _once(values) -> np.ndarray:
@@ -711,7 +719,7 @@ def _range(group: pd.DataFrame) -> pd.Series:
 # What the authors summarise -----------------------------------------------------------------------
 
 
-def expert_and_model_kappas(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+def expert_and_model_kappas(judged: pd.DataFrame, resampling: CorpusBootstrap) -> pd.DataFrame:
     """Return the median kappa of two experts, and of the experts' median with the model.
 
     Kappa is the authors': quadratic weights between the values that occur, in every resample between those that occur
@@ -722,7 +730,7 @@ def expert_and_model_kappas(judged: pd.DataFrame, bootstrap: CorpusBootstrap) ->
     ----------
     judged : DataFrame
         What :func:`ratings` returns.
-    bootstrap : CorpusBootstrap
+    resampling : CorpusBootstrap
         Resamples of conversations.
 
     Returns
@@ -741,13 +749,13 @@ def expert_and_model_kappas(judged: pd.DataFrame, bootstrap: CorpusBootstrap) ->
         first, second = (group[rater].to_numpy() for rater in names[pair])
         return quadratic_kappa(first, second, weights, steps="occurring")
 
-    found = _by_question(judged, bootstrap, names, kappa, "weighted kappa", "kappa")
+    found = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
     rows = {}
     for key, group in pairs.items():
         columns = [list(names).index(f"{a} {b}") for a, b in group]
         values = found.estimates.to_numpy()[:, columns]
         resamples = found.resamples[..., columns].reshape(len(found.resamples), -1)
-        rows[key] = bootstrap.row(
+        rows[key] = resampling.row(
             np.median(values),
             np.median(resamples, axis=1),
             judged["conversation"],
@@ -760,14 +768,14 @@ def expert_and_model_kappas(judged: pd.DataFrame, bootstrap: CorpusBootstrap) ->
 # Judges and experts ---------------------------------------------------------------------------------
 
 
-def agreement_with_experts(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> ByQuestion:
+def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
     """Return Spearman's correlation of each judge, and of the crowd, with the experts' median on every question.
 
     Parameters
     ----------
     judged : DataFrame
         What :func:`ratings` returns.
-    bootstrap : CorpusBootstrap
+    resampling : CorpusBootstrap
         Resamples of conversations.
 
     Returns
@@ -784,10 +792,10 @@ def agreement_with_experts(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> 
     def rho(group: pd.DataFrame, rater: str, weights: np.ndarray) -> np.ndarray:
         return _spearman(group[rater], group["experts"], weights)
 
-    return _by_question(judged, bootstrap, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
+    return _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
 
 
-def level_against_experts(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> ByQuestion:
+def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
     r"""Return how much higher each judge, and the crowd, rates than the experts, as a share of the scale's range.
 
     .. math:: \frac{1}{C} \sum_c \frac{s_{cj} - \bar e_c}{h - l}
@@ -799,7 +807,7 @@ def level_against_experts(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> B
     ----------
     judged : DataFrame
         What :func:`ratings` returns.
-    bootstrap : CorpusBootstrap
+    resampling : CorpusBootstrap
         Resamples of conversations.
 
     Returns
@@ -811,11 +819,11 @@ def level_against_experts(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> B
     def level(group: pd.DataFrame, rater: str, weights: np.ndarray) -> np.ndarray:
         return _mean((group[rater] - group[list(EXPERTS)].mean(axis=1)) / _range(group), weights)
 
-    return _by_question(judged, bootstrap, RATERS, level, _RANGE, "mean rating minus that of three experts")
+    return _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
 
 
 def against_the_left_out_expert(
-    judged: pd.DataFrame, bootstrap: CorpusBootstrap, measure: str = "spearman"
+    judged: pd.DataFrame, resampling: CorpusBootstrap, measure: str = "spearman"
 ) -> ByQuestion:
     r"""Return how near experts and judges come to the same targets: the mean of two experts.
 
@@ -833,7 +841,7 @@ def against_the_left_out_expert(
     ----------
     judged : DataFrame
         What :func:`ratings` returns.
-    bootstrap : CorpusBootstrap
+    resampling : CorpusBootstrap
         Resamples of conversations.
     measure : {"spearman", "error"}
         Which statistic.
@@ -866,7 +874,7 @@ def against_the_left_out_expert(
     kind = _RHO if measure == "spearman" else "mean absolute error"
     method = f"{kind} with the mean of two experts, the third left out, averaged over the three"
     unit = _RHO if measure == "spearman" else _RANGE
-    return _by_question(judged, bootstrap, (EXPERT, *RATERS), near, unit, method)
+    return _by_question(judged, resampling, (EXPERT, *RATERS), near, unit, method)
 
 
 def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
@@ -883,7 +891,7 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
     dict
         Key (``three_judges_standing_gpt`` and so on) -> estimate (the words), n, unit and method, as
         ``Recorder.value`` takes them. ``lower`` or ``higher`` if the interval of the difference
-        lies below or above zero.
+        lies below or above zero; without an interval there is no verdict.
 
     Examples
     --------
@@ -900,7 +908,9 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
     for judge, key in keys.items():
         row = differences[f"{judge}_minus_{EXPERT}"].loc[ALL]
         words = "not distinguished from the expert"
-        if row["high"] < 0:
+        if np.isnan(row["low"]):
+            words = "no verdict without an interval"
+        elif row["high"] < 0:
             words = "lower than the expert"
         elif row["low"] > 0:
             words = "higher than the expert"
@@ -957,14 +967,14 @@ def _scores(judged: pd.DataFrame) -> pd.DataFrame:
     return chosen.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
 
 
-def label_evaluation(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[str, pd.DataFrame]:
     """Return the metrics of the SENSE-7 authors' evaluation of each judge against every expert's score of Lend an Ear.
 
     Parameters
     ----------
     judged : DataFrame
         What :func:`ratings` returns.
-    bootstrap : CorpusBootstrap
+    resampling : CorpusBootstrap
         Resamples of conversations; a conversation is taken with its three rows.
 
     Returns
@@ -983,7 +993,7 @@ def label_evaluation(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[s
     tables = {}
     for judge in JUDGES:
         score = np.repeat(scores[judge].to_numpy(), len(EXPERTS))
-        table = label_metrics(truth, score, conversations, bootstrap.corpora[_LEND_AN_EAR]).loc[list(METRIC_NAMES)]
+        table = label_metrics(truth, score, conversations, resampling.corpora[_LEND_AN_EAR]).loc[list(METRIC_NAMES)]
         tables[judge] = table.replace({"unit": {SHARE: "share of experts' scores"}})
     return tables
 
@@ -1011,18 +1021,45 @@ def _title(row: str) -> str:
     return f"{CORPORA[corpus]}: {_question(row.removeprefix(f'{corpus}_'))}" if corpus else row
 
 
-def listed(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return tables below each other; each row is named by its table and itself.
+def beside_each_other(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of estimates with the same rows as one table of texts, a column for each and n in the last.
+
+    Parameters
+    ----------
+    tables : mapping
+        Rater, or ``FIRST_minus_SECOND`` -> table of estimates, as :meth:`ByQuestion.by_corpus` gives them.
+
+    Returns
+    -------
+    DataFrame
+        Estimate with its interval in brackets; an estimate without an interval stands alone, a missing one as "-".
 
     Examples
     --------
-    >>> listed({"gpt": pd.DataFrame({"n": [50]}, index=["epitome"])}).index.tolist()
-    ['GPT-4o: EPITOME']
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "n": 50, "unit": "Spearman's rho"}
+    >>> beside_each_other({"gpt_minus_expert": pd.DataFrame(row, index=["epitome"])}).loc["EPITOME"].to_dict()
+    {'GPT-4o minus expert': '-0.100 [-0.200, 0.050]', 'n': '50'}
     """
-    parts = [
-        named(table).rename(index=lambda row, name=name: f"{_title(name)}: {row}") for name, table in tables.items()
-    ]
-    return pd.concat(parts).rename_axis(index=None)
+    columns = {}
+    for name, table in tables.items():
+        words = " minus ".join(_SHORT[part] for part in name.split("_minus_"))
+        columns[words] = [_in_brackets(row) for _, row in table.iterrows()]
+    last = next(iter(tables.values()))
+    columns["n"] = [f"{n:,}" for n in last["n"]]
+    return pd.DataFrame(columns, index=named(last).index)
+
+
+def _in_brackets(row: Mapping) -> str:
+    if not np.isfinite(row["estimate"]):
+        return "-"
+    estimate, low, high = (_shown(row[part], row["unit"]) for part in ("estimate", "low", "high"))
+    return f"{estimate} [{low}, {high}]" if np.isfinite(row["low"]) else estimate
+
+
+def _shown(number: float, unit: str) -> str:
+    if unit.startswith("share"):
+        return f"{100 * number:z.1f}%"
+    return f"{number:z.2f}" if unit.startswith("level") else f"{number:z.3f}"
 
 
 check_arguments(globals())
