@@ -16,7 +16,6 @@ import sense7.judge
 import sense7.statistics
 from sense7.arguments import HINTS
 from sense7.judge.ceiling import ContentShares
-from sense7.judge.published import Panel
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.study import Study
 
@@ -45,7 +44,6 @@ OF_BOTH = [name for name in OF_STUDIES if name in OF_BOOTSTRAPS]
 FURTHER = {
     "by": "topic",
     "folder": "predictions",
-    "found": object.__new__(Panel),
     "headline": "alpha",
     "judge": "",
     "judges": {},

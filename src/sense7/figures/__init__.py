@@ -1,5 +1,6 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
+from sense7.figures.agreement import intervals_by_group, published_against_computed
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.charts import (
     counts_by_group,
@@ -30,9 +31,11 @@ __all__ = [
     "heat_map",
     "histogram",
     "intervals",
+    "intervals_by_group",
     "level_distribution",
     "lines_by_turn",
     "metric_panels",
+    "published_against_computed",
     "scree",
     "specification_curve",
     "topic_stability",
