@@ -33,7 +33,7 @@ def grouped_intervals(
 ) -> Figure | Sentence:
     """Estimates with their intervals in groups: one heading, colour and mark per group, numbers beside the rows.
 
-    A row's name stands above its interval, so that long names cost no width, and its numbers at the right.
+    A row's name stands above its interval, so that long names cost no width, and its numbers beside it.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def grouped_intervals(
 
 
 def _row(axes, place: float, title: str, numbers: pd.Series, colour: str, mark: str, limits: tuple) -> None:
-    """Name above, interval below, numbers at the right."""
-    left, right = limits
+    """Name above, interval below, numbers beside it."""
+    left = limits[0]
     estimate, low, high = (float(numbers[column]) for column in ("estimate", "low", "high"))
     axes.text(left, place - 0.2, title, va="center", size=10)
     if not np.isfinite(estimate):
@@ -103,7 +103,7 @@ def _row(axes, place: float, title: str, numbers: pd.Series, colour: str, mark: 
         text += f" [{low:z.2f}, {high:z.2f}]"
         axes.plot([low, high], [place + 0.2] * 2, color=colour, linewidth=2.2, solid_capstyle="butt")
     axes.plot([estimate], [place + 0.2], mark, color=colour, markersize=7)
-    axes.text(right, place - 0.2, text, va="center", ha="right", size=10)
+    axes.text(1.02, place + 0.2, text, transform=axes.get_yaxis_transform(), va="center", size=10)
 
 
 def score_pairs(

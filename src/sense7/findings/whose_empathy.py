@@ -589,8 +589,8 @@ def by_question(resampled: Resampled) -> dict[str, pd.DataFrame]:
 def other_definitions(resampled: Resampled) -> pd.DataFrame:
     r"""The main difference under other defensible definitions, each departing in one choice.
 
-    The label of the answer (AI or human), which the person was shown and observers were not, is held constant by the
-    partial rank correlation
+    The label of the answer (AI or human), which the person was shown and which is not part of the text, is held
+    constant by the partial rank correlation
     :math:`(\rho_{xy} - \rho_{xz} \rho_{yz}) / \sqrt{(1 - \rho_{xz}^2)(1 - \rho_{yz}^2)}`, z the label.
 
     Parameters
