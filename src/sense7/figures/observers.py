@@ -19,7 +19,7 @@ from sense7.tables import Sentence
 
 __all__ = ["grouped_intervals", "score_pairs"]
 
-_WIDTH = 5.2
+_WIDTH = 4.7
 _MARKS = "os^D"
 
 
@@ -95,7 +95,7 @@ def _row(axes, place: float, title: str, numbers: pd.Series, colour: str, mark: 
     estimate, low, high = (float(numbers[column]) for column in ("estimate", "low", "high"))
     axes.text(left, place - 0.2, title, va="center", size=10)
     if left < 0 < right:  # not through the names
-        axes.plot([0, 0], [place, place + 0.4], color=STYLE["axes.edgecolor"], linewidth=1)
+        axes.plot([0, 0], [place + 0.05, place + 0.35], color=STYLE["axes.edgecolor"], linewidth=1)
     if not np.isfinite(estimate):
         axes.text(left, place + 0.2, "not available", va="center", style="italic", size=10)
         return

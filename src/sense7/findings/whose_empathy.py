@@ -111,7 +111,7 @@ TITLES = {
     "whose_models_with_person": "The three models' mean with the person",
     "whose_gemini_with_person_adjusted": "Gemini 2.5 Pro with the person, as the best of five observers",
     "whose_difference": "Experts: with each other, minus with the person",
-    "whose_difference_same_target": "Experts: one with the other two, minus the person with the same two",
+    "whose_difference_same_target": "Experts: the person in the place of one expert",
     "whose_models_difference": "Models: with each other, minus the best of them with the person",
     "whose_claude_difference": "Claude 3.7 Sonnet: with the experts, minus with the person",
     "whose_gemini_difference": "Gemini 2.5 Pro: with the experts, minus with the person",
@@ -160,11 +160,11 @@ STATEMENTS = {
 """Key -> the statement that holds if its whole interval lies on one side of zero."""
 
 DEFINITIONS = {
-    "whose_difference_single_experts": "Single experts: two with each other, minus one with the person",
-    "whose_difference_median": "The experts' median with the person, instead of their mean",
+    "whose_difference_single_experts": "Single experts instead of means of experts",
+    "whose_difference_median": "The experts' median instead of their mean",
     "whose_difference_pearson": "Pearson correlations instead of Spearman",
     "whose_difference_label": "The label of the answer (AI or human) held constant",
-    "whose_difference_below_highest": "Without people who gave the highest rating six times",
+    "whose_difference_below_highest": "Without people who gave only highest ratings",
 }
 """Key of the difference -> in what it departs from the main definition."""
 
@@ -935,7 +935,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
     Returns
     -------
     dict of str to dict
-        ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (counts of conversations),
+        ``whose_models`` (names), ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (counts of conversations),
         ``whose_verdict`` (in words, of the main difference), ``whose_questions_settled`` (questions whose difference
         has an interval above zero), ``whose_definitions_settled`` (the same of other definitions),
         ``whose_verdict_spread`` (in words, of the difference at a wider spread), ``whose_highest_everywhere`` (people
@@ -963,7 +963,9 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
         return {"estimate": verdict(row["low"], row["high"]), "n": int(row["n"]), "unit": "verdict", "method": method}
 
     above = "interval above zero"
+    names = {"estimate": ", ".join(JUDGES.values()), "n": len(JUDGES), "unit": "models", "method": "as published"}
     return {
+        "whose_models": names,
         "whose_people": counted(n, n, "people", "conversations with ratings by the person who was answered"),
         "whose_answers_by_people": counted(
             (people.response == "human").sum(), n, "conversations", "answered by a person"
