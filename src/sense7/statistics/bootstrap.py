@@ -565,10 +565,9 @@ class ConversationBootstrap(ParticipantBootstrap):
 
     may_be_empty = True
 
-    @property
-    def description(self) -> str:
-        """Kind of interval, in words."""
-        return super().description.replace("participants", "conversations")
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words; see :meth:`ParticipantBootstrap.describe`."""
+        return super().describe(scale).replace("participant", "conversation")
 
     @staticmethod
     def too_few(participants: pd.Series) -> str:
