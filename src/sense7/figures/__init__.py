@@ -9,6 +9,7 @@ from sense7.figures.charts import (
     intervals,
     level_distribution,
 )
+from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.recovery import event_time
@@ -26,6 +27,7 @@ __all__ = [
     "distinctive_terms",
     "distributions",
     "event_time",
+    "forest",
     "growth_curves",
     "heat_map",
     "histogram",

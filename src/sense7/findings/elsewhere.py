@@ -814,13 +814,13 @@ def rules() -> pd.DataFrame:
     return pd.DataFrame.from_dict(shown, orient="index", columns=["verdict", "why this line"]).rename_axis("finding")
 
 
-def published(claims: tuple[str, ...] = tuple(finding.claim for finding in FINDINGS)) -> dict[str, dict]:
+def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     """Published words and grade of claims about SENSE-7.
 
     Parameters
     ----------
     claims : tuple of str
-        Ids in ``data/claims.yml``.
+        Ids in ``data/claims.yml``; those of ``FINDINGS`` if none is given.
 
     Returns
     -------
@@ -837,6 +837,7 @@ def published(claims: tuple[str, ...] = tuple(finding.claim for finding in FINDI
     >>> published(("finding_individualized",))["finding_individualized"]["grade"]
     'A'
     """
+    claims = claims or tuple(finding.claim for finding in FINDINGS)
     path = data_file("claims.yml")
     with reading(path) as stream:
         entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
@@ -978,8 +979,8 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     return estimate_table(rows, "verdict")
 
 
-def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Rule]]:
-    """Values of the matrix by finding, with the rule that judges them, for a figure.
+def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
+    """Values of the matrix by finding, with the lines that judge them, for a figure.
 
     Parameters
     ----------
@@ -989,20 +990,24 @@ def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Ru
     Returns
     -------
     dict
-        Title -> table of estimates with a row for each data set, and the rule. A finding whose values have several
-        units gives one entry for each unit, as those cannot share an axis.
+        Title -> table of estimates with a row for each data set, and the lines: that of the claim, and that of its
+        contrary where it is another one. A finding whose values have several units gives one entry for each unit, as
+        those cannot share an axis.
     """
     panels = {}
     for finding in FINDINGS:
         own = table[(table["finding"] == finding.name) & (table["key"] != "")]
-        for unit, some in own.groupby("unit", sort=False):
+        groups = list(own.groupby("unit", sort=False))
+        for unit, some in groups:
             rows = {
                 DATA_SETS[row["data_set"]]: estimate_row(
                     row["estimate"], row["low"], row["high"], n=row["n"], unit=unit, method=row["method"]
                 )
                 for _, row in some.iterrows()
             }
-            panels[f"{finding.title} ({unit})"] = estimate_table(rows, "data set"), finding.rule
+            title = finding.title + (f": {', '.join(rows)}" if len(groups) > 1 else "")
+            lines = (finding.rule.line, *{finding.rule.contrary} - {finding.rule.line, None})
+            panels[title] = estimate_table(rows, "data set"), lines
     return panels
 
 
