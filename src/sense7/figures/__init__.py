@@ -12,6 +12,7 @@ from sense7.figures.charts import (
 from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
+from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.recovery import event_time
 from sense7.figures.robustness import specification_curve
 from sense7.figures.structure import heat_map, scree
@@ -28,6 +29,7 @@ __all__ = [
     "distributions",
     "event_time",
     "forest",
+    "grouped_intervals",
     "growth_curves",
     "heat_map",
     "histogram",
@@ -35,6 +37,7 @@ __all__ = [
     "level_distribution",
     "lines_by_turn",
     "metric_panels",
+    "score_pairs",
     "scree",
     "specification_curve",
     "topic_stability",

@@ -105,6 +105,8 @@ class Figure:
         n, and what the intervals are.
     data : DataFrame
         What is drawn.
+    fluid : bool
+        Whether it is drawn narrow enough to be read on a phone: it is then as wide as the text, and never scrolls.
     """
 
     drawing: MatplotlibFigure
@@ -112,6 +114,7 @@ class Figure:
     alt: str
     caption: str
     data: pd.DataFrame = field(repr=False)
+    fluid: bool = False
 
     def _saved(self, **options) -> bytes:
         """The drawing as a file; made wider where long names leave no room to draw."""
@@ -144,8 +147,9 @@ class Figure:
     def html(self) -> str:
         """Figure, caption and link to the data as one HTML element."""
         table = base64.b64encode(csv_text(self.data).encode()).decode()
+        kind = "sense7-figure sense7-fluid" if self.fluid else "sense7-figure"
         return (
-            '<figure class="sense7-figure" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
+            f'<figure class="{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
             f'{self.svg()}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
             f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
             "Data (CSV)</a></figcaption></figure>"

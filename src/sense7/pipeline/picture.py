@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 __all__ = ["find_picture", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_FIGURE = re.compile(r'<figure class="sense7-figure".*?</figure>', re.DOTALL)
+_FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
 
 
 def find_picture(node: dict, name: str) -> str | None:

@@ -567,13 +567,7 @@ class ConversationBootstrap(ParticipantBootstrap):
     may_be_empty = True
 
     def describe(self, scale: Scale | None = None) -> str:
-        """Kind of interval, in words.
-
-        Examples
-        --------
-        >>> ConversationBootstrap(["C1", "C2"]).describe(OWN_SCALE)
-        '95% t interval, standard error by leaving out each conversation in turn'
-        """
+        """Kind of interval, in words; see :meth:`ParticipantBootstrap.describe`."""
         return super().describe(scale).replace("participant", "conversation")
 
     @staticmethod
