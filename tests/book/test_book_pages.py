@@ -163,13 +163,22 @@ def test_the_banner_is_on_every_page(edition):
             assert part in text, file
 
 
+OPENINGS = {
+    "Before you read": ["You learn", "It needs", "It takes"],
+    "The finding": ["Claim", "These data", "Verdict"],
+}
+"""Title of the box that a page begins with -> the beginnings of its points."""
+
+
 def test_every_finding_opens_the_same_way(edition):
     for name in edition.notebooks:
         heading = edition.page(name).find("article").find("h1")
         first = heading.find_next_sibling()
         assert "admonition" in first.get("class", []), name
-        assert first.find(class_="admonition-title").get_text() == "Before you read"
-        assert [tag.get_text() for tag in first.select("li strong")] == ["You learn", "It needs", "It takes"], name
+        opening = OPENINGS[first.find(class_="admonition-title").get_text()]
+        assert [
+            tag.get_text() for tag in first.select("li > p > strong:first-child, li > strong:first-child")
+        ] == opening
 
 
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):

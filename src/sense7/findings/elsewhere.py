@@ -22,12 +22,13 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reading
+from sense7.findings.whose_empathy import Resampled, panel
 from sense7.sources import released
 from sense7.sources.places import data_file
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
 from sense7.statistics.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
-from sense7.statistics.characteristics import relations, spearman_in_draws
+from sense7.statistics.characteristics import relations
 from sense7.statistics.comparison import condition_means, conversation_ratings
 from sense7.statistics.context import context_shares
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -44,6 +45,7 @@ __all__ = [
     "DATA_SETS",
     "FINDINGS",
     "JUDGE_KEYS",
+    "KEYS",
     "LIKING_KEYS",
     "NOT_ASKED",
     "NOT_SEEN",
@@ -51,6 +53,7 @@ __all__ = [
     "OPPOSITE",
     "PERSON_KEYS",
     "QUESTIONNAIRE_KEYS",
+    "SECTIONS",
     "SEEN",
     "STATEMENTS",
     "TALLY_KEYS",
@@ -64,7 +67,7 @@ __all__ = [
     "bots",
     "ieval",
     "ieval_consistency",
-    "judge_and_person",
+    "judge_difference",
     "liking",
     "lines_and_intervals",
     "matrix",
@@ -73,9 +76,11 @@ __all__ = [
     "published",
     "questionnaire",
     "rules",
+    "tables",
     "tally",
     "valence",
     "valence_by_bot",
+    "values_of",
     "verdict",
     "why_not_asked",
 ]
@@ -160,19 +165,14 @@ QUESTIONNAIRE_KEYS = {
 """Keys of :func:`questionnaire`."""
 
 CORPUS_ALPHA_KEYS = {
-    "Perceived Empathy, the person": "elsewhere_alpha_perceived_empathy",
-    "Perceived Empathy, experts": "elsewhere_alpha_perceived_empathy_experts",
-    "EPITOME, experts": "elsewhere_alpha_epitome",
-    "Lend an Ear, experts": "elsewhere_alpha_lend_an_ear",
+    "Perceived Empathy, six feelings": "elsewhere_alpha_perceived_empathy",
+    "EPITOME, three mechanisms": "elsewhere_alpha_epitome",
+    "Lend an Ear, six behaviors": "elsewhere_alpha_lend_an_ear",
 }
 """Keys of :func:`alpha_of_corpora`."""
 
-JUDGE_KEYS = {
-    "an expert with the mean of the other two": "elsewhere_observers_agree",
-    "the judge with the person": "elsewhere_judge_with_person",
-    "difference": "elsewhere_judge_difference",
-}
-"""Keys of :func:`judge_and_person`."""
+JUDGE_KEYS = {"observers with each other, minus the model with the person": "elsewhere_judge_difference"}
+"""Keys of :func:`judge_difference`."""
 
 TALLY_KEYS = {
     SEEN: "elsewhere_count_seen",
@@ -477,28 +477,22 @@ def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
 # The corpora of Kumar and others
 
 
-def _conversations(corpus: str, draws: int, seed: int, confidence: float) -> tuple[pd.DataFrame, ConversationBootstrap]:
-    table = released.judged_conversations()
-    table = table[table["corpus"] == corpus]
-    return table, ConversationBootstrap(pd.unique(table["conversation"]), draws, seed, confidence)
-
-
 def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
-    """Cronbach's alpha of the questions asked of one conversation, by the person where asked, else by experts.
+    """Cronbach's alpha of the questions that experts answered about one conversation.
 
     Parameters
     ----------
     draws, seed, confidence
-        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`: conversations are resampled, each with all
-        that its raters said of it.
+        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`: whole conversations, each with its three
+        experts, are left out in turn.
 
     Returns
     -------
     DataFrame
-        A row for each of ``CORPUS_ALPHA_KEYS``: estimate (at most 1), low, high, n (ratings by the person: 50; by
-        experts: 150, three for each conversation), unit, method, reason. In Lend an Ear the questions ``REVERSED``
-        are turned round, lowest plus highest minus the rating. EmpatheticDialogues is left out: one of its three
-        questions is about empathy, the others about fluency and relevance.
+        A row for each of ``CORPUS_ALPHA_KEYS``: estimate (at most 1), low, high, n (150 = three experts for each of 50
+        conversations), unit, method, reason. In Lend an Ear the questions ``REVERSED`` are turned round: lowest plus
+        highest minus the rating. EmpatheticDialogues is left out: one of its three questions is about empathy, the
+        others about fluency and relevance.
 
     Notes
     -----
@@ -507,32 +501,32 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Examples
     --------
     >>> alpha_of_corpora(draws=200, seed=1)["estimate"].round(3).to_list()
-    [0.959, 0.958, 0.355, 0.64]
+    [0.958, 0.355, 0.64]
     """
+    table = released.judged_conversations()
     rows = {}
     for name in CORPUS_ALPHA_KEYS:
-        title, _, rater = name.partition(", ")
-        corpus = next(key for key, words in CORPORA.items() if words == title)
-        table, bootstrap = _conversations(corpus, draws, seed, confidence)
-        raters = [PERSON] if rater == "the person" else list(EXPERTS)
+        corpus = next(key for key, words in CORPORA.items() if words == name.partition(", ")[0])
+        own = table[table["corpus"] == corpus]
         if corpus == "perceived_empathy":
-            table = table[table["question"].isin(FEELINGS)]
-        index = ["conversation", "question"]
+            own = own[own["question"].isin(FEELINGS)]
+        bootstrap = ConversationBootstrap(pd.unique(own["conversation"]), draws, seed, confidence)
         frames = []
-        for one in raters:
-            turned_round = table["lowest"] + table["highest"] - table[one]
-            levels = table.assign(level=table[one].where(~table["question"].isin(REVERSED), turned_round))
-            frames.append(levels.set_index(index)["level"].unstack())  # noqa: PD010 -- each pair occurs once
+        for expert in EXPERTS:
+            turned = own["lowest"] + own["highest"] - own[expert]
+            levels = own.assign(level=own[expert].where(~own["question"].isin(REVERSED), turned))
+            frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
         row = alpha_row(pd.concat(frames), bootstrap)
-        rows[name] = row | {"method": f"rated by {rater}; {row['method']}"}
-    return estimate_table(rows, "rated by")
+        rows[name] = row | {"method": f"rated by three experts; {row['method']}"}
+    return estimate_table(rows, "questions")
 
 
-def judge_and_person(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
     r"""How far a language model's agreement with the person falls short of the agreement among observers.
 
-    With each rating of a text the mean over the six feelings, p the person's, :math:`e_1, e_2, e_3` the experts' and
-    g the model's (Gemini 2.5 Pro, which its authors call the LLM), and :math:`\rho` Spearman's correlation over texts:
+    A rater's score of a text is the mean over the six feelings: p is the person's, :math:`e_1, e_2, e_3` the experts'
+    and g the model's (Gemini 2.5 Pro, which the ratings' authors call the LLM). With :math:`\rho` Spearman's
+    correlation over texts:
 
     .. math:: \frac13 \sum_k \rho\Bigl(e_k, \tfrac12 \sum_{l \ne k} e_l\Bigr) - \rho(g, p)
 
@@ -544,38 +538,102 @@ def judge_and_person(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Returns
     -------
     DataFrame
-        A row for each of ``JUDGE_KEYS``: estimate (-1 .. 1; the difference -2 .. 2), low, high, n (texts), unit,
-        method, reason.
+        A row for each of ``JUDGE_KEYS``: estimate (-2 .. 2), low, high, n (texts), unit, method, reason.
+
+    See Also
+    --------
+    sense7.findings.whose_empathy : the two correlations, and many more of these ratings.
 
     Examples
     --------
-    >>> judge_and_person(draws=200, seed=1)["estimate"].round(3).to_list()
-    [0.738, 0.32, 0.418]
+    >>> judge_difference(draws=200, seed=1)["estimate"].round(3).to_list()
+    [0.419]
     """
-    table, bootstrap = _conversations("perceived_empathy", draws, seed, confidence)
-    asked = table[table["question"].isin(FEELINGS)]
-    means = asked.groupby("conversation")[[*EXPERTS, JUDGE, PERSON]].mean().loc[bootstrap.names]
-    others = {one: means[[other for other in EXPERTS if other != one]].mean(axis=1) for one in EXPERTS}
+    people = panel()
+    resampled = Resampled(people, people.resampling(draws, seed, confidence))
+    observers = np.mean([resampled.spearman(one, f"without_{one}") for one in EXPERTS], axis=0)
+    row = resampled.row(
+        observers - resampled.spearman(JUDGE, PERSON),
+        "difference of Spearman's rho",
+        "an expert with the mean of the other two (mean over three), minus the model with the person; means of six "
+        "feelings",
+    )
+    return estimate_table(dict.fromkeys(JUDGE_KEYS, row), "agreement")
 
-    def agreement(weights: np.ndarray) -> np.ndarray:
-        pairs = [(means[one], others[one]) for one in EXPERTS] + [(means[JUDGE], means[PERSON])]
-        rho = [spearman_in_draws(x.to_numpy(), y.to_numpy(), weights) for x, y in pairs]
-        observers = np.mean(rho[:3], axis=0)
-        return np.column_stack([observers, rho[3], observers - rho[3]])
 
-    estimates = agreement(np.ones((1, len(means))))[0]
-    resampled = bootstrap.in_every_draw(agreement)
-    methods = {
-        "an expert with the mean of the other two": "Spearman correlation, mean over the three experts",
-        "the judge with the person": "Spearman correlation of the model's and the person's ratings",
-        "difference": "agreement of observers minus that of the model with the person",
+KEYS = {
+    "consistency": CONSISTENCY_KEYS,
+    "person": PERSON_KEYS,
+    "bots": BOT_KEYS,
+    "valence": VALENCE_KEYS,
+    "liking": LIKING_KEYS,
+    "questionnaire": QUESTIONNAIRE_KEYS,
+    "corpora": CORPUS_ALPHA_KEYS,
+    "judge": JUDGE_KEYS,
+}
+"""Table of :func:`tables` -> keys of its rows."""
+
+SECTIONS = {
+    "consistency": "elsewhere-consistency",
+    "person": "elsewhere-person",
+    "bots": "elsewhere-bots",
+    "valence": "elsewhere-bots",
+    "liking": "elsewhere-liking",
+    "questionnaire": "elsewhere-liking",
+    "corpora": "elsewhere-corpora",
+    "judge": "elsewhere-judge",
+}
+"""Table of :func:`tables` -> anchor of the section of the page that shows it."""
+
+
+def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    """Everything that this module computes for the matrix.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people; draws, seed and confidence serve the corpora as well.
+
+    Returns
+    -------
+    dict
+        Name (those of ``KEYS``) -> table of estimates.
+    """
+    settings = bootstrap.draws, bootstrap.seed, bootstrap.confidence
+    return {
+        "consistency": ieval_consistency(study, bootstrap),
+        "person": person_share(study, bootstrap),
+        "bots": bots(study, bootstrap),
+        "valence": valence(study, bootstrap),
+        "liking": liking(study, bootstrap),
+        "questionnaire": questionnaire(study, bootstrap),
+        "corpora": alpha_of_corpora(*settings),
+        "judge": judge_difference(*settings),
     }
-    rows = {}
-    for place, (name, method) in enumerate(methods.items()):
-        found = estimates[place], *bootstrap.interval(resampled[:, place], pd.Series(bootstrap.names))
-        unit = "difference of correlations" if name == "difference" else "Spearman correlation"
-        rows[name] = bootstrap.row(found, n=len(means), unit=unit, method=f"{method}, means of six feelings")
-    return estimate_table(rows, "agreement")
+
+
+def values_of(found: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+    """Give the rows of tables by their keys, as recorded values are given, with the section that shows each.
+
+    Parameters
+    ----------
+    found : mapping
+        As :func:`tables` gives it.
+
+    Examples
+    --------
+    >>> table = estimate_table({"all conversations": estimate_row(0.5, n=9, unit="correlation", method="rho")}, "which")
+    >>> value = values_of({"liking": table})["ieval_liking"]
+    >>> value["estimate"], value["link"]
+    (0.5, '#elsewhere-liking')
+    """
+    return {
+        KEYS[name][row]: value | {"link": f"#{SECTIONS[name]}"}
+        for name, table in found.items()
+        for row, value in table.to_dict("index").items()
+    }
 
 
 # The matrix
@@ -601,17 +659,11 @@ class Rule:
     contrary: float | None = None
 
     @property
-    def words(self) -> str:
-        """The rule in a sentence."""
-        line = f"{self.line:g}"
+    def words(self) -> tuple[str, str]:
+        """Where an interval has to lie for "seen here too" and for "the opposite"."""
         if self.contrary is None:
-            return f"{SEEN}: the whole interval on one side of {line}; {NOT_SEEN}: the interval holds {line}"
-        between = (
-            f"it holds {line}" if self.contrary == self.line else f"it reaches from above {self.contrary:g} to {line}"
-        )
-        if self.contrary != self.line:
-            between = f"neither above {line} nor below {self.contrary:g} as a whole"
-        return f"{SEEN}: the whole interval above {line}; {OPPOSITE}: below {self.contrary:g}; {NOT_SEEN}: {between}"
+            return f"wholly on one side of {self.line:g}", "cannot occur: the claim has no direction"
+        return f"wholly above {self.line:g}", f"wholly below {self.contrary:g}"
 
 
 @dataclass(frozen=True)
@@ -654,7 +706,8 @@ _NO_SIZE = (
     "published without a size, so the line is no effect, as in the ledger; how large an effect is stands beside it"
 )
 _NOT_USERS = "experts rated what others had written; no user rated"
-_ONE_EACH = "each person gave one rating"
+_ONE_EACH = "each person rated one answer"
+_SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 
 FINDINGS: tuple[Finding, ...] = (
     Finding(
@@ -670,9 +723,7 @@ FINDINGS: tuple[Finding, ...] = (
         {
             "ieval": Asked("ieval_alpha", "alpha of five statements, by the user"),
             "felt_heard": Asked("felt_heard_alpha", "alpha of six feelings, by the person answered"),
-            "perceived_empathy": Asked(
-                "elsewhere_alpha_perceived_empathy", "alpha of six feelings, by the person answered"
-            ),
+            "perceived_empathy": Asked("elsewhere_alpha_perceived_empathy", "alpha of six feelings, by experts"),
             "epitome": Asked("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts"),
             "lend_an_ear": Asked("elsewhere_alpha_lend_an_ear", "alpha of six behaviors, by experts"),
         },
@@ -680,7 +731,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "individual",
-        "Judgments are individual: a share of the differences is the person's own",
+        "Judgments are individual: part of the differences is the person's own",
         "finding_individualized",
         Rule(
             0.05,
@@ -700,7 +751,7 @@ FINDINGS: tuple[Finding, ...] = (
             "ieval": Asked("ieval_valence_share", "share that the scenario's valence explains within people"),
             "felt_heard": Asked("felt_heard_label", "label, person minus AI, in points"),
         },
-        {"": "nothing of the context varies, or none is released"},
+        {"": "nothing of the context was varied or released", "perceived_empathy": _SAME_PEOPLE},
     ),
     Finding(
         "continuity",
@@ -723,7 +774,7 @@ FINDINGS: tuple[Finding, ...] = (
             "ieval": Asked("ieval_bot_share", "share that the bot explains within people"),
             "felt_heard": Asked("felt_heard_source", "source, AI minus person, in points"),
         },
-        {"": "the answers were not made by different systems, or which is not released"},
+        {"": "who or what answered was not varied or released", "perceived_empathy": _SAME_PEOPLE},
     ),
     Finding(
         "judge",
@@ -756,7 +807,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "characteristics",
-        "Ratings go with characteristics of the person",
+        "Ratings go with characteristics of the person (SENSE-7: collected, no result at hand)",
         "finding_data",
         Rule(0.0, _NO_SIZE),
         {"ieval": Asked("ieval_teq", "correlation of an empathy questionnaire with the person's mean rating")},
@@ -803,15 +854,17 @@ def rules() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by the finding's title: ``verdict`` (the rule in words) and ``why this line``.
+        Indexed by the finding's title: where the interval has to lie for "seen here too" and for "the opposite", and
+        ``why this line``. Any other interval is "not seen".
 
     Examples
     --------
-    >>> len(rules()) == sum(finding.rule is not None for finding in FINDINGS)
-    True
+    >>> rules().iloc[0, :2].to_list()
+    ['wholly above 0.8', 'wholly below 0.7']
     """
-    shown = {one.title: (one.rule.words, one.rule.reason) for one in FINDINGS if one.rule}
-    return pd.DataFrame.from_dict(shown, orient="index", columns=["verdict", "why this line"]).rename_axis("finding")
+    shown = {one.title: (*one.rule.words, one.rule.reason) for one in FINDINGS if one.rule}
+    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "why this line"]
+    return pd.DataFrame.from_dict(shown, orient="index", columns=columns).rename_axis("finding")
 
 
 def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
@@ -856,13 +909,15 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
     Parameters
     ----------
     values : mapping
-        Key -> recorded value (:func:`sense7.record.read_values`); those that the findings name are used.
+        Key -> value: those that other notebooks recorded (``s7.read_values``), and those of this module
+        (:func:`values_of`). The values that the findings name are used.
 
     Returns
     -------
     DataFrame
         One row per finding and data set: finding, data_set (short names), verdict; where asked also key, measure,
-        estimate, low, high, n, unit, method, notebook and cell (which recorded it), else why (NaN or "" elsewhere).
+        estimate, low, high, n, unit, method and link (address from the page of the matrix), else why (NaN or ""
+        elsewhere).
 
     Raises
     ------
@@ -880,19 +935,25 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
                 "key": "",
                 "measure": "",
                 "why": "",
+                "link": "",
             }
             if asked is None:
                 rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
                 continue
             if asked.key not in values:
-                raise UserError(f"{asked.key}: not among the recorded values. Run the notebook that records it first.")
+                raise UserError(f"{asked.key}: not among the values. Run the notebook that records it first.")
             value = values[asked.key]
-            names = ("estimate", "low", "high", "n", "unit", "method", "notebook", "cell")
-            known = {name: value.get(name) for name in names}
-            rows.append(
-                row | {"verdict": verdict(value, finding.rule), "key": asked.key, "measure": asked.measure} | known
-            )
+            known = {name: value[name] for name in ("estimate", "low", "high", "n", "unit", "method")}
+            said = {"verdict": verdict(value, finding.rule), "link": _address(value)}
+            rows.append(row | {"key": asked.key, "measure": asked.measure} | said | known)
     return pd.DataFrame(rows)
+
+
+def _address(value: Mapping) -> str:
+    """Address of a value from the page of the matrix: its section there, or the cell of another notebook."""
+    if "link" in value:
+        return value["link"]
+    return f"{value['notebook']}.html" + (f"#cell-{value['cell']}" if value.get("cell") else "")
 
 
 def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -919,16 +980,13 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
         rows.append(own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None})
         for _, cell in table[table["finding"] == finding.name].iterrows():
             asked = cell["verdict"] != NOT_ASKED
-            link = f"{cell['notebook']}.html" if asked else ""
-            if asked and cell["cell"] and np.isfinite(cell["cell"]):
-                link += f"#cell-{cell['cell']:.0f}"
             value = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
             rows.append(
                 {
                     "row": finding.title,
                     "column": DATA_SETS[cell["data_set"]],
                     "verdict": cell["verdict"],
-                    "link": link,
+                    "link": cell["link"],
                     "text": cell["measure"],
                     "value": value,
                     "n": int(cell["n"]) if asked else None,
