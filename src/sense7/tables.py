@@ -163,13 +163,13 @@ VERDICT_MARKS = {
 
 # On a narrow screen each row becomes a card. Roles are given, since a table that is laid out otherwise loses its own.
 _MATRIX_STYLE = (
-    ".sense7-matrix{font-size:.8rem;min-width:58rem}"
-    ".sense7-matrix :is(td,tbody th){vertical-align:top;min-width:7rem;white-space:normal;text-align:left}"
+    ".sense7-matrix{font-size:.8rem;min-width:56rem}"
+    ".sense7-matrix :is(td,th){vertical-align:top;min-width:6rem;white-space:normal;text-align:left}"
+    ".sense7-matrix thead th{overflow-wrap:anywhere}"
     ".sense7-matrix small{display:block;font-size:inherit}"
-    ".sense7-matrix td{border-left:.3rem solid transparent}"
-    ".sense7-matrix td.seen{border-left-color:#009E73}"
-    ".sense7-matrix td.not-seen{border-left-color:#E69F00}"
-    ".sense7-matrix td.opposite{border-left-color:#D55E00}"
+    ".sense7-matrix td.seen{box-shadow:inset .25rem 0 #009E73}"
+    ".sense7-matrix td.not-seen{box-shadow:inset .25rem 0 #E69F00}"
+    ".sense7-matrix td.opposite{box-shadow:inset .25rem 0 #D55E00}"
     "@media screen and (max-width:48rem){"
     ".sense7-matrix{min-width:0;font-size:.9rem}"
     ".sense7-matrix,.sense7-matrix :is(caption,tbody,tr,th,td){display:block;width:auto}"

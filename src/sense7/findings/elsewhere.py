@@ -190,6 +190,7 @@ REVERSED = ("advice_giving", "dismissing_emotions", "self_oriented")
 
 _MEAN_OF_FIVE = "mean of five statements"
 _CORRELATION_LINE = 0.3
+_DECIMALS = 9
 
 
 # iEval
@@ -463,9 +464,11 @@ def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     -------
     DataFrame
         A row for each of ``QUESTIONNAIRE_KEYS``: Spearman correlation over people with its interval, and its p value
-        by permutation (no interval); n counts people.
+        by permutation (no interval); n counts people. Mean ratings are rounded to nine decimals, so that equal ones
+        are ties.
     """
-    found = relations(study, bootstrap)
+    means = conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean()
+    found = relations(study, bootstrap, means.round(_DECIMALS))
     rho = found.estimates.loc["TEQ"].to_dict()
     method = f"share of {bootstrap.draws:,} permutations of people with at least as strong a correlation"
     p = estimate_row(
