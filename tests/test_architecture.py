@@ -42,6 +42,7 @@ STORED = {
     "coverage_": "data/coverage.json",
     "stored_benchmarks": "data/bench.json",
     "stored_growth": "data/growth.json",
+    "elsewhere.matrix_cells": "data/claims.yml",
 }
 """Stored results, by the calls that read them."""
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sense7.errors import UserError
 from sense7.record import Recorder, format_number, format_value, read_values
 from sense7.statistics.estimates import estimate_row, estimate_table
 
@@ -118,3 +119,17 @@ def test_tables_of_estimates_fit_the_recorder():
     assert set(pd.DataFrame(estimate_table({}, "x")).columns) == {
         "estimate", "low", "high", "n", "unit", "method", "reason",
     }  # fmt: skip
+
+
+def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
+    for name in ("01-one", "02-two", "03-three"):
+        Recorder(name, tmp_path).value(name[3:], 1.0, n=1, unit="alpha", method="m")
+    assert set(read_values(tmp_path, "03-three", "01-one")) == {"one", "three"}
+    assert set(read_values(tmp_path)) == {"one", "two", "three"}
+    (tmp_path / "02-two.json").write_text("not finished")  # as where another notebook is running
+    assert set(read_values(tmp_path, "01-one")) == {"one"}
+
+
+def test_a_notebook_that_recorded_nothing_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"04-four recorded no value here yet \(.*04-four.json\). Run that notebook"):
+        read_values(tmp_path, "04-four")

@@ -22,6 +22,7 @@ _WHERE = {
     "ConversationBootstrap": "statistics.bootstrap",
     "ParticipantBootstrap": "statistics.bootstrap",
     "Recorder": "record",
+    "StratifiedBootstrap": "statistics.bootstrap",
     "Study": "study",
     "UserError": "errors",
     "count_of": "terminal",
@@ -29,6 +30,7 @@ _WHERE = {
     "estimate_table": "statistics.estimates",
     "ground_truth": "statistics.ground_truth",
     "load": "loading",
+    "read_values": "record",
     "read_workbook": "workbook",
 }
 _STATISTICS, _FINDINGS, _JUDGE = (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.statistics.estimates import require_estimates
 
@@ -15,7 +16,7 @@ __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values",
 COUNTS = frozenset(
     {
         *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("participants", "specifications", "studies", "topics", "turns"),
+        *("cells", "components", "factors", "participants", "specifications", "studies", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
@@ -185,16 +186,35 @@ def _running_cell() -> int | None:
     return len(shell.history_manager.input_hist_raw) - 1 if hasattr(shell, "kernel") else None
 
 
-def read_values(folder: str | Path) -> dict[str, dict]:
-    """Read all recorded values of a folder: key -> value.
+def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
+    """Read recorded values of a folder: key -> value.
+
+    Parameters
+    ----------
+    folder : path
+        Where notebooks recorded.
+    notebooks : str
+        Names of those to read, such as ``24-felt-heard``; all that are there without any.
 
     Raises
     ------
+    UserError
+        If a notebook that is named recorded nothing there.
     ValueError
         If two notebooks recorded the same key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> read_values(tempfile.mkdtemp(), "24-felt-heard")
+    Traceback (most recent call last):
+    sense7.errors.UserError: 24-felt-heard recorded no value here yet ...
     """
+    paths = [Path(folder) / f"{name}.json" for name in notebooks] or sorted(Path(folder).glob("*.json"))
     values: dict[str, dict] = {}
-    for path in sorted(Path(folder).glob("*.json")):
+    for path in paths:
+        if notebooks and not path.exists():
+            raise UserError(f"{path.stem} recorded no value here yet ({path}). Run that notebook first.")
         for value in json.loads(path.read_text(encoding="utf-8")):
             if value["key"] in values:
                 raise ValueError(f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}")

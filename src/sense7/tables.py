@@ -14,7 +14,7 @@ from sense7.record import format_number
 from sense7.statistics.estimates import require_estimates
 from sense7.terminal import plain_lines
 
-__all__ = ["NO_MATH", "Sentence", "Table", "Variants", "estimates", "plain"]
+__all__ = ["NO_MATH", "VERDICT_MARKS", "Matrix", "Sentence", "Table", "Variants", "estimates", "plain"]
 
 NO_MATH = "mathjax_ignore tex2jax_ignore"
 """Classes by which a notebook's viewer leaves dollar signs in names alone; pages of the book load no MathJax."""
@@ -150,6 +150,118 @@ class Variants:
 
     def __repr__(self) -> str:
         return "\n".join([f"Switch, {self.label}:", *(f"[{name}]\n{value!r}" for name, value in self.shown.items())])
+
+
+VERDICT_MARKS = {
+    "seen here too": ("seen", "\N{BLACK CIRCLE}"),
+    "not seen": ("not-seen", "\N{WHITE CIRCLE}"),
+    "the opposite": ("opposite", "\N{BLACK DIAMOND}"),
+    "was not asked": ("not-asked", "\N{EN DASH}"),
+    "no verdict": ("not-asked", "\N{EN DASH}"),
+}
+"""Verdict -> class of its cell, and a mark, so that it does not rest on color alone."""
+
+# On a narrow screen each row becomes a card. Roles are given, since a table that is laid out otherwise loses its own.
+_MATRIX_STYLE = (
+    ".sense7-matrix{font-size:.8rem;min-width:56rem}"
+    ".sense7-matrix :is(td,th){vertical-align:top;min-width:6rem;white-space:normal;text-align:left}"
+    ".sense7-matrix thead th{overflow-wrap:anywhere}"
+    ".sense7-matrix small{display:block;font-size:inherit}"
+    ".sense7-matrix td.seen{box-shadow:inset .25rem 0 #009E73}"
+    ".sense7-matrix td.not-seen{box-shadow:inset .25rem 0 #E69F00}"
+    ".sense7-matrix td.opposite{box-shadow:inset .25rem 0 #D55E00}"
+    "@media screen and (max-width:48rem){"
+    ".sense7-matrix{min-width:0;font-size:.9rem}"
+    ".sense7-matrix,.sense7-matrix :is(caption,tbody,tr,th,td){display:block;width:auto}"
+    ".sense7-matrix thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    ".sense7-matrix tbody tr{border:1px solid;border-radius:.3rem;margin:0 0 1rem;padding:.3rem}"
+    ".sense7-matrix tbody th{font-size:1rem}"
+    '.sense7-matrix td::before{content:attr(data-column) ": ";font-weight:700}}'
+)
+
+
+class Matrix:
+    """A table of verdicts: one row per question, one column per data set, each cell a verdict and its number.
+
+    On a narrow screen every row is a card. A verdict is a word with a mark; its color only repeats it.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row per cell: ``row`` and ``column`` (texts, in the order in which they are to stand), ``verdict`` (one of
+        ``VERDICT_MARKS``, or "" where there is none to give), ``text`` (what was measured), ``value`` (a mapping with
+        estimate, low, high and unit, a number, or None), ``n`` (None if there is none) and ``link`` (address; "" if
+        there is none).
+    caption : str
+        What the table shows, and what the intervals are.
+    corner : str
+        What the rows are.
+
+    Raises
+    ------
+    ValueError
+        If a verdict has no mark, or rows have different columns.
+
+    Examples
+    --------
+    >>> value = {"estimate": 0.9, "low": 0.8, "high": 0.95, "unit": "alpha"}
+    >>> cell = {"row": "consistent", "column": "A", "verdict": "seen here too", "text": "alpha", "n": 9}
+    >>> Matrix(pd.DataFrame([cell | {"value": value, "link": "a.html"}]), "Verdicts", "finding")
+    Verdicts
+    consistent; A: seen here too, 0.900 [0.800, 0.950], alpha, n = 9
+    """
+
+    def __init__(self, cells: pd.DataFrame, caption: str, corner: str):
+        self.cells, self.caption, self.corner = cells, caption, corner
+        self.columns = list(dict.fromkeys(cells["column"]))
+        if unknown := set(cells["verdict"]) - {*VERDICT_MARKS, ""}:
+            raise ValueError(f"verdicts without a mark: {', '.join(sorted(unknown))}")
+        if any(list(own["column"]) != self.columns for _, own in cells.groupby("row", sort=False)):
+            raise ValueError("every row of a matrix has to have the same columns")
+
+    def _repr_html_(self) -> str:
+        head = "".join(
+            f'<th scope="col" role="columnheader">{html.escape(name)}</th>' for name in (self.corner, *self.columns)
+        )
+        body = "".join(
+            f'<tr role="row"><th scope="row" role="rowheader">{html.escape(name)}</th>'
+            f"{''.join(self._cell(cell) for cell in own.to_dict('records'))}</tr>"
+            for name, own in self.cells.groupby("row", sort=False)
+        )
+        return (
+            f'<style>{_MATRIX_STYLE}</style><table class="table sense7-matrix {NO_MATH}" role="table">'
+            f'<caption>{html.escape(self.caption)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+            f'<tbody role="rowgroup">{body}</tbody></table>'
+        )
+
+    @staticmethod
+    def _cell(cell: Mapping) -> str:
+        css, mark = VERDICT_MARKS.get(cell["verdict"], ("", ""))
+        parts = [f'<span aria-hidden="true">{mark}</span> <strong>{html.escape(cell["verdict"])}</strong>'] * bool(mark)
+        number = _value_in_words(cell["value"]) or ("in words" if cell["link"] else "")
+        if cell["link"]:
+            number = f'<a href="{html.escape(cell["link"], quote=True)}">{html.escape(number)}</a>'
+        parts += [f"<small>{number}</small>"] * bool(number)
+        note = html.escape(cell["text"]) + (f"; n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else "")
+        parts += [f"<small>{note}</small>"] * bool(note)
+        column = html.escape(cell["column"], quote=True)
+        return f'<td role="cell" class="{css}" data-column="{column}">{"".join(parts)}</td>'
+
+    def __repr__(self) -> str:
+        lines = [self.caption]
+        for cell in self.cells.to_dict("records"):
+            number = f"n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""
+            said = filter(None, (cell["verdict"], _value_in_words(cell["value"]), cell["text"], number))
+            lines.append(f"{cell['row']}; {cell['column']}: {', '.join(said)}")
+        return plain_lines("\n".join(lines))
+
+
+def _value_in_words(value) -> str:
+    """An estimate with its interval, or a number alone; "" if there is none."""
+    if isinstance(value, Mapping):
+        shown = [format_number(value[name], value["unit"]) for name in ("estimate", "low", "high")]
+        return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+    return "" if value is None or pd.isna(value) else f"{value:,g}"
 
 
 def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:

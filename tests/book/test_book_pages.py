@@ -175,8 +175,10 @@ def test_every_finding_opens_the_same_way(edition):
         heading = edition.page(name).find("article").find("h1")
         first = heading.find_next_sibling()
         assert "admonition" in first.get("class", []), name
-        title = first.find(class_="admonition-title").get_text()
-        assert [tag.get_text() for tag in first.select("li strong")] == OPENINGS[title], name
+        opening = OPENINGS[first.find(class_="admonition-title").get_text()]
+        assert [
+            tag.get_text() for tag in first.select("li > p > strong:first-child, li > strong:first-child")
+        ] == opening
 
 
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):

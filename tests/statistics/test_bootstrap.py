@@ -12,6 +12,7 @@ from sense7.statistics.bootstrap import (
     OWN_SCALE,
     ParticipantBootstrap,
     Scale,
+    StratifiedBootstrap,
     jackknife_error,
     ratio,
     sums_by_participant,
@@ -351,3 +352,79 @@ def test_rows_of_participants_that_are_not_resampled_are_refused():
     for compute in (bootstrap.estimate, bootstrap.distribution, bootstrap.without_each):
         with pytest.raises(UserError, match="1 participant of these rows, such as 'x', is not among the 6"):
             compute(mean, np.ones((6, 2)), pd.Series(list("abcdex")))
+
+
+# Within groups
+
+
+def grouped(draws=300, seed=7):
+    rows = rows_of(participants=9, rows=40, seed=2)
+    group = {f"P{code:03d}": "a" if code % 3 else "b" for code in range(9)}
+    return rows, group, StratifiedBootstrap(rows["who"], draws, seed, groups=rows["who"].map(group))
+
+
+def test_each_draw_takes_as_many_participants_of_a_group_as_there_are():
+    _, group, bootstrap = grouped()
+    groups = bootstrap.names.map(group)
+    for name, size in (("a", 6), ("b", 3)):
+        assert set(bootstrap.weights()[:, groups == name].sum(axis=1)) == {size}
+    assert bootstrap.weights().std(axis=0).min() > 0, "and not always the same ones"
+
+
+def test_draws_within_groups_equal_the_statistic_of_the_rows_copied_out():
+    rows, _, bootstrap = grouped(draws=50)
+    drawn = bootstrap.distribution(mean, totals(rows), rows["who"])
+    groups = dict(list(rows.groupby("who")))
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
+        copied = [
+            groups[name]["x"] for name, count in zip(bootstrap.names, weights, strict=True) for _ in range(int(count))
+        ]
+        assert value == pytest.approx(np.mean(np.concatenate(copied)), abs=1e-12)
+
+
+def test_within_groups_what_differs_only_between_them_is_certain():
+    people = [f"p{number}" for number in range(20)]
+    groups = ["a"] * 12 + ["b"] * 8
+    values = np.column_stack([np.repeat([1.0, 5.0], [12, 8]), np.ones(20)])
+    whole = ParticipantBootstrap(people, draws=500, seed=1).distribution(ratio, values, pd.Series(people))
+    within = StratifiedBootstrap(people, 500, 1, groups=groups).distribution(ratio, values, pd.Series(people))
+    assert whole.std() > 0.3
+    np.testing.assert_allclose(within, values[:, 0].mean())
+
+
+def test_draws_within_groups_are_spread_evenly():
+    """Of a group of m each is taken once on average, with the variance of a multinomial draw."""
+    people = [f"p{number}" for number in range(10)]
+    weights = StratifiedBootstrap(people, 20_000, 3, groups=["a"] * 6 + ["b"] * 4).weights()
+    np.testing.assert_allclose(weights.mean(axis=0), 1, atol=0.03)
+    np.testing.assert_allclose(weights.var(axis=0), np.repeat([5 / 6, 3 / 4], [6, 4]), atol=0.04)
+
+
+def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
+    first, again, other = (grouped(draws=20, seed=seed)[2] for seed in (1, 1, 2))
+    assert (first.weights() == again.weights()).all()
+    assert (first.weights() != other.weights()).any()
+    assert first.description == "95% percentile interval, 20 resamplings of participants within groups"
+    assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
+
+
+def test_draws_within_groups_do_not_depend_on_memory(monkeypatch):
+    expected = grouped(draws=30)[2].weights()
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 40)
+    small = grouped(draws=30)[2]
+    assert small.weights().dtype == float
+    assert small._weights.dtype == np.uint8
+    assert (small.weights().sum(axis=1) == expected.sum(axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("people", "groups", "said"),
+    [
+        (["a", "b"], ["x"], "the group of each of 2 participants as groups; got 1"),
+        (["a", "b"], ["x", None], "or some are missing"),
+        (["a", "b", "a"], ["x", "x", "y"], "1 participant has several"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(people, groups, said):
+    with pytest.raises(UserError, match=said):
+        StratifiedBootstrap(people, groups=groups)

@@ -10,6 +10,7 @@ from sense7.figures.charts import (
     intervals,
     level_distribution,
 )
+from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.observers import grouped_intervals, score_pairs
@@ -28,6 +29,7 @@ __all__ = [
     "distinctive_terms",
     "distributions",
     "event_time",
+    "forest",
     "grouped_intervals",
     "growth_curves",
     "heat_map",

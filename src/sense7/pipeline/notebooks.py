@@ -84,7 +84,7 @@ class TextNotebook:
     sources : tuple of str
         Names of the fetched data sets that it looks at, whatever the edition's own data are.
     stored : tuple of str
-        Paths of the stored results that it shows, such as data/coverage.json.
+        Paths of the stored results that it shows, such as data/coverage.json, or of the published claims.
     released : tuple of str
         Names of the tables of released ratings that it reads (:mod:`sense7.sources.released`).
     """
@@ -171,7 +171,7 @@ def _settings_validator():
 
     names = {"type": "array", "items": {"type": "string"}}
     schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.json$"}}
+    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.(json|yml)$"}}
     released = {"type": "array", "items": {"enum": list(RELEASED)}}
     known = {"needs": names, "sources": names, "stored": results, "released": released, "parameters": schemas}
     return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})

@@ -36,6 +36,7 @@ __all__ = [
     "ConversationBootstrap",
     "ParticipantBootstrap",
     "Scale",
+    "StratifiedBootstrap",
     "jackknife_error",
     "pieces",
     "ratio",
@@ -573,6 +574,80 @@ class ConversationBootstrap(ParticipantBootstrap):
     def too_few(participants: pd.Series) -> str:
         """Why there are too few conversations for an interval; "" if there are enough."""
         return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
+
+
+@dataclass(frozen=True, eq=False)
+class StratifiedBootstrap(ParticipantBootstrap):
+    """Resamples of participants within groups whose sizes the design fixed, such as the cells of an experiment.
+
+    Every resample holds as many participants of each group as the study does.
+
+    Parameters
+    ----------
+    participants, draws, seed, confidence
+        As for :class:`ParticipantBootstrap`.
+    groups : Series or other sequence
+        Group of each of ``participants``, in the same order; a participant belongs to one group.
+
+    Raises
+    ------
+    UserError
+        If there is not one group for each participant.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 8 (several samples).
+
+    Examples
+    --------
+    >>> people, groups = list("abcde"), ["x", "x", "y", "y", "y"]
+    >>> bootstrap = StratifiedBootstrap(people, draws=200, seed=1, groups=groups)
+    >>> set(bootstrap.weights()[:, :2].sum(axis=1)), set(bootstrap.weights()[:, 2:].sum(axis=1))
+    ({np.float64(2.0)}, {np.float64(3.0)})
+    """
+
+    groups: pd.Series | tuple | list = ()
+
+    def __post_init__(self):
+        super().__post_init__()
+        given = len(self.groups)
+        if given != len(self.participants) or pd.Series(self.groups, dtype=object).isna().any():
+            raise UserError(
+                f"StratifiedBootstrap wants the group of each of {count_of(len(self.participants), 'participant')} as "
+                f"groups; got {given:,}, or some are missing."
+            )
+        pairs = pd.DataFrame({"who": list(self.participants), "group": list(self.groups)}).drop_duplicates()
+        if doubled := int(pairs["who"].duplicated().sum()):
+            raise UserError(
+                f"StratifiedBootstrap wants one group of each participant; {count_of(doubled, 'participant')} "
+                f"{'has' if doubled == 1 else 'have'} several. Resample them without groups: ParticipantBootstrap."
+            )
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        group_of = pd.Series(list(self.groups), index=list(self.participants))
+        group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
+        generator = np.random.default_rng(self.seed)
+        few = self.draws * len(self.names) <= _CELLS
+        table = np.empty((self.draws, len(self.names)), dtype=float if few else np.min_scalar_type(len(self.names)))
+        for group in pd.unique(group_of):
+            places = np.flatnonzero(group_of == group)
+            for piece in pieces(self.draws, len(places)):
+                taken = generator.integers(len(places), size=(piece.stop - piece.start, len(places)))
+                cells = taken + len(places) * np.arange(len(taken))[:, None]
+                counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
+                table[piece, places] = counts
+        return table
+
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words.
+
+        Examples
+        --------
+        >>> StratifiedBootstrap(["a", "b"], draws=100, groups=["x", "y"]).describe()
+        '95% percentile interval, 100 resamplings of participants within groups'
+        """
+        return super().describe(scale) + ("" if scale else " within groups")
 
 
 def _alike(low: float, high: float) -> bool:

@@ -1,0 +1,1075 @@
+r"""Does it hold elsewhere? The findings of SENSE-7, put to ratings that other studies released.
+
+Three things stand here: what iEval's conversations say, with the statistics that the other pages use for SENSE-7; what
+little the four corpora of Kumar and others add; and the matrix of findings by data sets, in which every verdict follows
+from an interval by a rule (:data:`FINDINGS`) that is stated before the values.
+
+Svikhnushina, E., Filippova, A., Pu, P. (2022). iEval: Interactive Evaluation Framework for Open-Domain Empathetic
+Chatbots. SIGDIAL.
+
+Kumar, A., Poungpeth, N., Yang, D., Farrell, E., Lambert, B., Groh, M. (2025). When Large Language Models are Reliable
+for Judging Empathic Communication. arXiv 2506.10150.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.files import parse_yaml, reading
+from sense7.findings.whose_empathy import Resampled, panel
+from sense7.sources import released
+from sense7.sources.places import data_file
+from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
+from sense7.sources.released_workbook import ieval_study
+from sense7.statistics.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
+from sense7.statistics.characteristics import relations
+from sense7.statistics.comparison import condition_means, conversation_ratings
+from sense7.statistics.context import context_shares
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.outcomes import empathy_and_experience
+from sense7.statistics.reliability import alpha_row, turn_ratings
+from sense7.statistics.structure import consistency, correlations
+from sense7.statistics.variance import participant_icc, variance_parts
+from sense7.study import Study
+
+__all__ = [
+    "BOT_KEYS",
+    "CONSISTENCY_KEYS",
+    "CORPUS_ALPHA_KEYS",
+    "DATA_SETS",
+    "FINDINGS",
+    "JUDGE_KEYS",
+    "KEYS",
+    "LIKING_KEYS",
+    "NOT_ASKED",
+    "NOT_SEEN",
+    "NO_INTERVAL",
+    "OPPOSITE",
+    "PERSON_KEYS",
+    "QUESTIONNAIRE_KEYS",
+    "SECTIONS",
+    "SEEN",
+    "STATEMENTS",
+    "TALLY_KEYS",
+    "VALENCE_BOT_KEYS",
+    "VALENCE_KEYS",
+    "Asked",
+    "Finding",
+    "Rule",
+    "acknowledgements",
+    "alpha_of_corpora",
+    "bots",
+    "ieval",
+    "ieval_consistency",
+    "judge_difference",
+    "liking",
+    "lines_and_intervals",
+    "matrix",
+    "matrix_cells",
+    "person_share",
+    "published",
+    "questionnaire",
+    "rules",
+    "tables",
+    "tally",
+    "valence",
+    "valence_by_bot",
+    "values_of",
+    "verdict",
+    "why_not_asked",
+]
+
+SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED = "seen here too", "not seen", "the opposite", "was not asked"
+NO_INTERVAL = "no verdict"
+"""What stands where a value has no interval: then nothing is said."""
+
+STATEMENTS = {
+    "Affective": "understood",
+    "Response": "appropriate",
+    "Interest": "attentive",
+    "Contextual": "sensible",
+    "Prosocial": "polite",
+}
+"""Dimension that a statement of iEval stands for -> the statement."""
+
+DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": "Perceived Empathy"} | {
+    name: CORPORA[name] for name in ("epitome", "lend_an_ear", "empatheticdialogues")
+}
+"""The data sets: key -> name for readers, in the order of the columns."""
+
+CONSISTENCY_KEYS = {
+    "alpha of the five statements": "ieval_alpha",
+    "alpha, ratings minus their bot's mean": "ieval_alpha_without_bots",
+    "average correlation": "ieval_average_correlation",
+    "understood with appropriate": "ieval_understood_appropriate_r",
+    "attentive with sensible": "ieval_attentive_sensible_r",
+}
+"""Keys of :func:`ieval_consistency`."""
+
+PERSON_KEYS = {
+    "person's share, mixed model with bots fixed": "ieval_person_share",
+    "ICC(1), mean of five": "ieval_icc",
+    "ICC(1), mean of five minus bots' means": "ieval_icc_without_bots",
+    "ICC(1), understood and appropriate": "ieval_icc_understood_appropriate",
+    "ICC(1), understood and appropriate minus bots' means": "ieval_icc_understood_appropriate_without_bots",
+}
+"""Keys of :func:`person_share`."""
+
+BOT_KEYS = {
+    "bot-green": "ieval_mean_green",
+    "bot-pink": "ieval_mean_pink",
+    "bot-purple": "ieval_mean_purple",
+    "bot-yellow": "ieval_mean_yellow",
+    "bot's share of the variance within people": "ieval_bot_share",
+}
+"""Keys of :func:`bots`."""
+
+VALENCE_KEYS = {
+    "positive minus negative": "ieval_valence_difference",
+    "valence's share of the variance within people": "ieval_valence_share",
+}
+"""Keys of :func:`valence`."""
+
+VALENCE_BOT_KEYS = {
+    "negative": {
+        "bot-green": "ieval_mean_green_negative",
+        "bot-pink": "ieval_mean_pink_negative",
+        "bot-purple": "ieval_mean_purple_negative",
+        "bot-yellow": "ieval_mean_yellow_negative",
+    },
+    "positive": {
+        "bot-green": "ieval_mean_green_positive",
+        "bot-pink": "ieval_mean_pink_positive",
+        "bot-purple": "ieval_mean_purple_positive",
+        "bot-yellow": "ieval_mean_yellow_positive",
+    },
+}
+"""Keys of :func:`valence_by_bot`."""
+
+LIKING_KEYS = {
+    "all conversations": "ieval_liking",
+    "within people and bots": "ieval_liking_within",
+}
+"""Keys of :func:`liking`."""
+
+QUESTIONNAIRE_KEYS = {
+    "correlation with the mean rating": "ieval_teq",
+    "p by permutation": "ieval_teq_p",
+}
+"""Keys of :func:`questionnaire`."""
+
+CORPUS_ALPHA_KEYS = {
+    "Perceived Empathy, six feelings": "elsewhere_alpha_perceived_empathy",
+    "EPITOME, three mechanisms": "elsewhere_alpha_epitome",
+    "Lend an Ear, six behaviors": "elsewhere_alpha_lend_an_ear",
+}
+"""Keys of :func:`alpha_of_corpora`."""
+
+JUDGE_KEYS = {"observers with each other, minus the model with the person": "elsewhere_judge_difference"}
+"""Keys of :func:`judge_difference`."""
+
+TALLY_KEYS = {
+    SEEN: "elsewhere_count_seen",
+    NOT_SEEN: "elsewhere_count_not_seen",
+    OPPOSITE: "elsewhere_count_opposite",
+    NOT_ASKED: "elsewhere_count_not_asked",
+}
+"""Keys of :func:`tally`."""
+
+JUDGE = "gemini"
+"""The model whose scores the authors of the corpora take for "the LLM"."""
+
+REVERSED = ("advice_giving", "dismissing_emotions", "self_oriented")
+"""Questions of Lend an Ear in which a high rating is a fault; our reading of the names."""
+
+_MEAN_OF_FIVE = "mean of five statements"
+_CORRELATION_LINE = 0.3
+_DECIMALS = 9
+
+
+# iEval
+
+
+def ieval() -> Study:
+    """Give iEval's conversations as a study, with the valence of the scenario as its topic.
+
+    Returns
+    -------
+    Study
+        1,920 conversations of 240 people with four bots, rated by those who had them; topic is ``positive`` or
+        ``negative``. Of SENSE-7's dimensions five were asked (``STATEMENTS``).
+
+    Raises
+    ------
+    UserError
+        If a file of the ratings is missing or is not the one that is pinned.
+
+    Examples
+    --------
+    >>> ieval().conversations.groupby("topic").size().to_dict()
+    {'negative': 960, 'positive': 960}
+    """
+    study = ieval_study()
+    return replace(study, conversations=study.conversations.assign(topic=_valence_of(study)))
+
+
+def _valence_of(study: Study) -> np.ndarray:
+    """Valence of each conversation, in the order of the study's conversations."""
+    table = released.ieval_conversations()
+    names = table["worker"] + "-" + table["valence"].str[:3] + "-" + table["bot"]
+    return pd.Series(table["valence"].to_numpy(), index=names).loc[study.conversations["conversation"]].to_numpy()
+
+
+def acknowledgements() -> pd.DataFrame:
+    """Whose ratings these pages show, with their licenses and sources.
+
+    Returns
+    -------
+    DataFrame
+        One row per release: ``credit``.
+
+    Examples
+    --------
+    >>> acknowledgements().index.tolist()
+    ['iEval', 'Felt heard', 'Perceived Empathy, EPITOME, Lend an Ear, EmpatheticDialogues']
+    """
+    corpora = ", ".join(name for key, name in DATA_SETS.items() if key in CORPORA)
+    tables = {"iEval": "ieval", "Felt heard": "felt_heard", corpora: "judged_conversations"}
+    credit = {name: released.RELEASED[table].acknowledgement for name, table in tables.items()}
+    return pd.DataFrame({"credit": credit}).rename_axis("data set")
+
+
+def _statements(study: Study) -> pd.DataFrame:
+    """The five statements, one row per conversation, indexed by person."""
+    return turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
+
+
+def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Internal consistency of iEval's five statements, and two correlations that its authors report.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``CONSISTENCY_KEYS``: estimate (at most 1), low, high, n (conversations), unit, method,
+        reason. Alpha without bots' means shows what is left when no difference between bots can make the statements
+        go together.
+
+    Notes
+    -----
+    Checked against psych::alpha and cor (R) to 1e-9.
+    """
+    ratings = _statements(study)
+    bot = study.conversations["condition"].to_numpy()
+    centered = ratings - ratings.groupby(bot).transform("mean")
+    pairs = correlations(ratings, bootstrap)
+    alpha = alpha_row(centered, bootstrap)
+    rows = {
+        "alpha of the five statements": alpha_row(ratings, bootstrap),
+        "alpha, ratings minus their bot's mean": alpha
+        | {"method": f"ratings minus their bot's mean; {alpha['method']}"},
+        "average correlation": consistency(ratings, bootstrap).loc["average correlation"].to_dict(),
+        "understood with appropriate": pairs.loc["understood with appropriate"].to_dict(),
+        "attentive with sensible": pairs.loc["attentive with sensible"].to_dict(),
+    }
+    return estimate_table(rows, "measure")
+
+
+def _only(study: Study, dimensions: tuple[str, ...]) -> Study:
+    """The study as if no other dimension had been rated."""
+    others = [name for name in STATEMENTS if name not in dimensions]
+    return replace(study, turns=study.turns.assign(**dict.fromkeys(others, np.nan)))
+
+
+def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Share of the variance of ratings that is the person's own, by a mixed model and as ICC(1).
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``PERSON_KEYS``: estimate (at most 1), low, high, n (conversations), unit, method, reason.
+        The ICC(1) of two ratings is given as well: the mean of all five, and that of understood and appropriate.
+
+    See Also
+    --------
+    sense7.statistics.variance.variance_parts, sense7.statistics.variance.participant_icc : the formulas.
+    """
+    two = _only(study, ("Affective", "Response"))
+    five_icc, two_icc = participant_icc(study, bootstrap), participant_icc(two, bootstrap)
+    names = list(PERSON_KEYS)
+    rows = {names[0]: variance_parts(study, bootstrap).shares.loc["participant"].to_dict()}
+    for start, table in ((1, five_icc), (3, two_icc)):
+        rows |= {names[start + place]: table.iloc[place].to_dict() for place in range(2)}
+    return estimate_table(rows, "measure")
+
+
+def bots(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Mean rating of each bot, and the share of the variance within people that lies between bots.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people; for the share at most 2,000 of them.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``BOT_KEYS``: means of the five statements (1 .. 5), then the adjusted share
+        (:func:`sense7.statistics.context.context_shares`, which is zero on average if bots do not matter).
+    """
+    rows = condition_means(study, bootstrap).to_dict("index")
+    rows["bot's share of the variance within people"] = _share_within(study, bootstrap, "condition", "bot")
+    return estimate_table(rows, "bot")
+
+
+def _share_within(study: Study, bootstrap: ParticipantBootstrap, column: str, words: str) -> dict:
+    """Adjusted share of the variance within people that a grouping of conversations explains."""
+    grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
+    row = context_shares(grouped, bootstrap).loc["topic"].to_dict()
+    return row | {"method": f"{words}: {row['method']}"}
+
+
+def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """What the valence of the scenario changes: the mean difference within people, and its share of the variance there.
+
+    Everybody had as many positive as negative conversations, so the difference of the two means is the mean of the
+    differences within people.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people; for the share at most 2,000 of them.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``VALENCE_KEYS``: estimate in points of the mean of five statements, or as a share (at most
+        1; zero on average if valence does not matter), low, high, n (conversations), unit, method, reason.
+    """
+    frame = conversation_ratings(study)
+    groups = np.column_stack([frame["topic"] == "positive", frame["topic"] == "negative"]).astype(float)
+    values = groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame["ground_truth"]])[:, None, :]
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        means = sums[..., 1] / sums[..., 0]
+        return means[..., 0] - means[..., 1]
+
+    found = bootstrap.estimate(difference, values, frame["participant"])
+    method = f"difference of means within people, {_MEAN_OF_FIVE}"
+    rows = {
+        "positive minus negative": bootstrap.row(
+            found, n=len(frame), unit="points (levels from 1 to 5)", method=method
+        ),
+        "valence's share of the variance within people": _share_within(study, bootstrap, "topic", "valence"),
+    }
+    return estimate_table(rows, "measure")
+
+
+def valence_by_bot(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    """Mean of understood and appropriate for each bot, in negative and in positive scenarios.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people.
+
+    Returns
+    -------
+    dict
+        Valence -> table of estimates with a row for each bot: estimate, low, high (1 .. 5), n (conversations), unit,
+        method, reason.
+    """
+    frame = conversation_ratings(_only(study, ("Affective", "Response")))
+    tables = {}
+    for name in VALENCE_BOT_KEYS:
+        rows = {}
+        for bot in study.conditions:
+            own = frame[(frame["topic"] == name) & (frame["condition"] == bot)]
+            values = np.column_stack([own["ground_truth"], np.ones(len(own))])
+            found = bootstrap.estimate(ratio, values, own["participant"])
+            method = "mean over conversations of understood and appropriate"
+            rows[bot] = bootstrap.row(found, n=len(own), unit="level (from 1 to 5)", method=method)
+        tables[name] = estimate_table(rows, "bot")
+    return tables
+
+
+def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """How liking the bot goes with the empathy ratings of the same conversation.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people.
+
+    Returns
+    -------
+    DataFrame
+        ``all conversations``: Spearman correlation of "likable" with the mean of the five statements
+        (:func:`sense7.statistics.outcomes.empathy_and_experience`). ``within people and bots``: Pearson correlation
+        of the two after each person's and each bot's mean is taken off. Estimate (-1 .. 1), low, high, n
+        (conversations), unit, method, reason.
+    """
+    frame = study.conversations[["participant", "condition", "positive_interaction"]]
+    both = pd.DataFrame(
+        {"liking": frame["positive_interaction"].to_numpy(), "empathy": conversation_ratings(study)["ground_truth"]}
+    )
+    both = both.set_index(pd.Index(frame["participant"], name="participant")).astype(float)
+    person, bot = both.groupby(level=0).transform("mean"), both.groupby(frame["condition"].to_numpy()).transform("mean")
+    within = correlations(both - person - bot + both.mean(), bootstrap).iloc[0].to_dict()
+    rows = {
+        "all conversations": empathy_and_experience(study, bootstrap).loc["positive interaction"].to_dict(),
+        "within people and bots": within | {"method": f"without the means of people and bots; {within['method']}"},
+    }
+    return estimate_table(rows, "conversations")
+
+
+def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """How the Toronto Empathy Questionnaire goes with the person's mean rating.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people; as many permutations as draws.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``QUESTIONNAIRE_KEYS``: Spearman correlation over people with its interval, and its p value
+        by permutation (no interval); n counts people. Mean ratings are rounded to nine decimals, so that equal ones
+        are ties.
+    """
+    means = conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean()
+    found = relations(study, bootstrap, means.round(_DECIMALS))
+    rho = found.estimates.loc["TEQ"].to_dict()
+    method = f"share of {bootstrap.draws:,} permutations of people with at least as strong a correlation"
+    p = estimate_row(
+        found.tests.loc["TEQ", "p"], n=rho["n"], unit="p value", method=method, reason="no interval: a p value"
+    )
+    return estimate_table({"correlation with the mean rating": rho, "p by permutation": p}, "measure")
+
+
+# The corpora of Kumar and others
+
+
+def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    """Cronbach's alpha of the questions that experts answered about one conversation.
+
+    Parameters
+    ----------
+    draws, seed, confidence
+        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`: whole conversations, each with its three
+        experts, are left out in turn.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``CORPUS_ALPHA_KEYS``: estimate (at most 1), low, high, n (150 = three experts for each of 50
+        conversations), unit, method, reason. In Lend an Ear the questions ``REVERSED`` are turned round: lowest plus
+        highest minus the rating. EmpatheticDialogues is left out: one of its three questions is about empathy, the
+        others about fluency and relevance.
+
+    Notes
+    -----
+    Checked against psych::alpha (R) to 1e-9.
+
+    Examples
+    --------
+    >>> alpha_of_corpora(draws=200, seed=1)["estimate"].round(3).to_list()
+    [0.958, 0.355, 0.64]
+    """
+    table = released.judged_conversations()
+    rows = {}
+    for name in CORPUS_ALPHA_KEYS:
+        corpus = next(key for key, words in CORPORA.items() if words == name.partition(", ")[0])
+        own = table[table["corpus"] == corpus]
+        if corpus == "perceived_empathy":
+            own = own[own["question"].isin(FEELINGS)]
+        bootstrap = ConversationBootstrap(pd.unique(own["conversation"]), draws, seed, confidence)
+        frames = []
+        for expert in EXPERTS:
+            turned = own["lowest"] + own["highest"] - own[expert]
+            levels = own.assign(level=own[expert].where(~own["question"].isin(REVERSED), turned))
+            frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
+        row = alpha_row(pd.concat(frames), bootstrap)
+        rows[name] = row | {"method": f"rated by three experts; {row['method']}"}
+    return estimate_table(rows, "questions")
+
+
+def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    r"""How far a language model's agreement with the person falls short of the agreement among observers.
+
+    A rater's score of a text is the mean over the six feelings: p is the person's, :math:`e_1, e_2, e_3` the experts'
+    and g the model's (Gemini 2.5 Pro, which the ratings' authors call the LLM). With :math:`\rho` Spearman's
+    correlation over texts:
+
+    .. math:: \frac13 \sum_k \rho\Bigl(e_k, \tfrac12 \sum_{l \ne k} e_l\Bigr) - \rho(g, p)
+
+    Parameters
+    ----------
+    draws, seed, confidence
+        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`; all ranks are those of the resampled texts.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``JUDGE_KEYS``: estimate (-2 .. 2), low, high, n (texts), unit, method, reason.
+
+    See Also
+    --------
+    sense7.findings.whose_empathy : the two correlations, and many more of these ratings.
+
+    Examples
+    --------
+    >>> judge_difference(draws=200, seed=1)["estimate"].round(3).to_list()
+    [0.419]
+    """
+    people = panel()
+    resampled = Resampled(people, people.resampling(draws, seed, confidence))
+    observers = np.mean([resampled.spearman(one, f"without_{one}") for one in EXPERTS], axis=0)
+    row = resampled.row(
+        observers - resampled.spearman(JUDGE, PERSON),
+        "difference of Spearman's rho",
+        "an expert with the mean of the other two (mean over three), minus the model with the person; means of six "
+        "feelings",
+    )
+    return estimate_table(dict.fromkeys(JUDGE_KEYS, row), "agreement")
+
+
+KEYS = {
+    "consistency": CONSISTENCY_KEYS,
+    "person": PERSON_KEYS,
+    "bots": BOT_KEYS,
+    "valence": VALENCE_KEYS,
+    "liking": LIKING_KEYS,
+    "questionnaire": QUESTIONNAIRE_KEYS,
+    "corpora": CORPUS_ALPHA_KEYS,
+    "judge": JUDGE_KEYS,
+}
+"""Table of :func:`tables` -> keys of its rows."""
+
+SECTIONS = {
+    "consistency": "elsewhere-consistency",
+    "person": "elsewhere-person",
+    "bots": "elsewhere-bots",
+    "valence": "elsewhere-bots",
+    "liking": "elsewhere-liking",
+    "questionnaire": "elsewhere-liking",
+    "corpora": "elsewhere-corpora",
+    "judge": "elsewhere-judge",
+}
+"""Table of :func:`tables` -> anchor of the section of the page that shows it."""
+
+
+def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    """Everything that this module computes for the matrix.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`ieval` gives it.
+    bootstrap : ParticipantBootstrap
+        Resamples of its people; draws, seed and confidence serve the corpora as well.
+
+    Returns
+    -------
+    dict
+        Name (those of ``KEYS``) -> table of estimates.
+    """
+    settings = bootstrap.draws, bootstrap.seed, bootstrap.confidence
+    return {
+        "consistency": ieval_consistency(study, bootstrap),
+        "person": person_share(study, bootstrap),
+        "bots": bots(study, bootstrap),
+        "valence": valence(study, bootstrap),
+        "liking": liking(study, bootstrap),
+        "questionnaire": questionnaire(study, bootstrap),
+        "corpora": alpha_of_corpora(*settings),
+        "judge": judge_difference(*settings),
+    }
+
+
+def values_of(found: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+    """Give the rows of tables by their keys, as recorded values are given, with the section that shows each.
+
+    Parameters
+    ----------
+    found : mapping
+        As :func:`tables` gives it.
+
+    Examples
+    --------
+    >>> table = estimate_table({"all conversations": estimate_row(0.5, n=9, unit="correlation", method="rho")}, "which")
+    >>> value = values_of({"liking": table})["ieval_liking"]
+    >>> value["estimate"], value["link"]
+    (0.5, '#elsewhere-liking')
+    """
+    return {
+        KEYS[name][row]: value | {"link": f"#{SECTIONS[name]}"}
+        for name, table in found.items()
+        for row, value in table.to_dict("index").items()
+    }
+
+
+# The matrix
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an interval becomes a verdict.
+
+    Attributes
+    ----------
+    line : float
+        Of the claim: an interval wholly beyond it is "seen here too".
+    reason : str
+        Why the line stands there.
+    contrary : float or None
+        An interval wholly below it is "the opposite"; not above ``line``. None for a claim without a direction:
+        then the claim is seen on either side of the line, and has no opposite.
+    """
+
+    line: float
+    reason: str
+    contrary: float | None = None
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Where an interval has to lie for "seen here too" and for "the opposite"."""
+        if self.contrary is None:
+            return f"wholly on one side of {self.line:g}", "cannot occur: the claim has no direction"
+        return f"wholly above {self.line:g}", f"wholly below {self.contrary:g}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A data set that can answer: the key of its recorded value, and what it measures, in few words."""
+
+    key: str
+    measure: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of SENSE-7 and where else it can be looked for.
+
+    Attributes
+    ----------
+    name : str
+        Short name, for keys.
+    title : str
+        What a reader sees.
+    claim : str
+        Id of the published claim in ``data/claims.yml``.
+    rule : Rule or None
+        None if no data set can answer.
+    asked : mapping
+        Data set -> :class:`Asked`.
+    reasons : mapping
+        Data set -> why it cannot answer; ``""`` holds the reason of all others.
+    """
+
+    name: str
+    title: str
+    claim: str
+    rule: Rule | None = None
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+_NO_SIZE = (
+    "published without a size, so the line is no effect, as in the ledger; how large an effect is stands beside it"
+)
+_NOT_USERS = "experts rated what others had written; no user rated"
+_ONE_EACH = "each person rated one answer"
+_SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
+
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        "consistency",
+        "Ratings given together are internally consistent",
+        "alpha_turn",
+        Rule(
+            0.8,
+            "an alpha of 0.8 is customarily asked of a scale in research (Nunnally, 1978), and below 0.7 ratings "
+            "are not called consistent",
+            0.7,
+        ),
+        {
+            "ieval": Asked("ieval_alpha", "alpha of five statements, by the user"),
+            "felt_heard": Asked("felt_heard_alpha", "alpha of six feelings, by the person answered"),
+            "perceived_empathy": Asked("elsewhere_alpha_perceived_empathy", "alpha of six feelings, by experts"),
+            "epitome": Asked("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts"),
+            "lend_an_ear": Asked("elsewhere_alpha_lend_an_ear", "alpha of six behaviors, by experts"),
+        },
+        {"": "one of the three questions is about empathy"},
+    ),
+    Finding(
+        "individual",
+        "Judgments are individual: part of the differences is the person's own",
+        "finding_individualized",
+        Rule(
+            0.05,
+            "a share of variance cannot be negative, so its interval lies above zero in nearly any data and a line at "
+            "zero could not fail",
+            0.05,
+        ),
+        {"ieval": Asked("ieval_person_share", "person's share of the variance")},
+        {"": _NOT_USERS, "felt_heard": _ONE_EACH, "perceived_empathy": _ONE_EACH},
+    ),
+    Finding(
+        "context",
+        "Judgments depend on the context",
+        "finding_context_sensitive",
+        Rule(0.0, _NO_SIZE),
+        {
+            "ieval": Asked("ieval_valence_share", "share that the scenario's valence explains within people"),
+            "felt_heard": Asked("felt_heard_label", "label, person minus AI, in points"),
+        },
+        {"": "nothing of the context was varied or released", "perceived_empathy": _SAME_PEOPLE},
+    ),
+    Finding(
+        "continuity",
+        "Judgments suffer when continuity fails",
+        "finding_continuity",
+        reasons={"": "no rating of continuity", "ieval": "rated once, at the end, without a question on continuity"},
+    ),
+    Finding(
+        "expectations",
+        "Judgments suffer when expectations are not met",
+        "finding_expectations",
+        reasons={"": "no one said beforehand what was expected"},
+    ),
+    Finding(
+        "system",
+        "Who or what answers matters",
+        "best_condition",
+        Rule(0.0, _NO_SIZE),
+        {
+            "ieval": Asked("ieval_bot_share", "share that the bot explains within people"),
+            "felt_heard": Asked("felt_heard_source", "source, AI minus person, in points"),
+        },
+        {"": "who or what answered was not varied or released", "perceived_empathy": _SAME_PEOPLE},
+    ),
+    Finding(
+        "judge",
+        "A language model agrees with the person only in part",
+        "judge_spearman",
+        Rule(
+            0.0,
+            "in part means less than observers agree among themselves, so the line is no difference between the two",
+            0.0,
+        ),
+        {
+            "perceived_empathy": Asked(
+                "elsewhere_judge_difference", "observers' agreement minus the model's with the person"
+            )
+        },
+        {"": _NOT_USERS, "ieval": "no model's scores were released", "felt_heard": "no model's scores were released"},
+    ),
+    Finding(
+        "satisfaction",
+        "Empathy goes with satisfaction",
+        "empathy_satisfaction",
+        Rule(
+            _CORRELATION_LINE,
+            "two ratings that one person gives at the same moment go together a little whatever they ask, so a line at "
+            "zero could hardly fail; the contrary is a negative correlation",
+            0.0,
+        ),
+        {"ieval": Asked("ieval_liking", "correlation of liking with the empathy ratings")},
+        {"": "satisfaction was not rated"},
+    ),
+    Finding(
+        "characteristics",
+        "Ratings go with characteristics of the person (SENSE-7: collected, no result at hand)",
+        "finding_data",
+        Rule(0.0, _NO_SIZE),
+        {"ieval": Asked("ieval_teq", "correlation of an empathy questionnaire with the person's mean rating")},
+        {"": "no characteristic of the person is released"},
+    ),
+)
+"""The findings in the order of the rows."""
+
+
+def verdict(value: Mapping, rule: Rule) -> str:
+    """Say what an interval says of a claim.
+
+    Parameters
+    ----------
+    value : mapping
+        With ``low`` and ``high``, the limits of the interval; None or NaN if there is none.
+    rule : Rule
+        The claim's line.
+
+    Returns
+    -------
+    str
+        ``SEEN`` if the whole interval lies on the claimed side of the line; ``OPPOSITE`` if it lies wholly below
+        ``rule.contrary``; ``NOT_SEEN`` else: the data cannot say; ``NO_INTERVAL`` without an interval.
+
+    Examples
+    --------
+    >>> verdict({"low": 0.81, "high": 0.9}, Rule(0.8, "", 0.7)), verdict({"low": 0.75, "high": 0.9}, Rule(0.8, "", 0.7))
+    ('seen here too', 'not seen')
+    >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, "", 0)), verdict({"low": -0.9, "high": -0.1}, Rule(0, ""))
+    ('the opposite', 'seen here too')
+    """
+    low, high = value["low"], value["high"]
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return NO_INTERVAL
+    if low > rule.line or (rule.contrary is None and high < rule.line):
+        return SEEN
+    return OPPOSITE if rule.contrary is not None and high < rule.contrary else NOT_SEEN
+
+
+def rules() -> pd.DataFrame:
+    """The rule of every finding that a data set can answer, for readers, before any value.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the finding's title: where the interval has to lie for "seen here too" and for "the opposite", and
+        ``why this line``. Any other interval is "not seen".
+
+    Examples
+    --------
+    >>> rules().iloc[0, :2].to_list()
+    ['wholly above 0.8', 'wholly below 0.7']
+    """
+    shown = {one.title: (*one.rule.words, one.rule.reason) for one in FINDINGS if one.rule}
+    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "why this line"]
+    return pd.DataFrame.from_dict(shown, orient="index", columns=columns).rename_axis("finding")
+
+
+def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
+    """Published words and grade of claims about SENSE-7.
+
+    Parameters
+    ----------
+    claims : tuple of str
+        Ids in ``data/claims.yml``; those of ``FINDINGS`` if none is given.
+
+    Returns
+    -------
+    dict
+        Id -> ``title``, ``value`` (None if published in words), ``grade`` and ``of`` (the work).
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, or a claim is not in it.
+
+    Examples
+    --------
+    >>> published(("finding_individualized",))["finding_individualized"]["grade"]
+    'A'
+    """
+    claims = claims or tuple(finding.claim for finding in FINDINGS)
+    path = data_file("claims.yml")
+    with reading(path) as stream:
+        entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
+    if missing := [claim for claim in claims if claim not in entries]:
+        raise UserError(f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml")
+    names = ("title", "value", "grade")
+    return {
+        claim: {name: entries[claim][name] for name in names} | {"of": entries[claim].get("of", "SENSE-7")}
+        for claim in claims
+    }
+
+
+def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
+    """Every finding put to every data set: the verdict and the value that it rests on.
+
+    Parameters
+    ----------
+    values : mapping
+        Key -> value: those that other notebooks recorded (``s7.read_values``), and those of this module
+        (:func:`values_of`). The values that the findings name are used.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding and data set: finding, data_set (short names), verdict; where asked also key, measure,
+        estimate, low, high, n, unit, method and link (address from the page of the matrix), else why (NaN or ""
+        elsewhere).
+
+    Raises
+    ------
+    UserError
+        If a value that a finding names was not recorded.
+    """
+    rows = []
+    for finding in FINDINGS:
+        for data_set in DATA_SETS:
+            asked = finding.asked.get(data_set)
+            row = {
+                "finding": finding.name,
+                "data_set": data_set,
+                "verdict": NOT_ASKED,
+                "key": "",
+                "measure": "",
+                "why": "",
+                "link": "",
+            }
+            if asked is None:
+                rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
+                continue
+            if asked.key not in values:
+                raise UserError(f"{asked.key}: not among the values. Run the notebook that records it first.")
+            value = values[asked.key]
+            known = {name: value[name] for name in ("estimate", "low", "high", "n", "unit", "method")}
+            said = {"verdict": verdict(value, finding.rule), "link": _address(value)}
+            rows.append(row | {"key": asked.key, "measure": asked.measure} | said | known)
+    return pd.DataFrame(rows)
+
+
+def _address(value: Mapping) -> str:
+    """Address of a value from the page of the matrix: its section there, or the cell of another notebook."""
+    if "link" in value:
+        return value["link"]
+    return f"{value['notebook']}.html" + (f"#cell-{value['cell']}" if value.get("cell") else "")
+
+
+def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """The matrix for readers: one row per cell, the published words first in each row.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`matrix` gives it.
+
+    Returns
+    -------
+    DataFrame
+        row, column (names for readers), verdict ("" in the column of SENSE-7), value (a mapping with estimate, low,
+        high, unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
+    """
+    words = published()
+    rows = []
+    for finding in FINDINGS:
+        claim = words[finding.claim]
+        grade = f"grade {claim['grade']}" + ("" if claim["of"] == "SENSE-7" else ", follow-up paper")
+        link = f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
+        own = {"row": finding.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
+        rows.append(own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None})
+        for _, cell in table[table["finding"] == finding.name].iterrows():
+            asked = cell["verdict"] != NOT_ASKED
+            value = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
+            rows.append(
+                {
+                    "row": finding.title,
+                    "column": DATA_SETS[cell["data_set"]],
+                    "verdict": cell["verdict"],
+                    "link": cell["link"],
+                    "text": cell["measure"],
+                    "value": value,
+                    "n": int(cell["n"]) if asked else None,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
+    """Why a data set cannot answer, one row per finding and reason.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`matrix` gives it.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the finding's title: ``data sets`` and ``why not``.
+    """
+    titles = {finding.name: finding.title for finding in FINDINGS}
+    some = table[table["verdict"] == NOT_ASKED].assign(name=lambda frame: frame["data_set"].map(DATA_SETS))
+    shown = some.groupby(["finding", "why"], sort=False)["name"].agg(", ".join).reset_index()
+    shown = shown.set_index(shown["finding"].map(titles).rename("finding"))
+    return shown[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
+
+
+def tally(table: pd.DataFrame) -> pd.DataFrame:
+    """How many cells of the matrix have each verdict.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`matrix` gives it.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of ``TALLY_KEYS``: estimate (cells), n (all cells), unit, method, reason.
+    """
+    counts = Counter(table["verdict"])
+    method = "cells of the matrix, by rule"
+    rows = {
+        name: estimate_row(counts[name], n=len(table), unit="cells", method=method, reason="no interval: a count")
+        for name in TALLY_KEYS
+    }
+    return estimate_table(rows, "verdict")
+
+
+def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
+    """Values of the matrix by finding, with the lines that judge them, for a figure.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`matrix` gives it.
+
+    Returns
+    -------
+    dict
+        Title -> table of estimates with a row for each data set, and the lines: that of the claim, and that of its
+        contrary where it is another one. A finding whose values have several units gives one entry for each unit, as
+        those cannot share an axis.
+    """
+    panels = {}
+    for finding in FINDINGS:
+        own = table[(table["finding"] == finding.name) & (table["key"] != "")]
+        groups = list(own.groupby("unit", sort=False))
+        for unit, some in groups:
+            rows = {
+                DATA_SETS[row["data_set"]]: estimate_row(
+                    row["estimate"], row["low"], row["high"], n=row["n"], unit=unit, method=row["method"]
+                )
+                for _, row in some.iterrows()
+            }
+            title = finding.title + (f": {', '.join(rows)}" if len(groups) > 1 else "")
+            lines = (finding.rule.line, *{finding.rule.contrary} - {finding.rule.line, None})
+            panels[title] = estimate_table(rows, "data set"), lines
+    return panels
+
+
+check_arguments(globals())

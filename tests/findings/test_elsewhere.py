@@ -1,0 +1,369 @@
+"""Does it hold elsewhere: known answers and R's values on iEval, and verdicts that follow from intervals by rule."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+from scipy.stats import spearmanr
+
+from sense7.errors import UserError
+from sense7.findings import elsewhere, felt_heard, whose_empathy
+from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_ASKED, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
+from sense7.sources import released
+from sense7.sources.places import data_file
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.tables import VERDICT_MARKS, Matrix
+
+RATED = ["understood", "appropriate", "attentive", "sensible", "polite"]
+
+
+@pytest.fixture(scope="module")
+def study():
+    return elsewhere.ieval()
+
+
+@pytest.fixture(scope="module")
+def bootstrap(study):
+    return ParticipantBootstrap(study.conversations["participant"], draws=400, seed=2)
+
+
+@pytest.fixture(scope="module")
+def found(study, bootstrap):
+    return elsewhere.tables(study, bootstrap)
+
+
+@pytest.fixture(scope="module")
+def raw():
+    return released.ieval_conversations()
+
+
+@pytest.fixture(scope="module")
+def values(found):
+    """Values as notebooks record them; those of Felt heard as another notebook would have left them."""
+    people = felt_heard.people()
+    bootstrap = felt_heard.resampling(people, draws=400, seed=2)
+    theirs = {
+        felt_heard.EFFECT_KEYS["points"][name]: row
+        for name, row in felt_heard.effects(people, bootstrap).to_dict("index").items()
+    }
+    alpha = felt_heard.structure(people, bootstrap, seed=1).loc["Cronbach's alpha"].to_dict()
+    recorded = {key: row | {"notebook": "24-felt-heard", "cell": 7} for key, row in theirs.items()}
+    recorded["felt_heard_alpha"] = alpha | {"notebook": "24-felt-heard", "cell": 9}
+    return recorded | elsewhere.values_of(found)
+
+
+# iEval: known answers
+
+
+def test_the_study_is_the_release(study, raw):
+    truth = study.turns[list(elsewhere.STATEMENTS)].mean(axis=1).dropna()
+    assert (round(truth.mean(), 3), round(truth.std(), 3), len(truth)) == (3.133, 1.106, 1920)
+    assert raw.groupby("worker").size().eq(8).all()
+    by_valence = raw.groupby("valence")[RATED].mean().mean(axis=1)
+    own = study.conversations.assign(y=truth.to_numpy()).groupby("topic")["y"].mean()
+    np.testing.assert_allclose(own[["negative", "positive"]], by_valence[["negative", "positive"]], atol=1e-12)
+
+
+def test_consistency_is_that_of_r(found):
+    """psych::alpha, the same after bots' means, cor(); the release's own page puts both pairs above .85."""
+    known = {
+        "alpha of the five statements": 0.916730415206,
+        "alpha, ratings minus their bot's mean": 0.8946652987114,
+        "understood with appropriate": 0.878178888111,
+        "attentive with sensible": 0.848150152623,
+    }
+    np.testing.assert_allclose(found["consistency"].loc[list(known), "estimate"], list(known.values()), rtol=1e-9)
+    rounded = found["consistency"].loc[list(known), "estimate"].round(3).tolist()
+    assert rounded == [0.917, 0.895, 0.878, 0.848]
+    pairs = np.corrcoef(released.ieval_conversations()[RATED].to_numpy().T)[np.triu_indices(5, 1)]
+    assert found["consistency"].loc["average correlation", "estimate"] == pytest.approx(pairs.mean(), abs=1e-9)
+
+
+def test_both_known_intraclass_correlations(found):
+    """Two notes give two pairs of numbers: .052/.118 is of all five statements, .082/.137 of two of them."""
+    known = {
+        "ICC(1), mean of five": 0.052,
+        "ICC(1), mean of five minus bots' means": 0.118,
+        "ICC(1), understood and appropriate": 0.082,
+        "ICC(1), understood and appropriate minus bots' means": 0.137,
+    }
+    assert found["person"].loc[list(known), "estimate"].round(3).tolist() == list(known.values())
+    # lme4::lmer(y ~ bot + (1|worker) + (1|worker:bot)): variance of the worker by the sum
+    share = found["person"].loc["person's share, mixed model with bots fixed"]
+    assert share["estimate"] == pytest.approx(0.1178402571348, abs=2e-4)
+    assert share["low"] > 0.05
+
+
+def test_the_known_means_of_bots(study, bootstrap):
+    known = {
+        "negative": {"bot-green": 2.831, "bot-pink": 2.504, "bot-purple": 3.865, "bot-yellow": 2.375},
+        "positive": {"bot-green": 2.796, "bot-pink": 2.977, "bot-purple": 4.104, "bot-yellow": 2.719},
+    }
+    tables = elsewhere.valence_by_bot(study, bootstrap)
+    assert {name: table["estimate"].round(3).to_dict() for name, table in tables.items()} == known
+    assert {n for table in tables.values() for n in table["n"]} == {240}
+    assert {name: list(table.index) for name, table in tables.items()} == {
+        name: list(keys) for name, keys in elsewhere.VALENCE_BOT_KEYS.items()
+    }
+
+
+def test_shares_and_differences_are_those_of_r(found):
+    """1 - (RSS/df of lm(y ~ worker + x)) / (RSS/df of lm(y ~ worker)), and the coefficient of valence."""
+    assert found["valence"].loc["valence's share of the variance within people", "estimate"] == pytest.approx(
+        0.01138117272215, rel=1e-8
+    )
+    assert found["bots"].loc["bot's share of the variance within people", "estimate"] == pytest.approx(
+        0.3059902732415, rel=1e-8
+    )
+    assert found["valence"].loc["positive minus negative", "estimate"] == pytest.approx(0.2204166666667, rel=1e-9)
+
+
+def test_valence_is_compared_within_people(found, raw):
+    per_person = raw.assign(y=raw[RATED].mean(axis=1)).pivot_table(index="worker", columns="valence", values="y")
+    differences = per_person["positive"] - per_person["negative"]
+    row = found["valence"].loc["positive minus negative"]
+    assert row["estimate"] == pytest.approx(differences.mean())
+    error = differences.std() / np.sqrt(len(differences))
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * error, rel=0.15)
+
+
+def test_liking_is_that_of_r(found):
+    rows = found["liking"]["estimate"]
+    assert rows["all conversations"] == pytest.approx(0.8258706925963, rel=1e-9)
+    assert rows["within people and bots"] == pytest.approx(0.8033321190075, rel=1e-9)
+
+
+def test_the_questionnaire_is_related_with_equal_means_as_ties(found, raw):
+    """Sums of whole numbers are exact; means of means differ in their last digit, which would break ties."""
+    sums = raw[RATED].sum(axis=1).groupby(raw["worker"]).sum()
+    teq = released.ieval_workers().set_index("worker")["teq"].loc[sums.index]
+    row = found["questionnaire"].loc["correlation with the mean rating"]
+    assert row["estimate"] == pytest.approx(spearmanr(teq, sums).statistic, rel=1e-12)
+    assert row["n"] == 240
+    assert found["questionnaire"].loc["p by permutation", "estimate"] == pytest.approx(0.042, abs=0.03)
+
+
+# The corpora
+
+
+def test_alphas_of_experts_are_those_of_r(found):
+    known = [0.9582170306799, 0.3553011749814, 0.640424610052]
+    np.testing.assert_allclose(found["corpora"]["estimate"], known, rtol=1e-9)
+    assert set(found["corpora"]["n"]) == {150}
+    assert found["corpora"]["method"].str.contains("leaving out each conversation in turn").all()
+
+
+def test_the_judge_falls_short_by_the_known_correlations(found):
+    """An expert with the mean of the other two .738, Gemini with the person .320."""
+    people = whose_empathy.panel()
+    scores = people.scores
+    agree = np.mean([spearmanr(scores[one], scores[f"without_{one}"]).statistic for one in released.EXPERTS])
+    gemini = spearmanr(scores["gemini"], scores["self"]).statistic
+    assert (round(agree, 3), round(gemini, 2)) == (0.738, 0.32)
+    row = found["judge"].iloc[0]
+    assert row["estimate"] == pytest.approx(agree - gemini, rel=1e-9)
+    assert row["n"] == 50
+    assert 0 < row["low"] < row["estimate"] < row["high"]
+
+
+def test_the_difference_is_paired(bootstrap):
+    """Every resample takes the same texts for both correlations: done again with copies of rows."""
+    people = whose_empathy.panel()
+    draws = people.resampling(30, seed=bootstrap.seed)
+    differences = []
+    for weights in draws.weights():
+        taken = people.scores.loc[np.repeat(draws.names, weights.astype(int))]
+        agree = np.mean([spearmanr(taken[one], taken[f"without_{one}"]).statistic for one in released.EXPERTS])
+        differences.append(agree - spearmanr(taken["gemini"], taken["self"]).statistic)
+    row = elsewhere.judge_difference(30, bootstrap.seed).iloc[0]
+    assert row[["low", "high"]].tolist() == pytest.approx(np.quantile(differences, [0.025, 0.975]).tolist(), abs=1e-9)
+
+
+# Rules and verdicts
+
+ABOVE, APART, EITHER = Rule(0.05, "", 0.05), Rule(0.8, "", 0.7), Rule(0.0, "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "low", "high", "expected"),
+    [
+        (ABOVE, 0.06, 0.2, SEEN),
+        (ABOVE, 0.05, 0.2, NOT_SEEN),
+        (ABOVE, 0.01, 0.2, NOT_SEEN),
+        (ABOVE, 0.01, 0.05, NOT_SEEN),
+        (ABOVE, 0.01, 0.04, OPPOSITE),
+        (APART, 0.81, 0.9, SEEN),
+        (APART, 0.75, 0.79, NOT_SEEN),
+        (APART, 0.6, 0.9, NOT_SEEN),
+        (APART, 0.5, 0.69, OPPOSITE),
+        (EITHER, 0.1, 0.2, SEEN),
+        (EITHER, -0.2, -0.1, SEEN),
+        (EITHER, -0.1, 0.1, NOT_SEEN),
+        (EITHER, 0.0, 0.1, NOT_SEEN),
+        (EITHER, None, None, NO_INTERVAL),
+        (ABOVE, np.nan, np.nan, NO_INTERVAL),
+    ],
+)
+def test_a_verdict_is_the_place_of_the_whole_interval(rule, low, high, expected):
+    assert verdict({"low": low, "high": high}, rule) == expected
+
+
+def test_no_verdict_without_an_interval(values):
+    key = "ieval_alpha"
+    table = elsewhere.matrix(values | {key: values[key] | {"low": None, "high": None}})
+    (row,) = table[table["key"] == key].to_dict("records")
+    assert row["verdict"] == NO_INTERVAL
+    assert elsewhere.tally(table)["estimate"].sum() == len(table) - 1
+
+
+def test_every_line_has_a_reason_and_every_gap_too():
+    for finding in FINDINGS:
+        assert (finding.rule is not None) == bool(finding.asked), finding.name
+        if finding.rule:
+            assert len(finding.rule.reason) > 40
+            assert finding.rule.contrary is None or finding.rule.contrary <= finding.rule.line
+        for data_set in elsewhere.DATA_SETS:
+            assert data_set in finding.asked or finding.reasons.get(data_set, finding.reasons.get("")), finding.name
+    assert list(elsewhere.rules().index) == [finding.title for finding in FINDINGS if finding.rule]
+
+
+def test_the_rules_in_words_are_the_rules():
+    assert (*APART.words, EITHER.words[0]) == ("wholly above 0.8", "wholly below 0.7", "wholly on one side of 0")
+    assert EITHER.words[1].startswith("cannot occur")
+
+
+# The matrix
+
+
+def test_the_verdicts_of_these_ratings(values):
+    table = elsewhere.matrix(values)
+    said = {(row.finding, row.data_set): row.verdict for row in table.itertuples() if row.verdict != NOT_ASKED}
+    assert said == {
+        ("consistency", "ieval"): SEEN,
+        ("consistency", "felt_heard"): SEEN,
+        ("consistency", "perceived_empathy"): SEEN,
+        ("consistency", "epitome"): OPPOSITE,
+        ("consistency", "lend_an_ear"): NOT_SEEN,
+        ("individual", "ieval"): SEEN,
+        ("context", "ieval"): SEEN,
+        ("context", "felt_heard"): SEEN,
+        ("system", "ieval"): SEEN,
+        ("system", "felt_heard"): SEEN,
+        ("judge", "perceived_empathy"): SEEN,
+        ("satisfaction", "ieval"): SEEN,
+        ("characteristics", "ieval"): said[("characteristics", "ieval")],  # too close to its line for few draws
+    }
+    assert len(table) == len(FINDINGS) * len(elsewhere.DATA_SETS)
+    assert elsewhere.tally(table)["estimate"].sum() == len(table)
+
+
+def test_each_verdict_rests_on_its_own_value(values):
+    """Turn every value round its line: no verdict may stay as it was."""
+    for finding in FINDINGS:
+        for data_set, asked in finding.asked.items():
+            far = finding.rule.line - 10
+            other = values | {asked.key: values[asked.key] | {"low": far - 1, "high": far + 1}}
+            table = elsewhere.matrix(other).set_index(["finding", "data_set"])
+            expected = SEEN if finding.rule.contrary is None else OPPOSITE
+            assert table.loc[(finding.name, data_set), "verdict"] == expected
+            holds = values | {asked.key: values[asked.key] | {"low": far, "high": -far + 2}}
+            table = elsewhere.matrix(holds).set_index(["finding", "data_set"])
+            assert table.loc[(finding.name, data_set), "verdict"] == NOT_SEEN
+
+
+def test_a_value_that_was_not_recorded_is_named(values):
+    with pytest.raises(UserError, match="felt_heard_alpha: not among the values"):
+        elsewhere.matrix({key: value for key, value in values.items() if key != "felt_heard_alpha"})
+
+
+def test_values_lead_to_where_they_are_shown(values):
+    table = elsewhere.matrix(values).set_index("key")
+    assert table.loc["felt_heard_label", "link"] == "24-felt-heard.html#cell-7"
+    assert table.loc["ieval_alpha", "link"] == "#elsewhere-consistency"
+    page = (data_file("claims.yml").parents[1] / "notebooks" / "25-elsewhere.md").read_text("utf-8")
+    for section in elsewhere.SECTIONS.values():
+        assert f"\n({section})=\n" in page
+    without_cell = values | {"felt_heard_label": values["felt_heard_label"] | {"cell": None}}
+    assert elsewhere.matrix(without_cell).set_index("key").loc["felt_heard_label", "link"] == "24-felt-heard.html"
+
+
+def test_published_words_are_those_of_the_claims(values):
+    claims = {entry["id"]: entry for entry in yaml.safe_load(data_file("claims.yml").read_text("utf-8"))}
+    cells = elsewhere.matrix_cells(elsewhere.matrix(values))
+    own = cells[cells["column"] == "SENSE-7, as published"].set_index("row")
+    assert len(own) == len(FINDINGS)
+    for finding in FINDINGS:
+        claim = claims[finding.claim]
+        cell = own.loc[finding.title]
+        assert cell["text"].startswith(f"{claim['title']} (grade {claim['grade']}")
+        assert (cell["value"] is None and claim["value"] is None) or cell["value"] == claim["value"]
+        assert cell["link"] == f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
+        assert ("follow-up" in cell["text"]) == (claim.get("of", "SENSE-7") != "SENSE-7")
+
+
+def test_a_claim_that_is_gone_is_named():
+    with pytest.raises(UserError, match="no claim gone"):
+        elsewhere.published(("gone",))
+
+
+def test_the_matrix_shows_every_verdict_with_its_interval_and_n(values):
+    table = elsewhere.matrix(values)
+    text = repr(Matrix(elsewhere.matrix_cells(table), "Findings", "finding"))
+    assert "iEval: seen here too, 0.917 [" in text
+    for row in table[table["key"] != ""].itertuples():
+        assert f"{elsewhere.DATA_SETS[row.data_set]}: {row.verdict}, " in text
+        assert f"{row.measure}, n = {row.n:,.0f}" in text
+    assert text.count("was not asked") == (table["verdict"] == NOT_ASKED).sum()
+    assert {SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED, NO_INTERVAL} == set(VERDICT_MARKS)
+
+
+def test_what_was_not_asked_has_its_reason(values):
+    table = elsewhere.matrix(values)
+    shown = elsewhere.why_not_asked(table)
+    listed = sum(len(names.split(", ")) for names in shown["data sets"])
+    assert listed == (table["verdict"] == NOT_ASKED).sum()
+    assert shown["why not"].str.len().gt(10).all()
+
+
+def test_panels_hold_each_value_once_with_its_lines(values):
+    table = elsewhere.matrix(values)
+    panels = elsewhere.lines_and_intervals(table)
+    assert sum(len(rows) for rows, _ in panels.values()) == (table["key"] != "").sum()
+    assert all(len(set(rows["unit"])) == 1 for rows, _ in panels.values())
+    assert panels["Ratings given together are internally consistent"][1] == (0.8, 0.7)
+    assert panels["Judgments depend on the context: iEval"][1] == (0.0,)
+
+
+def test_every_row_has_a_key_that_is_written_once(found):
+    assert {name: list(table.index) for name, table in found.items()} == {
+        name: list(keys) for name, keys in elsewhere.KEYS.items()
+    }
+    keys = [key for table in elsewhere.KEYS.values() for key in table.values()]
+    keys += [key for table in elsewhere.VALENCE_BOT_KEYS.values() for key in table.values()]
+    assert len(keys) == len(set(keys))
+    used = {asked.key for finding in FINDINGS for asked in finding.asked.values()}
+    assert {key for key in used if not key.startswith("felt_heard_")} <= set(keys)
+
+
+def test_whose_ratings_these_are():
+    credits = elsewhere.acknowledgements()["credit"]
+    assert len(credits) == 3
+    assert "CC-BY-4.0" in credits["iEval"]
+    assert credits.str.contains("https://github.com/").all()
+
+
+def test_statistics_follow_the_ratings(study, bootstrap):
+    """With the valences exchanged the difference changes its sign, and the share stays."""
+    topic = study.conversations["topic"].map({"positive": "negative", "negative": "positive"})
+    turned = replace(study, conversations=study.conversations.assign(topic=topic))
+    first, second = elsewhere.valence(study, bootstrap), elsewhere.valence(turned, bootstrap)
+    assert second["estimate"].iloc[0] == pytest.approx(-first["estimate"].iloc[0])
+    assert second["estimate"].iloc[1] == pytest.approx(first["estimate"].iloc[1])
+
+
+def test_tables_of_estimates_become_values():
+    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval")
+    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "which")}).values()
+    assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-liking")
