@@ -189,7 +189,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where to write the simulated judge's predictions; OUT's stem and _judge if not given.",
+            help="Where to write a simulated judge's predictions; OUT's stem and _judge if not given.",
         ),
     ] = None,
     no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,

@@ -35,11 +35,13 @@ __all__ = [
     "HOW_TO_MAKE_THEM",
     "Detail",
     "Judges",
+    "assistant_words",
     "by_judge",
     "chosen_judge",
     "compare",
     "detail",
     "file_notes",
+    "predicted_levels",
     "request_facts",
     "runs_at_hand",
     "said_of_simulated",
@@ -257,17 +259,12 @@ class Detail:
     leanings: pd.DataFrame
     simulated: bool = False
 
-    @property
-    def shown(self) -> str:
-        """Its name as captions give it."""
-        return f"{self.judge} ({SIMULATED_WORDS})" if self.simulated else self.judge
-
 
 def detail(
     judges: Mapping[str, Mapping[str, pd.DataFrame]],
     judge: str,
     bootstrap: ParticipantBootstrap,
-    study: Study | None = None,
+    words: pd.Series | None = None,
 ) -> Detail:
     """Look at one judge from all sides.
 
@@ -279,8 +276,8 @@ def detail(
         One of them; "" if there is none.
     bootstrap : ParticipantBootstrap
         Draws of participants.
-    study : Study, optional
-        The data set that was judged: its messages give the number of words, without it there is no correlation with it.
+    words : Series, optional
+        Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
 
     Examples
     --------
@@ -300,7 +297,7 @@ def detail(
         "bounds": bounds,
         "calibration": calibration(frames, bootstrap),
         "stability": stability(frames, bootstrap),
-        "leanings": level_and_length(frames, _assistant_words(study), bootstrap),
+        "leanings": level_and_length(frames, words, bootstrap),
     }
     simulated = judge in getattr(judges, "simulated", ())
     if not judge:
@@ -310,14 +307,18 @@ def detail(
     return Detail(judge, **tables, confusion=confusion(frames), simulated=simulated)
 
 
-def _assistant_words(study: Study | None) -> pd.Series:
-    """Words of the assistant in each conversation, parted by white space."""
-    if study is None:
-        return pd.Series(dtype=float)
+def assistant_words(study: Study) -> pd.Series:
+    """Number of words, parted by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
+    [646.0, 507.0]
+    """
     said = study.messages[study.messages["role"] == "assistant"]
-    return (
-        said["content"].fillna("").str.split().str.len().groupby(said["conversation"], sort=False).sum().astype(float)
-    )
+    counts = said["content"].fillna("").str.split().str.len().groupby(said["conversation"], sort=False).sum()
+    return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
 
 def _said_simulated(table: pd.DataFrame) -> pd.DataFrame:
@@ -340,6 +341,18 @@ def file_notes(judges: Judges) -> pd.DataFrame:
     {'notes.csv': {'note': 'left out'}}
     """
     return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
+
+
+def predicted_levels(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a calibration for levels that the judge gave at least once; all rows if it gave none.
+
+    Examples
+    --------
+    >>> predicted_levels(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
+    [2]
+    """
+    given = table[table["estimate"].notna()]
+    return given if len(given) else table
 
 
 def titled(table: pd.DataFrame) -> pd.DataFrame:

@@ -806,7 +806,7 @@ def stability(
 
 def level_and_length(
     frames: Sequence[pd.DataFrame],
-    words: pd.Series,
+    words: pd.Series | None = None,
     bootstrap: ParticipantBootstrap | None = None,
     *,
     policy: str = "strict",
@@ -814,14 +814,14 @@ def level_and_length(
     r"""How far a judge's scores lie above the ground truth, and how closely they follow the length.
 
     ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
-    that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over runs of
-    Spearman's rho (midranks) of the scores with the number of words, over the same conversations.
+    that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over
+    runs of Spearman's rho (midranks) of the scores with the number of words, over the same conversations.
 
     Parameters
     ----------
     frames : sequence of DataFrame
         Predictions of each run.
-    words : Series of float
+    words : Series of float, optional
         Words that the assistant wrote, by conversation; a conversation that it lacks has none.
     bootstrap : ParticipantBootstrap, optional
         Resamples of the participants of all runs: in a resample, every run has the same participants.
@@ -853,7 +853,9 @@ def level_and_length(
         score, truth = counted_scores(frame, policy), frame["ground_truth"].to_numpy(dtype=float)
         known = np.isfinite(score) & np.isfinite(truth)
         who = _plain(frame["participant"])[known].reset_index(drop=True) if "participant" in frame else None
-        length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
+        length = np.zeros(int(known.sum()))
+        if words is not None:
+            length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
         score, error = score[known], (score - truth)[known]
         reason, n = reason or _no_interval(who, bootstrap), max(n, len(error))
         people.append(who)

@@ -40,8 +40,8 @@ _LEVELS = np.arange(1, 6)
 _AUTHORS_DEFAULT = 3
 _AUTHORS_OFF_SCALE = 1
 _HOW = (
-    "brute force: mean over independent draws at many times the size of the study, with the number of turns in place of "
-    "the number of words; plus the mean difference that the words make, over further draws with texts"
+    "brute force: mean over independent draws at many times the size of the study, with the number of turns in place "
+    "of the number of words; plus the mean difference that the words make, over further draws with texts"
 )
 _PLACED = "put in as a parameter"
 
