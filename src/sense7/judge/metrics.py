@@ -872,9 +872,8 @@ def level_and_length(
     rows = {}
     for name, metric in metrics.items():
         value = float(np.mean(values[name])) if frames else np.nan
-        lacking = (
-            "" if np.isfinite(value) else "scores or lengths are all the same" if n else "no conversation has both"
-        )
+        lacking = "scores or lengths are all the same" if n else "no conversation has both a score and a ground truth"
+        lacking = "" if np.isfinite(value) else lacking
         drawn = None if reason or lacking else np.mean(draws[name], axis=0)
         rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
     return estimate_table(rows, "leaning")

@@ -68,6 +68,11 @@ def judge_statistics(study: Numbers, scores: JudgeScores, words: np.ndarray) -> 
     known = ~np.isnan(truth)
     truth, words = truth[known], words[known]
     score, usable = scores.score[:, known].astype(float), (scores.kind == USABLE)[:, known]
+    with np.errstate(invalid="ignore", divide="ignore"):  # what is undefined is NaN
+        return _statistics(scores, truth, words, score, usable, known)
+
+
+def _statistics(scores, truth, words, score, usable, known) -> dict[str, float]:
     runs = [_run(truth[use], run[use]) for run, use in zip(score, usable, strict=True)]
     values = {f"judge_{key}": float(np.mean([run[key] for run in runs])) for key in runs[0]}
     values["judge_coverage"] = float((scores.kind == USABLE).mean())
@@ -162,10 +167,9 @@ def implied_judge_values(
         Key -> (value, its Monte Carlo standard error); NaN where a statistic is undefined in every draw.
     """
     first, second = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        plain = [_by_turns(parameters, judge, seed, scale) for seed in first.spawn(batches)]
-        enough = max(1, -(-LEAST_CONVERSATIONS // parameters.conversations))
-        apart = [_difference(parameters, judge, seed, enough) for seed in second.spawn(text_batches)]
+    plain = [_by_turns(parameters, judge, seed, scale) for seed in first.spawn(batches)]
+    enough = max(1, -(-LEAST_CONVERSATIONS // parameters.conversations))
+    apart = [_difference(parameters, judge, seed, enough) for seed in second.spawn(text_batches)]
     values = {}
     for key in plain[0]:
         (mean, error), (change, change_error) = _mean(plain, key), _mean(apart, key)
