@@ -111,7 +111,7 @@ reference: $(JUDGE) ## compute R's reference values again and report what moved 
 
 .PHONY: derived
 derived: $(READY) ## regenerate every derived file that is committed
-	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json
+	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
 	@$(BIN)/sense7 notebooks
 	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
 

@@ -16,6 +16,7 @@ import sense7.judge
 import sense7.statistics
 from sense7.arguments import HINTS
 from sense7.judge.ceiling import ContentShares
+from sense7.judge.predictions import Predictions
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.study import Study
 
@@ -52,6 +53,7 @@ FURTHER = {
     "model": "m",
     "moment": "after",
     "name": "overall",
+    "predictions": object.__new__(Predictions),
     "runs": 1,
     "start": "x",
     "shares": object.__new__(ContentShares),

@@ -102,12 +102,49 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path):
     out = tmp_path / "mine.xlsx"
     done = run("simulate", "--out", out, "--seed", 3, "--set", "participants=12", "--set", "conversations=40")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(out), str(tmp_path / "mine_truth.json")]
+    judged = [tmp_path / "mine_judge" / f"simulated-judge-iter{run}.xlsx" for run in range(1, 11)]
+    assert done.stdout.split() == list(map(str, (out, tmp_path / "mine_truth.json", *judged)))
+    assert sorted(judged) == sorted((tmp_path / "mine_judge").iterdir())
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(out.read_bytes())
     for path in (out, copy):
         assert "synthetic workbook, whose numbers are no findings" in run("check", path).stdout
     assert len(read_sheets(out)["Tasks"].rows) == 40
+
+
+SMALL = ("--set", "participants=8", "--set", "conversations=16")
+
+
+def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_is_the_same(tmp_path):
+    out = tmp_path / "a.xlsx"
+    assert run("simulate", "--out", out, *SMALL).returncode == 0
+    elsewhere = run(
+        "simulate", "--out", tmp_path / "b.xlsx", *SMALL, "--judge", tmp_path / "c", "--set", "judge_runs=2"
+    )
+    assert elsewhere.stdout.split()[2:] == [str(tmp_path / "c" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)]
+    none = run("simulate", "--out", tmp_path / "d.xlsx", *SMALL, "--no-judge")
+    assert none.stdout.split() == [str(tmp_path / "d.xlsx"), str(tmp_path / "d_truth.json")]
+    names = ["a.xlsx", "a_judge", "a_truth.json", "b.xlsx", "b_truth.json", "c", "d.xlsx", "d_truth.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert out.read_bytes() == (tmp_path / "b.xlsx").read_bytes() == (tmp_path / "d.xlsx").read_bytes()
+    said = run("judge", "evaluate", tmp_path / "c").stdout
+    assert "simulated judge (simulated-judge-iter1, simulated-judge-iter2): no model was asked" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--judge", "x", "--no-judge"), "exclude each other"),
+        (("--set", "judge_signal=1", "--no-judge"), "--set judge_signal and --no-judge exclude each other"),
+        (("--set", "judge_signal=9"), "judge_signal is 9; accepted: a number from 0 to 3"),
+        (("--set", "judge_colour=9"), "no parameter judge_colour"),
+        (("--judge", "results"), "holds the word results"),
+    ],
+)
+def test_unfit_options_of_the_simulated_judge_are_refused_and_nothing_is_written(tmp_path, options, said):
+    where = [tmp_path / word if word in ("x", "results") else word for word in options]
+    refused(run("simulate", "--out", tmp_path / "x.xlsx", *SMALL, *where), said)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("setting", ["participants=0", "participants=many", "colours=3"])

@@ -222,12 +222,20 @@ def simulate(
     truth: Annotated[
         Path | None, typer.Option(help="Where to write the truth; OUT's stem and _truth.json if not given.")
     ] = None,
+    judge: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to write a simulated judge's predictions; OUT's stem and _judge if not given.",
+        ),
+    ] = None,
+    no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,
     parameter: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
     ] = None,
     parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
 ) -> None:
-    """Write a synthetic workbook in the official format, and its truth."""
+    """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
 
     if parameters:
@@ -236,11 +244,28 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
+    if judge and no_judge:
+        raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
-    chosen = simulation.Parameters.from_mapping(assignments(parameter or []))
-    simulation.simulate(chosen, seed=seed).write(out, truth)
-    print(f"{out}\n{truth}")
+    given = assignments(parameter or [])
+    of_judge = {name: value for name, value in given.items() if name.startswith("judge_")}
+    if of_judge and no_judge:
+        raise UserError(f"--set {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
+    chosen = simulation.Parameters.from_mapping({name: given[name] for name in given.keys() - of_judge.keys()})
+    asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
+    simulated = simulation.simulate(chosen, seed=seed, judge=asked)
+    if asked is None:
+        simulated.write(out, truth)
+        print(f"{out}\n{truth}")
+        return
+    from sense7.judge.simulated import require_own_folder, simulated_folder, write_simulated
+
+    folder = judge or simulated_folder(out)
+    require_own_folder(folder)
+    simulated.write(out, truth)
+    predictions = write_simulated(simulated, folder)
+    print("\n".join(map(str, (out, truth, *predictions))))
 
 
 @app.command()

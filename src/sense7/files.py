@@ -19,12 +19,14 @@ except ImportError:  # Windows: there what a killed process left stays
 
 __all__ = [
     "disk_trouble",
+    "exchange",
     "not_written",
     "one_line",
     "parse_yaml",
     "reading",
     "reason",
     "replacing",
+    "replacing_folder",
     "scratch_folder",
     "write_whole",
 ]
@@ -82,6 +84,45 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary = scratch / path.name
         yield temporary
         temporary.replace(path)
+
+
+@contextlib.contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to write to, which takes the place of ``folder`` once it is whole.
+
+    What stood there goes. If the block is left by an error, ``folder`` is as it was. Where the system can exchange two
+    folders in one step (Linux), it is at every moment the old or the new one; elsewhere it is missing for a moment.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "a"
+    >>> for name in ("first.txt", "second.txt"):
+    ...     with replacing_folder(folder) as temporary:
+    ...         _ = (temporary / name).write_text("whole")
+    >>> [found.name for found in folder.iterdir()], len(list(folder.parent.iterdir()))
+    (['second.txt'], 1)
+    """
+    with scratch_folder(folder.parent) as scratch:
+        temporary = scratch / folder.name
+        temporary.mkdir()
+        yield temporary
+        if not folder.exists():
+            temporary.replace(folder)
+        elif not exchange(temporary, folder):
+            folder.replace(scratch / f"{folder.name}.old")
+            temporary.replace(folder)
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two folders in one step, where the system can (Linux); whether it did."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+        here, in_one_step = -100, 2
+        return rename(here, os.fsencode(first), here, os.fsencode(second), in_one_step) == 0
+    return False
 
 
 @contextlib.contextmanager

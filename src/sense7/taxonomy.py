@@ -395,8 +395,15 @@ CORE_COLUMNS = {"Tasks": TASK_COLUMNS, "Messages": MESSAGE_COLUMNS}
 SYNTHETIC_SHEET = "Synthetic"
 """Sheet by which a synthetic workbook says that it is one, wherever it is copied to.
 
-Columns ``key`` and ``value``; the keys ``note``, ``seed`` and ``parameters`` (JSON).
+Columns ``key`` and ``value``; the keys ``note``, ``seed`` and ``parameters`` (JSON). In a file of a simulated judge's
+predictions the same sheet has ``judge_parameters`` (JSON) besides.
 """
+
+SIMULATED_JUDGE = "simulated-judge"
+"""Name of the simulated judge: of its files, without the number of the run, and in their column Model."""
+
+SIMULATED_WORDS = "simulated judge"
+"""How the method of every value from a simulated judge begins, so that no page shows one without the word."""
 
 RATING_NAMES = ("overall", *DIMENSION_NAMES)
 """The eight ratings of a turn: overall, then the seven dimensions."""

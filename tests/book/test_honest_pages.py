@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS = re.compile(r"^(?:low|high|lower|upper|from|to|.*\binterval)$", re.IGNORECASE)
 KIND = re.compile(r"interval|credible|resampl", re.IGNORECASE)
 IN_TEXT = re.compile(r"\[-?[\d.,]+%?, -?[\d.,]+%?\]")
+MARKS = re.compile(r" \((?:simulated judge|tuned|simulated judge, tuned)\)$")
 COUNTED = re.compile(r"\bn\b|\b[\d,]+ (?:turns|conversations|participants|studies)")
 
 
@@ -68,7 +69,7 @@ def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
                 value
                 for value in edition.values.values()
                 if value["estimate"] is not None
-                and tag.get_text().removesuffix(" (tuned)") in {format_value(value), format_value(value, ["interval"])}
+                and MARKS.sub("", tag.get_text()) in {format_value(value), format_value(value, ["interval"])}
             )
             assert re.match(r"n = [\d,]+; .{5}", tag["title"]), f"{name}: {text(tag)}"
             assert value["n"], value["key"]
@@ -124,7 +125,7 @@ def test_tuned_values_in_sentences_are_marked(synthetic):
         shown = [tag.get_text() for tag in synthetic.page(name).select(".sense7-value")]
         for key, said in zip(woven, shown, strict=True):
             whole = key.removesuffix(".estimate").removesuffix(".interval")
-            assert said.endswith(" (tuned)") is (whole in keys), f"{name}: {key}"
+            assert said.endswith("tuned)") is (whole in keys), f"{name}: {key}"
             marked += whole in keys
     assert marked >= 5
 
@@ -132,4 +133,61 @@ def test_tuned_values_in_sentences_are_marked(synthetic):
 def test_where_nothing_was_tuned_nothing_is_called_so(ieval):
     for name in ieval.notebooks:
         assert ieval.page(name).select(".sense7-tuned-note") == [], name
-        assert "(tuned)" not in text(ieval.page(name).find("article")), name
+        assert "tuned)" not in text(ieval.page(name).find("article")), name
+
+
+# The simulated judge
+
+
+def of_simulated_judge(edition):
+    return {key for key, value in edition.values.items() if (value["method"] or "").startswith("simulated judge: ")}
+
+
+def test_every_value_of_the_simulated_judge_is_called_so_wherever_a_sentence_shows_it(synthetic):
+    keys, woven = of_simulated_judge(synthetic), 0
+    assert len(keys) > 80
+    for name in synthetic.toc:
+        written = re.findall(r"\{value\}`([^`]+)`", (ROOT / f"{name}.md").read_text("utf-8"))
+        shown = [tag.get_text() for tag in synthetic.page(name).select(".sense7-value")]
+        for key, said in zip(written, shown, strict=True):
+            simulated = key.removesuffix(".estimate").removesuffix(".interval") in keys
+            assert ("(simulated judge" in said) is simulated, f"{name}: {key}"
+            woven += simulated
+    assert woven > 12
+
+
+def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synthetic):
+    for name in ("notebooks/19-judge", "notebooks/21-noise-ceiling"):
+        article = synthetic.page(name).find("article")
+        assert "simulated judge: no model was asked" in text(article), name
+        assert "tuned to the published figures, so their nearness is no evidence" in text(article), name
+    page = synthetic.page("notebooks/19-judge").find("article")
+    for figure in page.select("figure.sense7-figure"):
+        assert "simulated" in text(figure.figcaption), figure.figcaption
+    for table in page.find_all("table"):
+        assert "simulated" in text(table), table.caption
+    assert "not available" not in text(page)
+    ceiling = synthetic.page("notebooks/21-noise-ceiling").find("article")
+    (figure,) = ceiling.select("figure.sense7-figure")
+    assert "simulated-judge" in figure.svg["aria-label"]
+    assert "simulated judge" in text(figure.figcaption)
+
+
+def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synthetic):
+    rows = {row["id"]: row for row in synthetic.json("ledger.json")}
+    for claim in ("judge_spearman", "judge_accuracy"):
+        assert rows[claim]["verdict"] in {"recovered", "missed"}
+        assert rows[claim]["tuned"]
+        assert "no evidence" in rows[claim]["why"]
+        assert rows[claim]["computed"]["method"].startswith("simulated judge: ")
+    headline = next(
+        row for row in synthetic.page("book/index").find_all("tr") if "language model as judge" in text(row)
+    )
+    assert "(simulated judge, tuned)" in text(headline)
+
+
+def test_without_a_simulated_judge_nothing_is_called_so(ieval):
+    assert of_simulated_judge(ieval) == set()
+    for name in ("notebooks/19-judge", "notebooks/21-noise-ceiling"):
+        for tag in ieval.page(name).select(".sense7-value"):
+            assert "simulated judge" not in tag.get_text()

@@ -13,8 +13,10 @@ spec.loader.exec_module(interrupting)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
-SMALL = ("--set", "participants=6", "--set", "conversations=12")
-FILES = ("study.xlsx", "study_truth.json")
+SMALL = ("--set", "participants=6", "--set", "conversations=12", "--set", "judge_runs=2")
+RUNS = 2
+JUDGED = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in range(1, RUNS + 1))
+FILES = ("study.xlsx", "study_truth.json", *JUDGED)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,8 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(si
     assert found.keys() == before.keys()
     for name in FILES:
         assert found[name] in (before[name], after[name]), f"{name} is neither the old nor the new one"
+    judged = [[files[name] for name in JUDGED] for files in (found, before, after)]
+    assert judged[0] in judged[1:], "the folder of predictions is the old or the new one, as a whole"
     assert command.run(*arguments).code == 0
     assert interrupting.content(command.folder) == after
     assert interrupting.unfinished(command.folder) == []

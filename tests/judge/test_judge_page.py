@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -35,9 +36,9 @@ def sense7_judge(*arguments):
     return done.stdout
 
 
-def recorded(edition, predictions):
+def recorded(edition, predictions, data="synthetic"):
     """Execute the page's notebook; gives its recorded values."""
-    path, provenance = sources.resolve("synthetic")
+    path, provenance = sources.resolve(data)
     sources.copy_for_edition(path, provenance, edition / "data")
     given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
     jobs = execute.plan([load_notebook(ROOT / "notebooks" / "19-judge.md")], given, provenance.sha256, [])
@@ -71,7 +72,32 @@ def test_what_a_judge_answered_stands_on_its_page(tmp_path):
 
 
 def test_without_predictions_the_page_says_how_they_are_made(tmp_path):
-    values = recorded(tmp_path / "edition", "")
+    copy = tmp_path / "mine.xlsx"
+    shutil.copyfile(ROOT / "data" / "synthetic.xlsx", copy)
+    values = recorded(tmp_path / "edition", "", copy)
     assert values["judge_spearman"]["reason"] == "no predictions of a judge are at hand"
     page = (tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8")
     assert "sense7 judge run --model NAME" in page
+
+
+def test_the_simulated_judge_is_called_so_in_every_output_of_its_page(tmp_path):
+    values = recorded(tmp_path / "edition", str(ROOT / "data" / "synthetic_judge"))
+    assert values["judge_shown"]["estimate"] == "simulated-judge"
+    assert values["judge_used_authors_prompt"]["estimate"] == "no"
+    numbers = [value for key, value in values.items() if key not in ("judge_shown", "judge_used_authors_prompt")]
+    assert len(numbers) > 80
+    assert {value["key"] for value in numbers if not value["method"].startswith("simulated judge: ")} == set()
+    assert values["judge_count_ok"]["estimate"] < values["judge_count_ok"]["n"]
+    page = json.loads((tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8"))
+    shown = [
+        "".join(output["data"]["text/html"])
+        for cell in page["cells"]
+        for output in cell.get("outputs", ())
+        if "text/html" in output.get("data", {})
+    ]
+    silent = [text for text in shown if "simulated" not in text]
+    assert len(shown) >= 10
+    assert len(silent) == 1, "only that nothing was left out of the files"
+    assert "Nothing was left out" in silent[0]
+    assert "no model was asked" in "".join(shown)
+    assert "tuned to the published figures, so their nearness is no evidence" in "".join(shown)

@@ -1,5 +1,6 @@
 """Editions: what they may be called, when they are made anew, and that the last good book survives everything."""
 
+import ctypes
 import html
 import json
 import os
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from bs4 import BeautifulSoup
 
+from sense7 import files
 from sense7.errors import UserError
 from sense7.pipeline import build
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
@@ -253,9 +255,9 @@ def folders(tmp_path):
     return new, place
 
 
-@pytest.mark.parametrize("exchange", [build._exchange, lambda *_: False], ids=["in one step", "by renaming"])
+@pytest.mark.parametrize("exchange", [files.exchange, lambda *_: False], ids=["in one step", "by renaming"])
 def test_a_new_book_takes_its_place(tmp_path, monkeypatch, exchange):
-    monkeypatch.setattr(build, "_exchange", exchange)
+    monkeypatch.setattr(build, "exchange", exchange)
     new, place = folders(tmp_path)
     build._replace(new, place)
     assert (place / "file").read_text() == "new"
@@ -266,10 +268,10 @@ def test_a_new_book_takes_its_place(tmp_path, monkeypatch, exchange):
 
 def test_where_the_system_has_no_exchange_none_is_claimed(tmp_path, monkeypatch):
     new, place = folders(tmp_path)
-    monkeypatch.setattr(build.ctypes, "CDLL", lambda *_, **__: SimpleNamespace())
-    assert build._exchange(new, place) is False
-    monkeypatch.setattr(build.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(renameat2=lambda *_: -1))
-    assert build._exchange(new, place) is False
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace())
+    assert files.exchange(new, place) is False
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(renameat2=lambda *_: -1))
+    assert files.exchange(new, place) is False
     assert (place / "file").read_text() == "old"
 
 

@@ -155,7 +155,7 @@ def test_truth_is_complete(default):
         *(["participants", "conversations_released", "llm_conditions", "tasks", "alpha_turn", "alpha_post"]),
         *(["relational_applicability", "relational_very_poor", "poor_turn_d", "kappa_affective"]),
         *(["kappa_relational", "importance_cognitive", "importance_affective", "importance_response"]),
-        *(["dimensions", "levels", "best_condition"]),
+        *(["dimensions", "levels", "best_condition", "judge_spearman", "judge_accuracy"]),
     }
     assert planted["best_condition"]["value"] == "model-a-empathy-prompt"
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.ticker import MaxNLocator
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
@@ -62,6 +63,7 @@ def metric_panels(
                 across = axes.get_yaxis_transform()
                 axes.text(0.02, place, "not available", transform=across, va="center", style="italic")
             axes.set_xlabel(f"{label} (%)" if shares else label)
+            axes.xaxis.set_major_locator(MaxNLocator(5))
             axes.grid(visible=False, axis="y")
         panels[0].set_yticks(range(len(rows)), [drawn(row, 40) for row in rows])
         panels[0].set_ylim(len(rows) - 0.5, -0.5)

@@ -15,15 +15,19 @@ from sense7.judge.metrics import (
     calibration,
     confusion,
     coverage,
+    level_and_length,
     missing_bounds,
     over_runs,
     stability,
 )
 from sense7.judge.predictions import UNSTATED, prediction_files, read_files
+from sense7.judge.simulated import require_synthetic, simulated_folder, simulated_note
+from sense7.sources import resolve
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth
 from sense7.study import Study
+from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = [
@@ -31,13 +35,16 @@ __all__ = [
     "HOW_TO_MAKE_THEM",
     "Detail",
     "Judges",
+    "assistant_words",
     "by_judge",
     "chosen_judge",
     "compare",
     "detail",
     "file_notes",
+    "predicted_levels",
     "request_facts",
     "runs_at_hand",
+    "said_of_simulated",
     "titled",
     "used_authors_prompt",
 ]
@@ -68,11 +75,19 @@ class Judges(dict[str, dict[str, pd.DataFrame]]):
     ----------
     notes : dict of str
         Name of a file -> what has to be known of it: why it was left out, or how it was read.
+    simulated : dict of list
+        Name of each simulated judge -> what the sheet of each of its runs says of its making, None without one.
     """
 
-    def __init__(self, runs: Mapping[str, dict[str, pd.DataFrame]], notes: Mapping[str, str]):
+    def __init__(
+        self,
+        runs: Mapping[str, dict[str, pd.DataFrame]],
+        notes: Mapping[str, str],
+        simulated: Mapping[str, list[Mapping | None]] | None = None,
+    ):
         super().__init__(runs)
         self.notes = dict(notes)
+        self.simulated = dict(simulated or {})
 
 
 def runs_at_hand(study: Study, folder: str | Path = "") -> Judges:
@@ -85,7 +100,8 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> Judges:
     study : Study
         The data set that was judged.
     folder : path
-        Folder of prediction files (.xlsx, .csv); "" if there is none.
+        Folder of prediction files (.xlsx, .csv); "" for those that come with the data set: the simulated judge's for
+        ``load("synthetic")``, none for any other.
 
     Returns
     -------
@@ -98,15 +114,18 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> Judges:
     ------
     UserError
         If a file can't be read, holds conversations that are not of this data set, or was made when
-        their ground truth was another; or if none of the files holds predictions.
+        their ground truth was another; if it is of a simulated judge and the data set is not synthetic; or if none of
+        the files holds predictions.
 
     Examples
     --------
     >>> import sense7 as s7
-    >>> runs_at_hand(s7.load("synthetic"))
-    {}
+    >>> {judge: len(runs) for judge, runs in runs_at_hand(s7.load("synthetic")).items()}
+    {'simulated-judge': 10}
     """
     judges: dict[str, dict[str, pd.DataFrame]] = {}
+    simulated: dict[str, list[Mapping | None]] = {}
+    folder = folder or _shipped(study)
     files, left_out = read_files(prediction_files(folder) if folder else ())
     if left_out and not files:
         named = ", ".join(path.name for path in left_out)
@@ -121,10 +140,26 @@ def runs_at_hand(study: Study, folder: str | Path = "") -> Judges:
                 f"{path.name}: column TaskId: blank in {nameless:,} of {count_of(len(found.frame), 'prediction')}, so "
                 "their conversations are not known. Give each row its TaskId."
             )
+        require_synthetic(study, found)
         judges.setdefault(found.judge, {})[found.name] = _aligned(study, found.frame, path.name)
+        if found.simulated:
+            simulated.setdefault(found.judge, []).append(found.marks)
         if found.notes:
             notes[path.name] = "; ".join(found.notes)
-    return Judges(dict(sorted(judges.items())), notes)
+    return Judges(dict(sorted(judges.items())), notes, simulated)
+
+
+def _shipped(study: Study) -> Path | str:
+    """Folder of the predictions that come with the synthetic data set; "" for any other, or where there are none."""
+    provenance = study.provenance
+    if provenance is None or provenance.name != "synthetic":
+        return ""
+    try:
+        path, own = resolve("synthetic")
+    except UserError:  # the project's own workbook is not here
+        return ""
+    folder = simulated_folder(path)
+    return folder if own.sha256 == provenance.sha256 and folder.is_dir() else ""
 
 
 def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
@@ -206,6 +241,10 @@ class Detail:
         :func:`sense7.judge.metrics.missing_bounds`.
     confusion, calibration, stability : DataFrame
         Of all runs; see the functions of these names in :mod:`sense7.judge.metrics`.
+    leanings : DataFrame
+        Mean over runs; see :func:`sense7.judge.metrics.level_and_length`.
+    simulated : bool
+        Whether it is a simulated judge; then the method of every value begins with these words.
     """
 
     judge: str
@@ -217,9 +256,16 @@ class Detail:
     confusion: pd.DataFrame
     calibration: pd.DataFrame
     stability: pd.DataFrame
+    leanings: pd.DataFrame
+    simulated: bool = False
 
 
-def detail(judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap) -> Detail:
+def detail(
+    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judge: str,
+    bootstrap: ParticipantBootstrap,
+    words: pd.Series | None = None,
+) -> Detail:
     """Look at one judge from all sides.
 
     Parameters
@@ -230,6 +276,8 @@ def detail(judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstr
         One of them; "" if there is none.
     bootstrap : ParticipantBootstrap
         Draws of participants.
+    words : Series, optional
+        Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
 
     Examples
     --------
@@ -249,10 +297,32 @@ def detail(judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstr
         "bounds": bounds,
         "calibration": calibration(frames, bootstrap),
         "stability": stability(frames, bootstrap),
+        "leanings": level_and_length(frames, words, bootstrap),
     }
+    simulated = judge in getattr(judges, "simulated", ())
     if not judge:
         tables = {name: _absent(table) for name, table in tables.items()}
-    return Detail(judge, **tables, confusion=confusion(frames))
+    elif simulated:
+        tables = {name: _said_simulated(table) for name, table in tables.items()}
+    return Detail(judge, **tables, confusion=confusion(frames), simulated=simulated)
+
+
+def assistant_words(study: Study) -> pd.Series:
+    """Number of words, parted by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
+    [646.0, 507.0]
+    """
+    said = study.messages[study.messages["role"] == "assistant"]
+    counts = said["content"].fillna("").str.split().str.len().groupby(said["conversation"], sort=False).sum()
+    return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
+
+
+def _said_simulated(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(method=f"{SIMULATED_WORDS}: " + table["method"])
 
 
 def _absent(table: pd.DataFrame) -> pd.DataFrame:
@@ -273,6 +343,18 @@ def file_notes(judges: Judges) -> pd.DataFrame:
     return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
 
 
+def predicted_levels(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a calibration for levels that the judge gave at least once; all rows if it gave none.
+
+    Examples
+    --------
+    >>> predicted_levels(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
+    [2]
+    """
+    given = table[table["estimate"].notna()]
+    return given if len(given) else table
+
+
 def titled(table: pd.DataFrame) -> pd.DataFrame:
     """Rows of a table of :class:`Detail` under names for people.
 
@@ -284,8 +366,21 @@ def titled(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
 
 
+def said_of_simulated(judges: Mapping) -> str:
+    """A sentence on those of the judges that are simulated; "" if none is.
+
+    Examples
+    --------
+    >>> said_of_simulated({})
+    ''
+    """
+    return simulated_note(getattr(judges, "simulated", ()))
+
+
 def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
-    """What is recorded of how each judge was asked: a row a judge, texts and counts; "" where nothing is.
+    """What is recorded of how each judge was asked: one row per judge, texts and counts; "" where nothing is.
+
+    The column ``simulated`` says whether a model was asked at all.
 
     Examples
     --------
@@ -311,7 +406,8 @@ def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFr
             for title, name in facts.items()
         }
         tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)
-        rows[judge] = {"runs": len(runs), **texts, "tokens": tokens}
+        simulated = "yes: no model was asked" if judge in getattr(judges, "simulated", ()) else "no"
+        rows[judge] = {"simulated": simulated, "runs": len(runs), **texts, "tokens": tokens}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
 
 

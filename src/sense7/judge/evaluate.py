@@ -17,7 +17,9 @@ from sense7.judge.journal import JOURNAL, with_unfinished_runs
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
 from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_files
 from sense7.judge.score_scale import ScoreScale
+from sense7.judge.simulated import ABOUT_SIMULATED
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
 
@@ -221,7 +223,8 @@ def evaluate(
         read = with_unfinished_runs(folder, read)
     if not read:
         raise _nothing(given, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
-    files = dict(zip(_names([one.path for one in read]), read, strict=True))
+    names = _names([one.path for one in read])
+    files = {one.called(name): one for name, one in zip(names, read, strict=True)}
     frames = {
         name: one.frame.drop(columns="participant") if "participant" in one.absent else one.frame
         for name, one in files.items()
@@ -313,6 +316,8 @@ def _names(paths: list[Path]) -> list[str]:
 
 def _notes(files: dict[str, Predictions], skipped: list[Path], left_out: dict[Path, str], policy: str) -> list[str]:
     notes = [f"{name}: {note}." for name, one in files.items() for note in one.notes]
+    if simulated := [name for name, one in files.items() if one.simulated]:
+        notes.insert(0, f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}")
     for name, one in files.items():
         failures = one.frame.loc[one.frame["score"].isna(), "status"].value_counts()
         if len(failures):

@@ -38,6 +38,7 @@ __all__ = [
     "confusion",
     "coverage",
     "label_metrics",
+    "level_and_length",
     "missing_bounds",
     "over_runs",
     "run_metrics",
@@ -802,6 +803,81 @@ def stability(
         draws = None if reason else bootstrap.distribution(ratio, _with_ones(value), participant)
         rows[name] = _row(metrics[name], value.mean(), draws, len(scores), participant, bootstrap, reason)
     return estimate_table(rows, "stability")
+
+
+def level_and_length(
+    frames: Sequence[pd.DataFrame],
+    words: pd.Series | None = None,
+    bootstrap: ParticipantBootstrap | None = None,
+    *,
+    policy: str = "strict",
+) -> pd.DataFrame:
+    r"""How far a judge's scores lie above the ground truth, and how closely they follow the length.
+
+    ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
+    that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over
+    runs of Spearman's rho (midranks) of the scores with the number of words, over the same conversations.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        Predictions of each run.
+    words : Series of float, optional
+        Words that the assistant wrote, by conversation; a conversation that it lacks has none.
+    bootstrap : ParticipantBootstrap, optional
+        Resamples of the participants of all runs: in a resample, every run has the same participants.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``level_bias`` (levels; above 0 the judge is more lenient than the users) and ``length_spearman`` (-1 to
+        1): estimate, low, high, n (conversations of the run that has the most), unit, method, reason.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"conversation": ["A", "B", "C"], "score": [4, 5, 3.0], "ground_truth": [4, 4, 3.5]})
+    >>> level_and_length([run], pd.Series({"A": 90.0, "B": 200.0, "C": 40.0}))["estimate"].round(4).tolist()
+    [0.1667, 1.0]
+    """
+    several = f"mean over {len(frames):,} runs: " if len(frames) > 1 else ""
+    metrics = {
+        "level_bias": _Metric("", "level, difference", f"{several}mean of score minus ground truth"),
+        "length_spearman": _Metric(
+            "", "Spearman's rho", f"{several}Spearman's rho of score and words of the assistant"
+        ),
+    }
+    values, draws = {name: [] for name in metrics}, {name: [] for name in metrics}
+    n, people, reason = 0, [], ""
+    for frame in frames:
+        score, truth = counted_scores(frame, policy), frame["ground_truth"].to_numpy(dtype=float)
+        known = np.isfinite(score) & np.isfinite(truth)
+        who = _plain(frame["participant"])[known].reset_index(drop=True) if "participant" in frame else None
+        length = np.zeros(int(known.sum()))
+        if words is not None:
+            length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
+        score, error = score[known], (score - truth)[known]
+        reason, n = reason or _no_interval(who, bootstrap), max(n, len(error))
+        people.append(who)
+        values["level_bias"].append(error.mean() if len(error) else np.nan)
+        one = np.zeros(len(error), int), np.ones((1, 1))
+        values["length_spearman"].append(_spearman(length, score, *one)[0])
+        if not reason:
+            codes = bootstrap.codes(who)
+            draws["level_bias"].append(bootstrap.distribution(ratio, _with_ones(error), who))
+            draws["length_spearman"].append(
+                bootstrap.in_every_draw(lambda weights, x=length, y=score, at=codes: _spearman(x, y, at, weights))
+            )
+    everyone = None if reason or not people else pd.concat(people, ignore_index=True)
+    rows = {}
+    for name, metric in metrics.items():
+        value = float(np.mean(values[name])) if frames else np.nan
+        lacking = "scores or lengths are all the same" if n else "no conversation has both a score and a ground truth"
+        lacking = "" if np.isfinite(value) else lacking
+        drawn = None if reason or lacking else np.mean(draws[name], axis=0)
+        rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
+    return estimate_table(rows, "leaning")
 
 
 def _participant_of(frames: Sequence[pd.DataFrame], conversations: pd.Index) -> pd.Series | None:

@@ -9,7 +9,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, check_policy, read_reply
 from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
+from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 from sense7.workbook.tables import read_text
@@ -136,6 +137,8 @@ class Predictions:
         Columns of the frame that the file does not have.
     notes : list of str
         What was found and is not an error, each with its count.
+    marks : mapping or None
+        What the sheet of a simulated judge says of its making: key -> value; None where there is no such sheet.
     """
 
     path: Path
@@ -143,11 +146,24 @@ class Predictions:
     frame: pd.DataFrame = field(repr=False)
     absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
+    marks: Mapping[str, str] | None = None
 
     @property
     def judge(self) -> str:
-        """Its name without the number of the run, which is what the runs of one judge have in common."""
-        return _RUN.sub("", self.name)
+        """Its name without the number of the run, which is what the runs of one judge have in common.
+
+        That of a simulated judge holds the word, whatever its file is called.
+        """
+        return self.called(_RUN.sub("", self.name))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated judge made it, by the sheet that says so or by the column Model of any row."""
+        return self.marks is not None or bool((self.frame["model"] == SIMULATED_JUDGE).any())
+
+    def called(self, name: str) -> str:
+        """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
+        return f"{SIMULATED_WORDS}: {name}" if self.simulated and "simulated" not in name.casefold() else name
 
     @property
     def answered(self) -> int:
@@ -229,7 +245,9 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     return [(1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)]
 
 
-def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "strict") -> list[str]:
+def write_predictions(
+    path: str | Path, frame: pd.DataFrame, *, policy: str = "strict", further: Sequence[Sheet] = ()
+) -> list[str]:
     """Write one run as an .xlsx file, whole or not at all.
 
     Parameters
@@ -241,6 +259,8 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
         required; one row per conversation, in the order of sheet Tasks.
     policy : {"strict", "authors"}
         By which rule IS_EMPATHY is read, see :func:`counted_scores`; blank where there is no score.
+    further : sequence of Sheet
+        Sheets that stand after ``results``.
 
     Returns
     -------
@@ -292,7 +312,7 @@ def write_predictions(path: str | Path, frame: pd.DataFrame, *, policy: str = "s
     columns["policy"] = [policy] * len(frame)
     columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    write_sheets([Sheet(SHEET, list(COLUMNS), rows)], path)
+    write_sheets([Sheet(SHEET, list(COLUMNS), rows), *further], path)
     return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
 
 
@@ -373,7 +393,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     """
     path = Path(path)
     is_csv = path.suffix.casefold() == ".csv"
-    sheet = _csv_sheet(path) if is_csv else _workbook_sheet(path)
+    sheet, marks = (_csv_sheet(path), None) if is_csv else _workbook_sheet(path)
     where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
     places = _places(sheet, where)
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
@@ -414,7 +434,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     if "run" not in places and run:
         frame["run"] = float(run[1])
     absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in places}
-    return Predictions(path, path.stem, frame, absent, notes)
+    return Predictions(path, path.stem, frame, absent, notes, marks)
 
 
 def read_files(
@@ -517,11 +537,14 @@ def _fitted(text: str) -> tuple[str, dict[str, str]]:
     return text, remarks
 
 
-def _workbook_sheet(path: Path) -> Sheet:
+def _workbook_sheet(path: Path) -> tuple[Sheet, dict[str, str] | None]:
+    """The sheet of predictions, and what a simulated judge's own sheet says, if there is one."""
     sheets = read_sheets(path)
     if not sheets:
         raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
-    return sheets.get(SHEET) or next(iter(sheets.values()))
+    marked = sheets.get(SYNTHETIC_SHEET)
+    marks = None if marked is None else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
+    return sheets.get(SHEET) or next(iter(sheets.values())), marks
 
 
 def _csv_sheet(path: Path) -> Sheet:

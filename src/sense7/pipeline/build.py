@@ -7,7 +7,6 @@ the last good book stays where it was. ``_build/editions/editions.js`` lists the
 """
 
 import contextlib
-import ctypes
 import fcntl
 import functools
 import hashlib
@@ -26,8 +25,9 @@ import yaml
 
 from sense7 import claims, sources
 from sense7.errors import UserError
-from sense7.files import disk_trouble, not_written
+from sense7.files import disk_trouble, exchange, not_written
 from sense7.judge.predictions import files_to_copy
+from sense7.judge.simulated import is_planted, simulated_files, simulated_folder
 from sense7.loading import load, synthetic_marks
 from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
@@ -161,8 +161,8 @@ def build_edition(
     name : str, optional
         Name of the edition; the data set's name or the file's stem if not given.
     predictions : path, optional
-        Folder of a judge's predictions for this data set; ``predictions_NAME`` of the checkout if
-        that is there.
+        Folder of a judge's predictions for this data set; if not given, ``predictions_NAME`` of the checkout, or else
+        those of the simulated judge that lie beside a synthetic workbook.
     parameters : mapping, optional
         Values for the notebooks' parameters, other than data, predictions and results.
     workers : int, optional
@@ -196,7 +196,7 @@ def build_edition(
     path, provenance = sources.resolve(data)
     place, cache, source = edition_folder(root, name), root / "_build" / "cache", source_of(data, path)
     require_same_source(place, source, provenance.sha256)
-    judged = _predictions(root, name, predictions)
+    judged = _predictions(root, name, predictions, path)
     # Notebooks read the edition's own copy: whatever becomes of the file meanwhile, the pages show that.
     given |= {"data": f"../data/{provenance.file}", "results": "../results"}
     given |= {"predictions": "../predictions"} if judged else {}
@@ -238,7 +238,7 @@ def build_edition(
             return finished
         study = study or read()  # which was not needed a moment ago
         provenance = replace(provenance, name=name, kind=study.provenance.kind)
-        truth = read_truth(truth_file, study)
+        truth = _without_other_judges(read_truth(truth_file, study), study, judged, given.get("judge", ""))
         making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
         with making as scratch, JupyterBook() as program:
             edition = Path(scratch) / "edition"
@@ -250,6 +250,7 @@ def build_edition(
             rows = write_ledger(root, edition, provenance, truth, jobs)
             facts = _facts(name, study, provenance, rows, jobs, options) | {
                 "judge_logs": f"{JUDGE_LOGS}/index.html" if logged else "",
+                "predictions": _named_predictions(judged, data, path),
                 "key": key,
                 "made": made,
             }
@@ -318,15 +319,25 @@ def _edition_name(name: str | None, data: str) -> str:
     return name
 
 
-def _predictions(root: Path, name: str, given: str | Path | None) -> list[Path]:
-    """Files of a judge's predictions for an edition; none if it has none."""
+def _predictions(root: Path, name: str, given: str | Path | None, workbook: Path) -> list[Path]:
+    """Files of a judge's predictions for an edition; none if it has none.
+
+    Those that a user gives come before those of the simulated judge beside the workbook.
+    """
     folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
     if given is not None and not folder.is_dir():
         raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
     files = files_to_copy(folder) if folder.is_dir() else []
     if given is not None and not files:
         raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
-    return files
+    return files or simulated_files(simulated_folder(workbook))
+
+
+def _named_predictions(judged: Sequence[Path], data: str, workbook: Path) -> str:
+    """Name of the folder of predictions, for a notebook that is run elsewhere; "" where the data set brings its own."""
+    if not judged or (data == "synthetic" and judged[0].parent == simulated_folder(workbook)):
+        return ""
+    return judged[0].parent.absolute().name
 
 
 def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
@@ -395,6 +406,19 @@ def read_truth(place: Path, study: Study) -> dict | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return truth if belongs else None
+
+
+def _without_other_judges(truth: dict | None, study: Study, judged: Sequence[Path], judge: str) -> dict | None:
+    """The truth, without that of the simulated judge unless the judge that the book shows is that one."""
+    if truth is None or "judge" not in truth:
+        return truth
+    from sense7.judge.at_hand import chosen_judge, runs_at_hand
+
+    judges = runs_at_hand(study, judged[0].parent) if judged else None
+    if judges and is_planted(truth, judges.simulated.get(chosen_judge(judges, judge), ())):
+        return truth
+    known = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
+    return {key: value for key, value in truth.items() if key != "judge"} | {"planted": known}
 
 
 def _book_key(
@@ -606,18 +630,9 @@ def _replace(new: Path, place: Path, claim: Callable[[], None] = lambda: None) -
         claim()  # another build may have taken the place meanwhile
         if not place.exists():
             new.replace(place)
-        elif not _exchange(new, place):
+        elif not exchange(new, place):
             # Without an exchange in one step: two renames; the next build mends what falls between them.
             aside = place.with_name(_ASIDE + place.name)
             place.replace(aside)
             new.replace(place)
             aside.replace(new)
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two folders in one step, where the system can (Linux)."""
-    with contextlib.suppress(OSError, AttributeError):
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-        here, exchange = -100, 2
-        return rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0
-    return False

@@ -31,6 +31,7 @@ from sense7.pipeline.made import describe
 from sense7.pipeline.pages import DATASET_PAGE
 from sense7.pipeline.settings import SETTINGS
 from sense7.record import format_value, read_values
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -105,8 +106,12 @@ class ValueRole(_TextRole):
         key, part = self._key(edition)
         _looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
         text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
-        # Beside a published figure, nearness to it would else be taken for evidence.
-        return f"{text} (tuned)" if key in edition.tuned and part in {"", "estimate", "interval"} else text
+        if part not in {"", "estimate", "interval"}:
+            return text
+        # Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
+        words = [SIMULATED_WORDS] * edition.values[key]["method"].startswith(SIMULATED_WORDS)
+        words += ["tuned"] * (key in edition.tuned)
+        return f"{text} ({', '.join(words)})" if words else text
 
     def _key(self, edition: _Edition) -> tuple[str, str]:
         if self.text in edition.values:

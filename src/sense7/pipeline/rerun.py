@@ -170,7 +170,7 @@ def _put(making: Path, results: Path) -> None:
 # --- downloads -------------------------------------------------------------------------
 
 
-def download_copy(notebook: TextNotebook, data: str, install_from: str | None = None) -> str:
+def download_copy(notebook: TextNotebook, data: str, install_from: str | None = None, predictions: str = "") -> str:
     """Give a notebook as a reader downloads it: not executed, on its edition's data, values beside it.
 
     The page's own source has the paths of the build's folders in it, which nobody else has.
@@ -183,6 +183,8 @@ def download_copy(notebook: TextNotebook, data: str, install_from: str | None = 
         What its parameter ``data`` is to be: a data set's name, or the name of a file.
     install_from : str, optional
         See :func:`~sense7.pipeline.notebooks.to_ipynb`.
+    predictions : str
+        What its parameter ``predictions`` is to be: the name of a folder, or "" for those that come with the data set.
 
     Returns
     -------
@@ -190,7 +192,7 @@ def download_copy(notebook: TextNotebook, data: str, install_from: str | None = 
         In Jupyter's format.
     """
     node = json.loads(to_ipynb(notebook, install_from))
-    own = {"data": data, "results": f"{notebook.name}.results"}
+    own = {"data": data, "predictions": predictions, "results": f"{notebook.name}.results"}
     for cell in node["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             settings = notebook.defaults | {key: own[key] for key in own if key in notebook.defaults}
@@ -206,7 +208,7 @@ def write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) 
     root : Path
         The checkout.
     facts : mapping
-        Of the edition: ``kind``, ``name`` and ``file``.
+        Of the edition: ``kind``, ``name``, ``file`` and, where it has any of its own, ``predictions``.
     pages : Path
         The built pages; ``_sources/notebooks`` holds what their download buttons lead to.
     install_from : str
@@ -217,4 +219,4 @@ def write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) 
     for notebook in find_notebooks(root):
         place = pages / "_sources" / "notebooks" / f"{notebook.name}.ipynb"
         if place.exists():  # the table of contents may leave out one
-            write_whole(place, download_copy(notebook, data, install_from))
+            write_whole(place, download_copy(notebook, data, install_from, facts.get("predictions", "")))

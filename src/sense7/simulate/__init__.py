@@ -17,8 +17,10 @@ import numpy as np
 
 from sense7.errors import UserError
 from sense7.files import not_written, write_whole
+from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge
+from sense7.simulate.judge_truth import judge_record, plant_judge
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
-from sense7.simulate.parameters import Parameters
+from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import Words, write_words
 from sense7.simulate.truth import truth_of
 from sense7.simulate.workbook import build_sheets
@@ -29,6 +31,8 @@ __all__ = [
     "DEFAULT_SEED",
     "NOT_PUT",
     "UNKNOWN",
+    "JudgeParameters",
+    "JudgeScores",
     "Numbers",
     "Parameters",
     "Simulation",
@@ -39,6 +43,9 @@ __all__ = [
 
 DEFAULT_SEED = 20250919
 """Seed of the workbook in data/."""
+
+DEFAULT_JUDGE = JudgeParameters()
+"""The simulated judge whose predictions lie in data/."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,15 @@ class Simulation:
         Latents and ratings in arrays.
     words : Words
         Messages and comments by assistant turn.
+    judged : JudgeScores or None
+        Scores of a simulated judge, if one was asked for; :func:`sense7.judge.simulated.write_simulated` writes them.
     """
 
     sheets: dict[str, Sheet] = field(repr=False)
     truth: dict = field(repr=False)
     study: Numbers = field(repr=False)
     words: Words = field(repr=False)
+    judged: JudgeScores | None = field(default=None, repr=False)
 
     def write(self, workbook_path: str | Path, truth_path: str | Path | None = None) -> None:
         """Write the workbook, and the truth if a path is given; each appears whole or not at all.
@@ -88,11 +98,13 @@ class Simulation:
             raise UserError(not_written(truth_path, error)) from None
 
 
-def simulate(parameters: Parameters, seed: int = DEFAULT_SEED) -> Simulation:
-    """Simulate a study: numbers, words, sheets and truth.
+def simulate(
+    parameters: Parameters, seed: int = DEFAULT_SEED, judge: JudgeParameters | None = DEFAULT_JUDGE
+) -> Simulation:
+    """Simulate a study: numbers, words, sheets and truth, and the scores of a judge.
 
-    Numbers, words and sheets draw from streams of their own, so that a change of one leaves
-    the others as they are.
+    Numbers, words, sheets and judge draw from streams of their own, so that a change of one leaves
+    the others as they are. The sheets are the same with and without a judge.
 
     Parameters
     ----------
@@ -100,6 +112,8 @@ def simulate(parameters: Parameters, seed: int = DEFAULT_SEED) -> Simulation:
         What to plant.
     seed : int
         At least 0. The same parameters and seed give the same simulation.
+    judge : JudgeParameters or None
+        What to plant in the simulated judge; None for no judge.
 
     Returns
     -------
@@ -113,13 +127,17 @@ def simulate(parameters: Parameters, seed: int = DEFAULT_SEED) -> Simulation:
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
-    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)]
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     study = draw(parameters, streams[0])
     words = write_words(study, streams[1])
     built = build_sheets(study, words, streams[2])
     truth = truth_of(study, seed, built.pids, built.task_ids, built.message_ids)
     sheets = built.sheets | {SYNTHETIC_SHEET: _marks(parameters, seed)}
-    return Simulation(sheets, truth, study, words)
+    judged = None
+    if judge is not None:
+        judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
+        truth |= {"planted": truth["planted"] + plant_judge(parameters, judge), "judge": judge_record(judge)}
+    return Simulation(sheets, truth, study, words, judged)
 
 
 def _marks(parameters: Parameters, seed: int) -> Sheet:
@@ -133,8 +151,9 @@ def _marks(parameters: Parameters, seed: int) -> Sheet:
 
 
 def describe_parameters() -> list[str]:
-    """One line a parameter: name, default, and what is accepted."""
-    return [f"{name} = {default}  ({accepted})" for name, default, accepted in Parameters.accepted()]
+    """One line for each parameter, those of the simulated judge last: name, default, and what is accepted."""
+    known = [*Parameters.accepted(), *JudgeParameters.accepted()]
+    return [f"{name} = {default}  ({accepted})" for name, default, accepted in known]
 
 
 def truth_text(truth: dict) -> str:

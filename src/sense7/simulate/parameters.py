@@ -14,7 +14,7 @@ from typing import Any, Self
 from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["EXPERIENCE_ITEMS", "TOPICS", "Parameters"]
+__all__ = ["EXPERIENCE_ITEMS", "TOPICS", "JudgeParameters", "Parameters"]
 
 TOPICS = (
     "Conflict with a colleague",
@@ -366,12 +366,7 @@ class Parameters:
         >>> Parameters().replace(participants=20, conversations=60).participants
         20
         """
-        known = {entry.name: entry for entry in dataclasses.fields(self)}
-        for name in changes:
-            if name not in known:
-                like = difflib.get_close_matches(name, known, n=3)
-                hint = f"Similar: {', '.join(like)}. " if like else ""
-                raise UserError(f"There is no parameter {name}. {hint}Known: {', '.join(sorted(known))}.")
+        known = _require_known(self, changes)
         # Names first: the keys of a mapping for condition_effects are those of the new conditions.
         names = {
             name: _check(name, changes[name], known[name])
@@ -436,6 +431,121 @@ class Parameters:
             entry.name: list(value) if isinstance(value := getattr(self, entry.name), tuple) else value
             for entry in dataclasses.fields(self)
         }
+
+
+@dataclass(frozen=True)
+class JudgeParameters:
+    """Every parameter of the simulated judge, which scores each conversation of a simulated study several times.
+
+    Apart from :class:`Parameters`, since a workbook holds its own parameters and does not depend on its judge. The
+    defaults were set so that the judge's Spearman correlation and accuracy come near the published ones; none is an
+    estimate from data. How the score follows from them: :func:`sense7.simulate.judge.draw_judge`.
+
+    Parameters
+    ----------
+    judge_runs : int
+        Number of runs, 1 to 100.
+    judge_signal : float
+        Change of the judgment per level of quality that the conversation offers on average over its turns and
+        dimensions, 0 to 3. What the participant adds to that quality, the judge does not see.
+    judge_length_weight : float
+        Change of the judgment per doubling of the number of words that the assistant wrote, levels, -2 to 2.
+    judge_usual_length : float
+        Number of words at which the length changes nothing, 1 to 100,000.
+    judge_level_shift : float
+        Shift of every judgment: above 0 the judge is lenient, below 0 it is strict, levels, -4 to 4.
+    judge_misjudgment_sd : float
+        Sd over conversations of the error that all runs share, levels, 0 to 5.
+    judge_jitter_sd : float
+        Sd of the error of a single run, levels, 0 to 5. Where the judgment lies near a threshold the score moves by a
+        level from one run to another.
+    judge_refusal_rate : float
+        Probability that the reply is a refusal, 0 to 1.
+    judge_no_number_rate : float
+        Probability that the reply holds no number, 0 to 1.
+    judge_off_scale_rate : float
+        Probability that the number in the reply is off the scale, 0 to 1.
+    judge_truncation_rate : float
+        Probability that the reply ends before its score, 0 to 1. The four together are at most 1.
+
+    Raises
+    ------
+    UserError
+        If a value has the wrong type or lies outside its range, naming parameter, value and range.
+
+    Examples
+    --------
+    >>> JudgeParameters().judge_runs
+    10
+    >>> JudgeParameters.from_mapping({"judge_signal": -1})
+    Traceback (most recent call last):
+        ...
+    sense7.errors.UserError: Parameter judge_signal is -1; accepted: a number from 0 to 3.
+    """
+
+    judge_runs: int = _whole(10, 1, 100)
+    judge_signal: float = _number(0.7, 0, 3)
+    judge_length_weight: float = _number(0.1, -2, 2)
+    judge_usual_length: float = _number(400.0, 1, 100_000)
+    judge_level_shift: float = _number(0.335, -4, 4)
+    judge_misjudgment_sd: float = _number(0.38, 0, 5)
+    judge_jitter_sd: float = _number(0.1, 0, 5)
+    judge_refusal_rate: float = _number(0.008, 0, 1)
+    judge_no_number_rate: float = _number(0.010, 0, 1)
+    judge_off_scale_rate: float = _number(0.004, 0, 1)
+    judge_truncation_rate: float = _number(0.006, 0, 1)
+
+    def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            object.__setattr__(self, entry.name, _check(entry.name, getattr(self, entry.name), entry))
+        if sum(self.unusable_rates) > 1:
+            _refuse("judge_truncation_rate", self.judge_truncation_rate, "at most 1 together with the other rates")
+
+    @property
+    def unusable_rates(self) -> tuple[float, float, float, float]:
+        """Probabilities of a refusal, of no number, of a number off the scale, and of a truncated reply."""
+        return (
+            self.judge_refusal_rate,
+            self.judge_no_number_rate,
+            self.judge_off_scale_rate,
+            self.judge_truncation_rate,
+        )
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
+        """Parameters from names and values; what is not named keeps its default.
+
+        Raises
+        ------
+        UserError
+            If a name is unknown, a value has the wrong type, or lies outside its range.
+        """
+        return cls().replace(**mapping)
+
+    def replace(self, /, **changes: Any) -> Self:
+        """Copy with some parameters changed, under the same rules as :meth:`from_mapping`."""
+        _require_known(self, changes)
+        return dataclasses.replace(self, **changes)
+
+    @classmethod
+    def accepted(cls) -> list[tuple[str, Any, str]]:
+        """Name, default and accepted values of every parameter, in order."""
+        return [(entry.name, entry.default, _accepted(entry.metadata)) for entry in dataclasses.fields(cls)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Names and values: what the truth file holds, and what `from_mapping` takes."""
+        return dataclasses.asdict(self)
+
+
+def _require_known(parameters: Any, names: Mapping[str, Any]) -> dict[str, dataclasses.Field]:
+    """Fields of a class of parameters by name; refuses names that are none of them."""
+    known = {entry.name: entry for entry in dataclasses.fields(parameters)}
+    for name in names:
+        if name not in known:
+            like = difflib.get_close_matches(name, known, n=3)
+            hint = f"Similar: {', '.join(like)}. " if like else ""
+            raise UserError(f"There is no parameter {name}. {hint}Known: {', '.join(sorted(known))}.")
+    return known
 
 
 def _refuse(name: str, value: Any, accepted: str) -> None:

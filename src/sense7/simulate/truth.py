@@ -16,7 +16,17 @@ from sense7.simulate.model import NOT_PUT, Numbers, draw
 from sense7.simulate.parameters import EXPERIENCE_ITEMS, Parameters
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
-__all__ = ["BATCHES", "BATCH_SCALE", "ground_truth", "implied_values", "statistics_of", "truth_of"]
+__all__ = [
+    "BATCHES",
+    "BATCH_SCALE",
+    "Ledger",
+    "correlation",
+    "ground_truth",
+    "implied_values",
+    "ranks",
+    "statistics_of",
+    "truth_of",
+]
 
 BATCHES = 40
 """Independent draws behind an implied value; their spread gives its Monte Carlo error."""
@@ -95,7 +105,8 @@ def _d(first: np.ndarray, second: np.ndarray) -> float:
     return (first.mean() - second.mean()) / np.sqrt(pooled)
 
 
-def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+def correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Pearson correlation; NaN below two rows."""
     if len(x) < 2:
         return np.nan
     x, y = x - x.mean(), y - y.mean()
@@ -107,7 +118,7 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else np.nan
 
 
-def _ranks(x: np.ndarray) -> np.ndarray:
+def ranks(x: np.ndarray) -> np.ndarray:
     """Ranks with ties at their mean."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -260,12 +271,12 @@ def _conversations(study: Numbers) -> dict[str, float]:
     values["icc_turn_participant"] = parts[0] / sum(parts)
 
     offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
-    values["content_share"] = _correlation(truth, offered[known]) ** 2
+    values["content_share"] = correlation(truth, offered[known]) ** 2
     mean_of_participant = np.bincount(participant, weights=truth) / np.bincount(participant)
     for place, name in enumerate(p.characteristics):
         if p.characteristic_effects[place]:
             score = study.scores[people, place]
-            values[f"characteristic_correlation_{name}"] = _correlation(_ranks(score), _ranks(mean_of_participant))
+            values[f"characteristic_correlation_{name}"] = correlation(ranks(score), ranks(mean_of_participant))
     return values
 
 
@@ -285,10 +296,10 @@ def _icc_1(values: np.ndarray, groups: np.ndarray) -> float:
 def _outcomes(study: Numbers) -> dict[str, float]:
     values = {}
     post = study.post.mean(axis=1)
-    ranks = _ranks(post)
-    values["empathy_satisfaction"] = _correlation(ranks, _ranks(study.experience.mean(axis=1)))
+    ranked = ranks(post)
+    values["empathy_satisfaction"] = correlation(ranked, ranks(study.experience.mean(axis=1)))
     for place, name in enumerate(EXPERIENCE_ITEMS):
-        values[f"empathy_{name}"] = _correlation(ranks, _ranks(study.experience[:, place]))
+        values[f"empathy_{name}"] = correlation(ranked, ranks(study.experience[:, place]))
     values["expected_experienced_gap"] = ((post - 1) / 4 - (study.desired - 1) / 2).mean()
     return values
 
@@ -347,6 +358,8 @@ _PUBLISHED = {
     "kappa_affective": 0.703,
     "kappa_relational": 0.541,
     "best_condition": None,
+    "judge_spearman": 0.369,
+    "judge_accuracy": 0.487,
 }
 """Published figures by their id, shares as fractions."""
 
@@ -505,13 +518,20 @@ def _is_tuned(key: str, value: Any, published: float | None) -> bool:
     return abs(value - published) <= 0.1 * abs(published)
 
 
-class _Ledger:
-    """Collects the entries of the planted values in order."""
+class Ledger:
+    """Collects the entries of the planted values in order.
+
+    Attributes
+    ----------
+    entries : list of dict
+        Entries of the truth file; see :meth:`add`.
+    """
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
 
     def add(self, key, value, unit, meaning, kind, how, error=None) -> None:
+        """Add a planted value; numbers are rounded to six significant digits, errors to two."""
         near = key if key in _PUBLISHED else _NEAR.get(key)
         self.entries.append(
             {
@@ -529,7 +549,7 @@ class _Ledger:
         )
 
 
-def _counts(ledger: _Ledger, p: Parameters) -> None:
+def _counts(ledger: Ledger, p: Parameters) -> None:
     for key, value, meaning in (
         ("participants", p.participants, "participants"),
         ("conversations_released", p.conversations, "conversations"),
@@ -541,7 +561,7 @@ def _counts(ledger: _Ledger, p: Parameters) -> None:
         ledger.add(key, value, "count", f"number of {meaning}", "count", _COUNTED)
 
 
-def _placed(ledger: _Ledger, p: Parameters) -> None:
+def _placed(ledger: Ledger, p: Parameters) -> None:
     for key, unit, meaning in (
         ("participant_sd", "level", "sd of the participant's own latent effect, characteristics apart"),
         ("participant_condition_sd", "level", "sd of the latent effect of participant by condition"),
@@ -593,7 +613,7 @@ def _placed(ledger: _Ledger, p: Parameters) -> None:
             ledger.add(name_of.format(short), value, unit, meaning.format(key), "parameter", _PLACED)
 
 
-def _implied(ledger: _Ledger, p: Parameters, values: dict[str, tuple[float, float]]) -> None:
+def _implied(ledger: Ledger, p: Parameters, values: dict[str, tuple[float, float]]) -> None:
     twins = {
         "relational_applicability": "applicability_Relational",
         "relational_very_poor": "very_poor_of_rated_Relational",
@@ -660,7 +680,7 @@ def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], me
         participant, participant by condition, conversation and turn; four decimals).
     """
     p = study.parameters
-    ledger = _Ledger()
+    ledger = Ledger()
     _counts(ledger, p)
     _placed(ledger, p)
     _implied(ledger, p, implied_values(p))
