@@ -15,11 +15,13 @@ from bs4 import BeautifulSoup
 
 from sense7 import files
 from sense7.errors import UserError
+from sense7.loading import load
 from sense7.pipeline import build
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
 from sense7.pipeline.editions import claim_edition, require_same_source, write_site
 from sense7.pipeline.pages import banner as banner_of
 from sense7.sources import SOURCES, Provenance
+from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import ReadingOptions
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
@@ -124,6 +126,63 @@ def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
     assert judged() == (1, {"judge-iter1.csv": runs["predictions_mine"]}, "judge-iter1.csv")
     given = judged(predictions=checkout.root / "elsewhere")
     assert given == (1, {"judge-iter1.csv": runs["elsewhere"]}, "judge-iter1.csv")
+
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+def truth_keys(truth):
+    return {entry["key"] for entry in truth["planted"] if entry["key"].startswith("judge_")}
+
+
+def test_the_default_edition_takes_the_simulated_judge_and_a_users_folder_takes_its_place(tmp_path):
+    workbook, shipped = DATA / "synthetic.xlsx", sorted((DATA / "synthetic_judge").iterdir())
+    found = build._predictions(tmp_path, "synthetic", None, workbook)
+    assert sorted(found) == shipped
+    assert build._named_predictions(found, "synthetic", workbook) == "", "a notebook finds them by itself"
+    for folder in (tmp_path / "predictions_synthetic", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / "mine-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\n", "utf-8")
+    own = build._predictions(tmp_path, "synthetic", None, workbook)
+    assert own == [tmp_path / "predictions_synthetic" / "mine-iter1.csv"]
+    assert build._named_predictions(own, "synthetic", workbook) == "predictions_synthetic"
+    given = build._predictions(tmp_path, "synthetic", tmp_path / "elsewhere", workbook)
+    assert given == [tmp_path / "elsewhere" / "mine-iter1.csv"]
+
+
+def test_beside_another_workbook_only_a_simulated_judge_is_taken(tmp_path):
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    folder = tmp_path / "mine_judge"
+    folder.mkdir()
+    (folder / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8")
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    (folder / "a-iter1.csv").unlink()
+    copied = folder / "simulated-judge-iter1.xlsx"
+    copied.write_bytes((DATA / "synthetic_judge" / copied.name).read_bytes())
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == [copied]
+
+
+def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path):
+    """Else a user's judge would be recovered or missed by a truth that was never its own."""
+    study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
+    shipped = sorted((DATA / "synthetic_judge").iterdir())
+    assert build._without_other_judges(truth, study, shipped, "") is truth
+    assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
+    others = tmp_path / "others"
+    others.mkdir()
+    known = ground_truth(study.turns, study.conversations["conversation"]).items()
+    rows = [f"{task},P,4,{'' if number != number else number}" for task, number in known]
+    text = "\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *rows])
+    for run in range(1, 12):
+        (others / f"mine-iter{run}.csv").write_text(text, "utf-8")
+    for path in shipped:
+        (others / path.name).write_bytes(path.read_bytes())
+    both = sorted(others.iterdir())
+    rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
+    for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
+        left = build._without_other_judges(truth, study, judged, judge)
+        assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
+        assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
