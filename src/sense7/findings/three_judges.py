@@ -379,7 +379,8 @@ def reproduced(values: pd.DataFrame) -> dict[str, dict]:
     -------
     dict
         Key (those of ``REPRODUCED_KEYS``, then ``kumar_values_reproduced`` for all) -> estimate (a whole number), n
-        (published values), unit and method, as ``Recorder.value`` takes them.
+        (published values), unit and method, as ``Recorder.value`` takes them; those of one corpus and measure also
+        listed (every value beside the computed one).
 
     Examples
     --------
@@ -392,9 +393,15 @@ def reproduced(values: pd.DataFrame) -> dict[str, dict]:
     rows = {}
     for (corpus, measure), key in REPRODUCED_KEYS.items():
         chosen = values[(values["corpus"] == corpus) & (values["measure"] == measure)]
-        rows[key] = _count(chosen, f"{MEASURES[measure]} computed from the released ratings, equal to two decimals")
+        method = f"{MEASURES[measure]} computed from the released ratings, equal to two decimals"
+        rows[key] = _count(chosen, method) | {"listed": _listed(chosen)}
     rows["kumar_values_reproduced"] = _count(values, "computed from the released ratings, equal to two decimals")
     return rows
+
+
+def _listed(values: pd.DataFrame) -> pd.DataFrame:
+    what = [f"{_question(row['question'])}: {_pair(row, _NAMES)}" for row in values.to_dict("records")]
+    return values[["published", "computed"]].assign(what=what, same=values["reproduced"])
 
 
 def _count(values: pd.DataFrame, method: str) -> dict:
