@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
@@ -171,7 +172,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     others = tmp_path / "others"
     others.mkdir()
     known = ground_truth(study.turns, study.conversations["conversation"]).items()
-    rows = [f"{task},P,4,{'' if number != number else number}" for task, number in known]
+    rows = [f"{task},P,4,{'' if np.isnan(number) else number}" for task, number in known]
     text = "\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *rows])
     for run in range(1, 12):
         (others / f"mine-iter{run}.csv").write_text(text, "utf-8")

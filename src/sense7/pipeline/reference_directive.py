@@ -3,7 +3,7 @@
 A Sphinx extension with one directive, ``reference-values`` and its argument:
 
 - ``counts``: one sentence with the number of values, and of those that are asserted;
-- ``families``: statistic, function, R call with the package's version, number of values, tolerance, largest error;
+- ``families``: statistic and function, R call with the package's version, number of values, tolerance, largest error;
 - ``not-computed``: values of R that the library does not compute, with the reason;
 - ``without-reference``: statistics that R's values do not cover, with what they are compared with instead.
 
@@ -80,19 +80,24 @@ class ReferenceValues(SphinxDirective):
         )
 
     def _families(self, stored):
-        head = ("Statistic", "Function", "Reference in R", "Values", "Tolerance", "Largest error")
+        head = ("Statistic, function, and reference in R", "Values", "Tolerance", "Largest error")
         return _table(
             "Every statistic that is compared with R",
             head,
-            (24, 22, 24, 8, 11, 11),
+            (52, 12, 17, 19),
             [
                 [
-                    [nodes.paragraph(text=row["statistic"])],
-                    [*map(_function, row["functions"])],
-                    [_code(row["r"]), nodes.paragraph(text=", ".join(row["packages"]), classes=["sense7-small"])],
+                    [
+                        nodes.paragraph("", "", nodes.strong(text=row["statistic"])),
+                        *map(_function, row["functions"]),
+                        _r_call(row["r"], row["packages"]),
+                    ],
                     [nodes.paragraph(text=f"{row['values']:,}")],
-                    [*map(_tolerance, row["errors"])],
-                    [nodes.paragraph(text=power_of_ten(error["largest_error"])) for error in row["errors"]],
+                    [
+                        nodes.paragraph(text=_size(error, "tolerance") if error["tolerance"] else "equal")
+                        for error in row["errors"]
+                    ],
+                    [nodes.paragraph(text=_size(error, "largest_error")) for error in row["errors"]],
                 ]
                 for row in stored["families"]
             ],
@@ -101,13 +106,12 @@ class ReferenceValues(SphinxDirective):
     def _not_computed(self, stored):
         return _table(
             "Values of R that the library does not compute",
-            ("Values of R", "Number", "Package", "Why"),
-            (32, 8, 18, 42),
+            ("Values of R", "Number", "Why not"),
+            (40, 10, 50),
             [
                 [
-                    [_code(_shortened(row["quantities"]))],
+                    [_code(_shortened(row["quantities"])), nodes.paragraph(text=", ".join(row["packages"]))],
                     [nodes.paragraph(text=f"{len(row['quantities']):,}")],
-                    [nodes.paragraph(text=", ".join(row["packages"]))],
                     [nodes.paragraph(text=row["reason"])],
                 ]
                 for row in stored["not_computed"]
@@ -117,12 +121,11 @@ class ReferenceValues(SphinxDirective):
     def _without_reference(self, stored):
         return _table(
             "Statistics without a reference in R",
-            ("Statistic", "Module or function", "No reference; compared instead with"),
-            (34, 26, 40),
+            ("Statistic, module or function", "No reference; compared instead with"),
+            (50, 50),
             [
                 [
-                    [nodes.paragraph(text=row["statistic"])],
-                    [*map(_function, row["functions"])],
+                    [nodes.paragraph("", "", nodes.strong(text=row["statistic"])), *map(_function, row["functions"])],
                     [nodes.paragraph(text=row["instead"])],
                 ]
                 for row in stored["without_reference"]
@@ -131,7 +134,7 @@ class ReferenceValues(SphinxDirective):
 
 
 def _table(title: str, head: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[list[nodes.Node]]]):
-    table = nodes.table(classes=["sense7-reference"], support_smartquotes=False)
+    table = nodes.table(classes=["sense7-reference", "colwidths-given"], support_smartquotes=False)
     table += nodes.title(text=title)
     group = nodes.tgroup(cols=len(head))
     group += [nodes.colspec(colwidth=width) for width in widths]
@@ -145,6 +148,10 @@ def _code(text: str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.literal(text=text))
 
 
+def _r_call(call: str, packages: Sequence[str]) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.Text("R: "), nodes.literal(text=call), nodes.Text(f" ({', '.join(packages)})"))
+
+
 def _function(name: str) -> nodes.paragraph:
     """A function of the library is a link into its reference; one of a script stands as it is."""
     if ":" in name:
@@ -155,10 +162,9 @@ def _function(name: str) -> nodes.paragraph:
     return nodes.paragraph("", "", link)
 
 
-def _tolerance(error: dict) -> nodes.paragraph:
-    if error["tolerance"] == 0:
-        return nodes.paragraph(text="equal")
-    return nodes.paragraph(text=power_of_ten(error["tolerance"]) + (" of it" if error["kind"] == "relative" else ""))
+def _size(error: dict, which: str) -> str:
+    relative = error["kind"] == "relative" and error[which] > 0
+    return power_of_ten(error[which]) + (" of it" if relative else "")
 
 
 def _shortened(names: Sequence[str]) -> str:
