@@ -163,6 +163,15 @@ def test_the_banner_is_on_every_page(edition):
             assert part in text, file
 
 
+def test_pages_of_released_ratings_say_so_before_the_banner(edition):
+    """The banner alone would call real ratings simulated, in the synthetic edition."""
+    pages = [f"notebooks/{name}.html" for name in edition.facts["made"]["released"]]
+    assert len(pages) == 4
+    for file in edition.files:
+        said = "On this page: real ratings that other studies released." in edition.page(file).get_text()
+        assert said is (file in pages), file
+
+
 OPENINGS = {
     "Before you read": ["You learn", "It needs", "It takes"],
     "The finding": ["Claim", "These data", "Verdict"],

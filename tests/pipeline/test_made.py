@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 
 from sense7.pipeline import made
 from sense7.pipeline.made import commit_of, describe, versions
+from sense7.sources.released import RELEASED
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
@@ -102,6 +103,14 @@ def test_the_foot_of_a_page_gives_workbook_parameters_versions_and_commit():
 
 def test_a_notebooks_page_gives_the_parameters_of_that_notebook():
     assert "seed = 7, data = '../data/<b>.xlsx'" in text(describe(facts(), "notebooks/01-a"))
+
+
+def test_a_page_of_released_ratings_names_their_tables_and_not_the_workbook():
+    released = {"01-a": ["felt_heard"]}
+    told = text(describe(facts(released=released), "notebooks/01-a"))
+    assert f"Released ratings: real/felt_heard.csv, SHA-256 {RELEASED['felt_heard'].sha256}" in told
+    assert "a" * 64 not in told
+    assert "a" * 64 in text(describe(facts(released=released), "book/index"))
 
 
 @pytest.mark.parametrize(

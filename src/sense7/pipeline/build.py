@@ -370,10 +370,23 @@ def how_made(root: Path, jobs: Mapping[str, execute.Job], judged: Sequence[Path]
         "parameters": dict(parameters),
         "notebooks": dict(sorted(own.items())),
         "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
+        "released": released_only(jobs),
         "beside": data_beside(root, [job.notebook for job in jobs.values()], judged),
         "versions": versions(),
         **commit_of(root),
         "library": execute.library_digest(skip=()),
+    }
+
+
+def released_only(jobs: Mapping[str, execute.Job]) -> dict[str, list[str]]:
+    """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables.
+
+    One that reads the workbook as well may say anything of it, and nothing about another work alone.
+    """
+    return {
+        name: list(job.notebook.released)
+        for name, job in sorted(jobs.items())
+        if job.notebook.released and "data" not in job.notebook.schemas
     }
 
 
@@ -511,11 +524,9 @@ def write_ledger(
         values = read_values(edition / "results")
     except ValueError as error:
         raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
-    # What reads the edition's workbook as well may say anything of it, and is no word on another work.
     rests_on = {
-        name: [table for table in job.notebook.released if released.verified_digest(table)]
-        for name, job in jobs.items()
-        if "data" not in job.notebook.schemas
+        name: [table for table in tables if released.verified_digest(table)]
+        for name, tables in released_only(jobs).items()
     }
     rows = claims.make_ledger(claims.load_claims(root / "data" / "claims.yml"), values, provenance, truth, rests_on)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])

@@ -28,7 +28,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.pipeline.made import describe
-from sense7.pipeline.pages import DATASET_PAGE
+from sense7.pipeline.pages import DATASET_PAGE, REAL_RATINGS
 from sense7.pipeline.settings import SETTINGS
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
@@ -285,7 +285,8 @@ def _say_how_made(app, page, template, context, doctree):
     context["theme_extra_footer"] = describe(_edition(app).facts, page)
     banner = context.get("theme_announcement", "")
     address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
-    context["theme_announcement"] = banner.replace(DATASET_PAGE, address)
+    released = page in {f"notebooks/{name}" for name in _edition(app).facts["made"].get("released", ())}
+    context["theme_announcement"] = f"{REAL_RATINGS} " * released + banner.replace(DATASET_PAGE, address)
 
 
 def _without_thebe(app, page, template, context, doctree):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sense7 import __file__ as _package
 from sense7 import __version__
+from sense7.sources.released import RELEASED
 
 __all__ = ["SHOWN_VERSIONS", "commit_of", "describe", "versions"]
 
@@ -102,13 +103,15 @@ def describe(facts: Mapping, page: str = "") -> str:
     if page != notebook and notebook in made["notebooks"]:
         given = made["notebooks"][notebook]
         parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
+    tables = made.get("released", {}).get(notebook, ()) if page != notebook else ()
     lines = {
-        "Workbook": f"{facts['file']}, SHA-256 {facts['sha256']}",
+        "Released ratings": ", ".join(f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" for name in tables),
+        "Workbook": "" if tables else f"{facts['file']}, SHA-256 {facts['sha256']}",
         "Parameters": parameters,
         "Versions": ", ".join(f"{name} {version}" for name, version in made["versions"].items()),
         "Code": _code(made),
     }
-    shown = ". ".join(f"<strong>{name}:</strong> {html.escape(text)}" for name, text in lines.items())
+    shown = ". ".join(f"<strong>{name}:</strong> {html.escape(text)}" for name, text in lines.items() if text)
     return f'<p class="sense7-made">How this page was made. {shown}.</p>'
 
 

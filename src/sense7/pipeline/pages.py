@@ -28,7 +28,7 @@ from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import describe
 from sense7.terminal import count_of
 
-__all__ = ["DATASET_PAGE", "banner", "make_pages"]
+__all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "make_pages"]
 
 DATASET_PAGE = "sense7:dataset-page"
 """Stands in the banner for the address of the dataset's page, which differs from page to page."""
@@ -229,6 +229,13 @@ def _check(code: int, log: str, place: Path) -> None:
 
 
 # --- what every page says --------------------------------------------------------------
+
+
+REAL_RATINGS = (
+    "<strong>On this page: real ratings that other studies released.</strong> They are neither SENSE-7 nor this "
+    "edition's data, and the same in every edition."
+)
+"""What the banner of a page says first that rests on released ratings and not on the edition's workbook."""
 
 
 def banner(facts: Mapping, dataset_page: str = DATASET_PAGE) -> str:
