@@ -167,7 +167,7 @@ OPENINGS = {
     "Before you read": ["You learn", "It needs", "It takes"],
     "The finding": ["Claim", "These data", "Verdict"],
 }
-"""Title of the box that a page begins with -> the beginnings of its points."""
+"""Title of the box at a notebook's head -> what it says: what is to be expected, or the answer first."""
 
 
 def test_every_finding_opens_the_same_way(edition):
@@ -175,10 +175,8 @@ def test_every_finding_opens_the_same_way(edition):
         heading = edition.page(name).find("article").find("h1")
         first = heading.find_next_sibling()
         assert "admonition" in first.get("class", []), name
-        opening = OPENINGS[first.find(class_="admonition-title").get_text()]
-        assert [
-            tag.get_text() for tag in first.select("li > p > strong:first-child, li > strong:first-child")
-        ] == opening
+        title = first.find(class_="admonition-title").get_text()
+        assert [tag.get_text() for tag in first.select("li strong")] == OPENINGS[title], name
 
 
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):

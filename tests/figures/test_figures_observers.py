@@ -53,7 +53,7 @@ def test_a_group_has_one_colour_and_mark_of_its_own():
     assert marks == {("o", COLOURS[0].upper()), ("s", COLOURS[1].upper())}
 
 
-@pytest.mark.parametrize(("limits", "count"), [((-0.4, 1), 1), ((0.1, 1), 0)])
+@pytest.mark.parametrize(("limits", "count"), [((-0.4, 1), 4), ((0.1, 1), 0)])
 def test_zero_is_marked_where_it_is_in_sight(limits, count):
     upright = [line for line in drawn(limits=limits).drawing.axes[0].lines if list(line.get_xdata()) == [0, 0]]
     assert len(upright) == count

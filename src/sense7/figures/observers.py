@@ -19,7 +19,7 @@ from sense7.tables import Sentence
 
 __all__ = ["grouped_intervals", "score_pairs"]
 
-_WIDTH = 5.2
+_WIDTH = 4.7
 _MARKS = "os^D"
 
 
@@ -46,7 +46,7 @@ def grouped_intervals(
     caption : str
         What to see, n and the kind of interval.
     limits : tuple of float
-        Ends of the axis; a line marks zero where it lies between them.
+        Ends of the axis; a stroke in every row marks zero where it lies between them.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def grouped_intervals(
     height = sum(len(table) + 0.9 for table in groups.values())
     left, right = limits
     with styled():
-        drawing, axes = new_axes(_WIDTH, 0.6 + 0.46 * height)
+        drawing, axes = new_axes(_WIDTH, 0.6 + 0.42 * height)
         place = 0.0
         for index, (heading, table) in enumerate(groups.items()):
             colour, mark = COLOURS[index % len(COLOURS)], _MARKS[index % len(_MARKS)]
@@ -77,14 +77,13 @@ def grouped_intervals(
                 _row(axes, place, drawn(row), numbers, colour, mark, limits)
                 place += 1
             place += 0.05
-        if left < 0 < right:
-            axes.axvline(0, color=STYLE["axes.edgecolor"], linewidth=1)
         axes.set_xlim(limits)
         axes.set_ylim(place - 0.4, -0.5)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
         axes.set_xlabel(label)
         axes.grid(visible=False, axis="y")
+        axes.grid(alpha=0.18, axis="x")
     alt = f"{label}. " + " ".join(f"{heading}: {ranges_in_words(table)}." for heading, table in groups.items())
     data = pd.concat(groups, names=["group"])
     return Figure(drawing, name, alt, caption, data, fluid=True)
@@ -92,9 +91,11 @@ def grouped_intervals(
 
 def _row(axes, place: float, title: str, numbers: pd.Series, colour: str, mark: str, limits: tuple) -> None:
     """Name above, interval below, numbers beside it."""
-    left = limits[0]
+    left, right = limits
     estimate, low, high = (float(numbers[column]) for column in ("estimate", "low", "high"))
     axes.text(left, place - 0.2, title, va="center", size=10)
+    if left < 0 < right:  # not through the names
+        axes.plot([0, 0], [place + 0.05, place + 0.35], color=STYLE["axes.edgecolor"], linewidth=1)
     if not np.isfinite(estimate):
         axes.text(left, place + 0.2, "not available", va="center", style="italic", size=10)
         return

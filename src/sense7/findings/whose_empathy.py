@@ -53,6 +53,7 @@ __all__ = [
     "differences",
     "facts",
     "levels",
+    "main_groups",
     "noise",
     "other_definitions",
     "panel",
@@ -70,7 +71,10 @@ __all__ = [
 CORPUS = "perceived_empathy"
 """Key of the corpus in which the person who was answered rated, too."""
 
-CREDIT = " ".join(RELEASED[name].acknowledgement for name in ("judged_conversations", "felt_heard"))
+CREDIT = (
+    f"Ratings by observers: {RELEASED['judged_conversations'].acknowledgement} Ratings by the people who were "
+    f"answered, released with them: {RELEASED['felt_heard'].credit.partition(' Released with')[0]}"
+)
 """Whose ratings these are, and under which licence."""
 
 RATERS = (PERSON, *EXPERTS, CROWD, *JUDGES)
@@ -107,7 +111,7 @@ TITLES = {
     "whose_models_with_person": "The three models' mean with the person",
     "whose_gemini_with_person_adjusted": "Gemini 2.5 Pro with the person, as the best of five observers",
     "whose_difference": "Experts: with each other, minus with the person",
-    "whose_difference_same_target": "Experts: one with the other two, minus the person with the same two",
+    "whose_difference_same_target": "Experts: the person in the place of one expert",
     "whose_models_difference": "Models: with each other, minus the best of them with the person",
     "whose_claude_difference": "Claude 3.7 Sonnet: with the experts, minus with the person",
     "whose_gemini_difference": "Gemini 2.5 Pro: with the experts, minus with the person",
@@ -156,14 +160,29 @@ STATEMENTS = {
 """Key -> the statement that holds if its whole interval lies on one side of zero."""
 
 DEFINITIONS = {
-    "whose_difference_single_experts": "Single experts: two with each other, minus one with the person",
-    "whose_difference_median": "The experts' median with the person, instead of their mean",
+    "whose_difference_single_experts": "Single experts instead of means of experts",
+    "whose_difference_median": "The experts' median instead of their mean",
     "whose_difference_pearson": "Pearson correlations instead of Spearman",
     "whose_difference_label": "The label of the answer (AI or human) held constant",
-    "whose_difference_below_highest": "Without people who gave the highest rating six times",
+    "whose_difference_below_highest": "Without people who gave only highest ratings",
 }
 """Key of the difference -> in what it departs from the main definition."""
 
+_UPPER = (
+    "whose_observers_agree",
+    "whose_models_agree",
+    "whose_claude_with_experts",
+    "whose_gemini_with_experts",
+    "whose_gpt_with_experts",
+    "whose_crowd_with_experts",
+)
+_LOWER = (
+    "whose_gemini_with_person",
+    "whose_gpt_with_person",
+    "whose_crowd_with_person",
+    "whose_experts_with_person",
+    "whose_claude_with_person",
+)
 _RHO = "Spearman's rho"
 _DIFFERENCE = "difference of Spearman's rho"
 _LEVEL = "level, mean of six questions (1 to 7)"
@@ -916,7 +935,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
     Returns
     -------
     dict of str to dict
-        ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (counts of conversations),
+        ``whose_models`` (names), ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (counts),
         ``whose_verdict`` (in words, of the main difference), ``whose_questions_settled`` (questions whose difference
         has an interval above zero), ``whose_definitions_settled`` (the same of other definitions),
         ``whose_verdict_spread`` (in words, of the difference at a wider spread), ``whose_highest_everywhere`` (people
@@ -944,7 +963,9 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
         return {"estimate": verdict(row["low"], row["high"]), "n": int(row["n"]), "unit": "verdict", "method": method}
 
     above = "interval above zero"
+    names = {"estimate": ", ".join(JUDGES.values()), "n": len(JUDGES), "unit": "models", "method": "as published"}
     return {
+        "whose_models": names,
         "whose_people": counted(n, n, "people", "conversations with ratings by the person who was answered"),
         "whose_answers_by_people": counted(
             (people.response == "human").sum(), n, "conversations", "answered by a person"
@@ -992,7 +1013,8 @@ def statements(*tables: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per statement: what it rests on in numbers, interval, n, and whether it is settled. Settled ones first.
+        One row per statement: ``settled`` (yes or no), and ``estimate, interval``, the number that it rests on, in
+        words; settled ones first.
 
     Raises
     ------
@@ -1013,14 +1035,43 @@ def statements(*tables: pd.DataFrame) -> pd.DataFrame:
     rows = {}
     for key, words in STATEMENTS.items():
         row = known.loc[key]
-        rows[words] = {
-            "number": f"{row['estimate']:z.2f}",
-            "interval": f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else row["reason"],
-            "n": int(row["n"]),
-            "settled": "no" if verdict(row["low"], row["high"]) == NOT_SETTLED else "yes",
-        }
+        settled = verdict(row["low"], row["high"]) != NOT_SETTLED
+        rows[words] = {"settled": "yes" if settled else "no", "estimate, interval": _in_brackets(row)}
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("statement")
     return frame.sort_values("settled", ascending=False, kind="stable")
+
+
+def _in_brackets(row: pd.Series) -> str:
+    if not np.isfinite(row["low"]):
+        return row["reason"]
+    return f"{row['estimate']:z.2f} [{row['low']:z.2f}, {row['high']:z.2f}]"
+
+
+def main_groups(observers: pd.DataFrame, person: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The page's main figure: agreement among observers, and of the same observers with the person.
+
+    Parameters
+    ----------
+    observers, person : DataFrame
+        As :func:`among_observers` and :func:`with_person` return them.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Heading -> table of estimates with names for readers, two of them.
+
+    Examples
+    --------
+    >>> people = panel()
+    >>> resampled = Resampled(people, people.resampling(100, seed=1))
+    >>> groups = main_groups(among_observers(resampled), with_person(resampled))
+    >>> {heading: len(table) for heading, table in groups.items()}
+    {'Observers with each other': 6, 'Observers with the person': 5}
+    """
+    return {
+        "Observers with each other": titled(observers, list(_UPPER)),
+        "Observers with the person": titled(person, list(_LOWER)),
+    }
 
 
 def titled(table: pd.DataFrame, keys: list[str] | None = None) -> pd.DataFrame:
