@@ -170,6 +170,7 @@ _MATRIX_STYLE = (
     ".sense7-matrix td.seen{box-shadow:inset .25rem 0 #009E73}"
     ".sense7-matrix td.not-seen{box-shadow:inset .25rem 0 #E69F00}"
     ".sense7-matrix td.opposite{box-shadow:inset .25rem 0 #D55E00}"
+    ".sense7-matrix td.not-asked strong{font-weight:400}"
     "@media screen and (max-width:48rem){"
     ".sense7-matrix{min-width:0;font-size:.9rem}"
     ".sense7-matrix,.sense7-matrix :is(caption,tbody,tr,th,td){display:block;width:auto}"
