@@ -10,7 +10,9 @@ import yaml
 
 from sense7 import claims, tables
 from sense7.errors import UserError
-from sense7.judge import ceiling
+from sense7.judge import at_hand, ceiling
+from sense7.judge.predictions import read_predictions
+from sense7.judge.simulated import is_planted
 from sense7.loading import load
 from sense7.pipeline.pages import banner
 from sense7.record import Recorder
@@ -205,6 +207,33 @@ def test_every_planted_value_near_a_published_one_is_called_tuned():
             continue
         near = abs(entry["value"] - claim["value"]) <= 0.05 * abs(claim["value"])
         assert not near or entry["key"] in tuned, f"{entry['key']} is near the published figure and not called tuned"
+
+
+# The simulated judge ------------------------------------------------------------------------
+
+SHIPPED = sorted((ROOT / "data" / "synthetic_judge").glob("*"))
+
+
+def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet():
+    assert len(SHIPPED) == 10
+    for path in SHIPPED:
+        found = read_predictions(path)
+        assert found.judge == "simulated-judge"
+        assert found.simulated
+        assert "No model was asked" in found.marks["note"]
+        assert set(found.frame["model"]) == {"simulated-judge"}
+        assert found.frame["output"].str.contains("Simulated: no model was asked", regex=False).all()
+        assert found.frame[["chat", "prompt"]].isna().all(axis=None), "no text of a conversation"
+
+
+def test_the_truth_of_the_simulated_judge_is_the_one_beside_its_workbook():
+    planted = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
+    assert is_planted(planted, [read_predictions(path).marks for path in SHIPPED])
+
+
+def test_nothing_of_a_simulated_judge_is_shown_for_data_that_are_not_synthetic(workbook):
+    with pytest.raises(UserError, match="simulated judge, and this data set is not synthetic"):
+        at_hand.runs_at_hand(load(workbook("mine.xlsx")), SHIPPED[0].parent)
 
 
 # Claims, intervals ------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
@@ -171,8 +170,8 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
     others = tmp_path / "others"
     others.mkdir()
-    known = ground_truth(study.turns, study.conversations["conversation"]).items()
-    rows = [f"{task},P,4,{'' if np.isnan(number) else number}" for task, number in known]
+    known = ground_truth(study.turns, study.conversations["conversation"]).dropna().items()
+    rows = [f"{task},P,4,{number}" for task, number in known]
     text = "\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *rows])
     for run in range(1, 12):
         (others / f"mine-iter{run}.csv").write_text(text, "utf-8")

@@ -39,9 +39,9 @@ __all__ = [
     "by_judge",
     "chosen_judge",
     "compare",
+    "defined",
     "detail",
     "file_notes",
-    "predicted_levels",
     "request_facts",
     "runs_at_hand",
     "said_of_simulated",
@@ -343,16 +343,16 @@ def file_notes(judges: Judges) -> pd.DataFrame:
     return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
 
 
-def predicted_levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a calibration for levels that the judge gave at least once; all rows if it gave none.
+def defined(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a table of estimates that have a value, such as those of the levels that occur; all rows if none has.
 
     Examples
     --------
-    >>> predicted_levels(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
+    >>> defined(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
     [2]
     """
-    given = table[table["estimate"].notna()]
-    return given if len(given) else table
+    valued = table[table["estimate"].notna()]
+    return valued if len(valued) else table
 
 
 def titled(table: pd.DataFrame) -> pd.DataFrame:
