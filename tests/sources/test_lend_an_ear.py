@@ -124,15 +124,12 @@ def expected(shared):
     }
 
 
-def test_the_published_data_give_the_workbook_that_others_made_of_them(fetched, expected):
+def test_the_published_data_give_the_workbook_that_others_made_of_them(fetched, expected, shared, same_study):
     sheets = read_sheets(fetched)
     assert list(sheets) == ["Tasks", "Messages", "src_Source"]
     for name in ("Tasks", "Messages"):
         assert (sheets[name].header, sheets[name].rows) == expected[name]
     assert len(sheets["Tasks"].rows) == 50 * len(EXPERTS)
-
-
-def test_the_study_is_the_same_frame_by_frame(fetched, shared, same_study):
     theirs = read_workbook(shared / "data" / "lend_an_ear.xlsx")
     same_study(read_workbook(fetched), theirs, of=lambda ids: ids.str.contains("-expert"))
 

@@ -5,6 +5,7 @@ the fixture ``golden`` for it. Here stand those that belong to no one module, an
 """
 
 import fnmatch
+import json
 import os
 import shutil
 import subprocess
@@ -187,3 +188,16 @@ def test_metrics_of_a_judge_are_those_of_r(study, golden):
     table = label_metrics(both["overall"], both["judge"])
     for row, quantity in JUDGE.items():
         golden.check(quantity, table.loc[row, "estimate"], abs=CLOSED_FORM)
+
+
+# The table that the book shows
+
+
+def test_a_table_that_is_not_this_runs_is_a_problem(request, golden):
+    conftest = request.config.pluginmanager.get_plugin(str(CONFTEST))
+    stored = json.loads((TESTS.parent / "data" / "reference.json").read_text("utf-8"))
+    left = {quantity for row in stored["not_computed"] for quantity in row["quantities"]}
+    # Errors of nothing, all with one tolerance: what is stored says otherwise of every statistic.
+    found = conftest.stale_table({(quantity, "absolute", 1e-3, 0.0) for quantity in set(golden) - left})
+    assert len(found) == len(stored["families"])
+    assert all("run `make reference`" in line for line in found)
