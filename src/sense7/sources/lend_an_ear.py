@@ -13,7 +13,7 @@ encouraging elaboration      Interest
 ===========================  ===========
 
 Everything else of the official format was not asked. Three language models rated the same conversations; what
-they gave isn't part of the workbook, see :func:`ratings`.
+they gave isn't part of the workbook, see :func:`sense7.sources.released.judged_conversations`.
 
 Kumar, A., Poungpeth, N., Yang, D., Farrell, E., Lambert, B., Groh, M. (2025). When Large Language Models are
 Reliable for Judging Empathic Communication. arXiv 2506.10150.
@@ -27,11 +27,9 @@ from pathlib import Path
 from sense7.sources.conversion import Conversation, official_sheets
 from sense7.workbook.sheets import Sheet
 
-__all__ = ["EXPERTS", "JUDGES", "QUESTIONS", "convert", "ratings"]
+__all__ = ["EXPERTS", "QUESTIONS", "convert"]
 
 EXPERTS = ("expert1", "expert2", "expert3")
-JUDGES = {"gpt": "GPT-4o", "claude": "Claude 3.7 Sonnet", "gemini": "Gemini 2.5 Pro"}
-"""The language models that rated the conversations: name in the files -> model."""
 
 QUESTIONS = {
     "Affective": "validating emotions",
@@ -65,28 +63,6 @@ def convert(parts: Mapping[str, Path]) -> list[Sheet]:
     return official_sheets(
         [_conversation(name, chats[name], expert, tables[expert][name]) for name in sorted(chats) for expert in EXPERTS]
     )
-
-
-def ratings(parts: Mapping[str, Path]) -> dict[str, dict[str, dict[str, int]]]:
-    """Give every rating of the dimensions by experts and language models.
-
-    Parameters
-    ----------
-    parts : mapping
-        Has ``expert1_ratings.csv`` .. ``gemini_ratings.csv``, as published.
-
-    Returns
-    -------
-    dict
-        Rater (one of ``EXPERTS`` or a key of ``JUDGES``) -> id of the conversation -> dimension -> level 1 .. 5.
-    """
-    return {
-        rater: {
-            name: {dimension: int(float(row[column])) for dimension, column in _DIMENSIONS.items()}
-            for name, row in _table(parts, rater).items()
-        }
-        for rater in (*EXPERTS, *JUDGES)
-    }
 
 
 def _rows(path: Path) -> list[dict]:

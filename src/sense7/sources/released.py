@@ -22,6 +22,7 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.files import reading
+from sense7.sources.lend_an_ear import EXPERTS
 from sense7.sources.places import data_file
 from sense7.sources.registry import SOURCES
 
@@ -47,7 +48,6 @@ __all__ = [
 FOLDER = "real"
 """Where the tables lie below ``data/``."""
 
-EXPERTS = ("expert1", "expert2", "expert3")
 CROWD = "crowd"
 JUDGES = {"gpt": "GPT-4o", "claude": "Claude 3.7 Sonnet", "gemini": "Gemini 2.5 Pro"}
 """The language models that judged the conversations: column -> model."""
