@@ -935,7 +935,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
     Returns
     -------
     dict of str to dict
-        ``whose_models`` (names), ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (counts),
+        ``whose_models`` (names), ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai`` (n),
         ``whose_verdict`` (in words, of the main difference), ``whose_questions_settled`` (questions whose difference
         has an interval above zero), ``whose_definitions_settled`` (the same of other definitions),
         ``whose_verdict_spread`` (in words, of the difference at a wider spread), ``whose_highest_everywhere`` (people
