@@ -231,6 +231,12 @@ def test_every_table_has_a_caption_and_head_cells(edition):
             assert {cell.get("scope") for cell in table.find_all("th")} == {"col", "row"}
 
 
+def with_marks(value, tuned):
+    """A value as a sentence shows it: with a word if it is of the simulated judge, and one if it was tuned."""
+    marks = ["simulated judge"] * value["method"].startswith("simulated judge: ") + ["tuned"] * tuned
+    return format_value(value) + (f" ({', '.join(marks)})" if marks else "")
+
+
 def test_recorded_values_are_shown_as_they_were_recorded(edition):
     """Values woven into prose; an empty one would be read over."""
     woven = 0
@@ -239,9 +245,7 @@ def test_recorded_values_are_shown_as_they_were_recorded(edition):
         keys = re.findall(r"\{value\}`([^`]+)`", source.read_text("utf-8"))
         shown = [tag.get_text() for tag in edition.page(name).select(".sense7-value")]
         tuned = {row["computed"]["key"] for row in edition.json("ledger.json") if row["tuned"] and row["computed"]}
-        expected = [
-            format_value(edition.values[key]) + " (tuned)" * (key in tuned) for key in keys if key in edition.values
-        ]
+        expected = [with_marks(edition.values[key], key in tuned) for key in keys if key in edition.values]
         assert len(shown) == len(keys)
         assert all(text.strip() for text in shown)
         assert [text for text, key in zip(shown, keys, strict=True) if key in edition.values] == expected

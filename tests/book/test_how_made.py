@@ -3,6 +3,7 @@
 import re
 
 from sense7.pipeline.made import SHOWN_VERSIONS
+from sense7.sources.released import RELEASED
 
 
 def foot(edition, file):
@@ -10,7 +11,10 @@ def foot(edition, file):
     (found,) = edition.page(file).select("p.sense7-made")
     text = " ".join(found.get_text().split())
     return dict(
-        re.findall(r"(Workbook|Parameters|Versions|Code): (.*?)(?=\. (?:Parameters|Versions|Code): |\.$)", text)
+        re.findall(
+            r"(Workbook|Released ratings|Parameters|Versions|Code): (.*?)(?=\. (?:Parameters|Versions|Code): |\.$)",
+            text,
+        )
     )
 
 
@@ -19,7 +23,14 @@ def test_every_page_says_how_it_was_made(edition):
     assert {"index.html", "search.html", "genindex.html", "book/index.html", "book/explorer.html"} <= set(edition.files)
     for file in edition.files:
         said = foot(edition, file)
-        assert said["Workbook"] == f"{edition.facts['file']}, SHA-256 {edition.facts['sha256']}", file
+        name = file.removeprefix("notebooks/").removesuffix(".html")
+        if tables := made["released"].get(name):
+            # Not of the workbook: of released ratings, and of nothing else.
+            named = (f"{RELEASED[table].file}, SHA-256 {RELEASED[table].sha256}" for table in tables)
+            assert said["Released ratings"] == ", ".join(named), file
+            assert "Workbook" not in said
+        else:
+            assert said["Workbook"] == f"{edition.facts['file']}, SHA-256 {edition.facts['sha256']}", file
         for name in ("sense7", "Python", *SHOWN_VERSIONS):
             assert re.search(rf"\b{name} \d+\.\d", said["Versions"]), f"{file}: {name}"
         if made["commit"]:

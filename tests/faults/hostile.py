@@ -168,9 +168,10 @@ FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
 PAGES = ("explorer", "ledger", "how-to-read", "glossary", "references")
 NOTEBOOKS = (
     *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
-    *("13-whole", "14-words", "19-judge", "21-noise-ceiling"),
+    *("13-whole", "14-words", "19-judge", "21-noise-ceiling", "23-whose-empathy"),
 )
-"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models."""
+"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and one whose
+values another of these quotes."""
 
 FRONT = """\
 # Front
@@ -195,6 +196,7 @@ def build(root: Path, predictions: Path | None = None) -> Built:
     for file in ("requirements.lock", "data/claims.yml", "data/coverage.json"):
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
+    shutil.copytree(ROOT / "data" / "real", root / "data" / "real")
     for page in PAGES:
         shutil.copyfile(ROOT / "book" / f"{page}.md", root / "book" / f"{page}.md")
     (root / "notebooks").mkdir()

@@ -72,11 +72,11 @@ def grouped_intervals(
             colour, mark = COLOURS[index % len(COLOURS)], _MARKS[index % len(_MARKS)]
             axes.plot([left], [place], mark, color=colour, markersize=8, clip_on=False)
             axes.text(left + 0.035 * (right - left), place, drawn(heading), va="center", weight="bold", size=11)
-            place += 0.85
+            place += 0.8
             for row, numbers in table.iterrows():
                 _row(axes, place, drawn(row), numbers, colour, mark, limits)
                 place += 1
-            place += 0.05
+            place += 0.1
         axes.set_xlim(limits)
         axes.set_ylim(place - 0.4, -0.5)
         axes.set_yticks([])

@@ -266,10 +266,6 @@ def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         A row for each of ``CONSISTENCY_KEYS``: estimate (at most 1), low, high, n (conversations), unit, method,
         reason. Alpha without bots' means shows what is left when no difference between bots can make the statements
         go together.
-
-    Notes
-    -----
-    Checked against psych::alpha and cor (R) to 1e-9.
     """
     ratings = _statements(study)
     bot = study.conversations["condition"].to_numpy()
@@ -496,10 +492,6 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
         conversations), unit, method, reason. In Lend an Ear the questions ``REVERSED`` are turned round: lowest plus
         highest minus the rating. EmpatheticDialogues is left out: one of its three questions is about empathy, the
         others about fluency and relevance.
-
-    Notes
-    -----
-    Checked against psych::alpha (R) to 1e-9.
 
     Examples
     --------

@@ -434,8 +434,8 @@ def model_tests(table: pd.DataFrame, rating: str = MEAN) -> pd.DataFrame:
 
     Notes
     -----
-    Checked against R to 1e-9: car::Anova(lm(y ~ response * label, contrasts = contr.sum), type = 3,
-    white.adjust = "hc3").
+    The tests hold what car::Anova(lm(y ~ response * label, contrasts = contr.sum), type = 3, white.adjust = "hc3") gave,
+    to 1e-9; tests/reference/reference.R does not compute these values.
 
     Examples
     --------
@@ -510,10 +510,6 @@ def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int
     -------
     DataFrame
         A row for each of ``STRUCTURE_KEYS``: estimate, low, high, n (people), unit, method, reason.
-
-    Notes
-    -----
-    Alpha and the average correlation checked against psych::alpha, the eigenvalues against eigen(cor()) (R) to 1e-9.
     """
     ratings = table.set_index("participant")[list(NAMES.values())]
     groups = [table["response"].to_numpy(), table["label"].to_numpy()]

@@ -221,8 +221,11 @@ def eta_squared(sums: np.ndarray) -> np.ndarray:
 
 
 def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
-    """Mean over a participant's conversations of a rating; participants without one are left out."""
-    return conversation_ratings(study).groupby("participant", sort=False)[rating].mean().dropna()
+    """Mean over a participant's conversations of a rating, to nine decimals; participants without one are left out.
+
+    Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
+    """
+    return conversation_ratings(study).groupby("participant", sort=False)[rating].mean().dropna().round(9)
 
 
 def relations(
