@@ -434,8 +434,8 @@ def model_tests(table: pd.DataFrame, rating: str = MEAN) -> pd.DataFrame:
 
     Notes
     -----
-    The tests hold what car::Anova(lm(y ~ response * label, contrasts = contr.sum), type = 3, white.adjust = "hc3") gave,
-    to 1e-9; tests/reference/reference.R does not compute these values.
+    The tests hold what car::Anova(lm(y ~ response * label, contrasts = contr.sum), type = 3, white.adjust = "hc3")
+    gave, to 1e-9; tests/reference/reference.R does not compute these values.
 
     Examples
     --------
