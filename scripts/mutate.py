@@ -42,6 +42,7 @@ RESULT = ROOT / "data" / "mutation.json"
 
 MODULES = {
     "statistics.*": "tests/statistics",
+    "findings.*": "tests/findings",
     "workbook.*": "tests/workbook",
     "judge.reply": "tests/judge/test_reply.py",
     "judge.metrics": "tests/judge/test_metrics.py",

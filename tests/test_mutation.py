@@ -24,7 +24,7 @@ def test_at_most_a_tenth_of_the_sample_lives(stored):
 
 
 def test_every_module_that_computes_or_reads_was_sampled(stored):
-    for part in ("statistics", "workbook"):
+    for part in ("statistics", "findings", "workbook"):
         files = sorted((ROOT / "src" / "sense7" / part).glob("[!_]*.py"))
         assert {f"{part}.{file.stem}" for file in files} <= stored["modules"].keys()
     assert {"claims", "judge.reply", "judge.metrics", "judge.predictions"} <= stored["modules"].keys()

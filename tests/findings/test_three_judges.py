@@ -151,6 +151,13 @@ def test_counts_are_recorded_as_whole_numbers_of_published_values(values, tmp_pa
     assert {key: value["n"] for key, value in found.items()} == COUNTS
     assert all(isinstance(value["estimate"], int) for value in found.values())
     assert {value["unit"] for value in found.values()} == {"published values"}
+    listed = {key: value["listed"] for key, value in found.items() if key != "kumar_values_reproduced"}
+    assert {key: len(figures) for key, figures in listed.items()} == {key: COUNTS[key] for key in listed}
+    figure = next(
+        row for row in listed["kumar_kappa_empatheticdialogues"] if row["what"].startswith("empathy: experts")
+    )
+    assert figure["what"] == "empathy: experts (median) and crowd"
+    assert (figure["published"], round(figure["computed"], 2), figure["same"]) == (0.15, 0.15, True)
 
 
 def test_by_steps_of_the_scale_some_kappas_are_others(table):
