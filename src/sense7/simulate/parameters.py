@@ -51,8 +51,56 @@ def _names(default: tuple, fewest: int, most: int, known: tuple | None = None) -
     return field(default=default, metadata={"type": str, "fewest": fewest, "most": most, "known": known})
 
 
+class _CheckedParameters:
+    """What all parameters have in common: a frozen dataclass whose fields say by their metadata what they accept."""
+
+    def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            object.__setattr__(self, entry.name, _check(entry.name, getattr(self, entry.name), entry))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse values that do not go together, each in its own range."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
+        """Parameters from names and values; what is not named keeps its default.
+
+        Parameters
+        ----------
+        mapping : mapping
+            Parameter name -> value. A tuple parameter takes a sequence, or a mapping from its
+            keys (conditions, topics, dimensions, ...) to the entries that change.
+
+        Raises
+        ------
+        UserError
+            If a name is unknown, a value has the wrong type, or lies outside its range.
+        """
+        return cls().replace(**mapping)
+
+    def replace(self, /, **changes: Any) -> Self:
+        """Copy with some parameters changed, under the same rules as :meth:`from_mapping`."""
+        _require_known(self, changes)
+        return dataclasses.replace(self, **changes)
+
+    @classmethod
+    def accepted(cls) -> list[tuple[str, Any, str]]:
+        """Name, default and accepted values of every parameter, in order."""
+        defaults = cls().as_dict()
+        return [(entry.name, defaults[entry.name], _accepted(entry.metadata)) for entry in dataclasses.fields(cls)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Names and values, tuples as lists: what the truth file holds, and what `from_mapping` takes."""
+        return {
+            entry.name: list(value) if isinstance(value := getattr(self, entry.name), tuple) else value
+            for entry in dataclasses.fields(self)
+        }
+
+
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(_CheckedParameters):
     """Every parameter of the simulation.
 
     All are keyword arguments with defaults; an instance is immutable and hashable. The
@@ -294,12 +342,6 @@ class Parameters:
     blank_rate: float = _number(0.003, 0, 1)
     comment_rate: float = _number(0.06, 0, 1)
 
-    def __post_init__(self) -> None:
-        for entry in dataclasses.fields(self):
-            checked = _check(entry.name, getattr(self, entry.name), entry)
-            object.__setattr__(self, entry.name, checked)
-        self._check_together()
-
     def _check_together(self) -> None:
         for entry in dataclasses.fields(self):
             if one_per := entry.metadata.get("one_per"):
@@ -340,23 +382,6 @@ class Parameters:
             "experience items": EXPERIENCE_ITEMS,
             "cuts": ("1|2", "2|3", "3|4", "4|5"),
         }[one_per]
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
-        """Parameters from names and values; what is not named keeps its default.
-
-        Parameters
-        ----------
-        mapping : mapping
-            Parameter name -> value. A tuple parameter takes a sequence, or a mapping from its
-            keys (conditions, topics, dimensions, ...) to the entries that change.
-
-        Raises
-        ------
-        UserError
-            If a name is unknown, a value has the wrong type, or lies outside its range.
-        """
-        return cls().replace(**mapping)
 
     def replace(self, /, **changes: Any) -> Self:
         """Copy with some parameters changed, under the same rules as :meth:`from_mapping`.
@@ -419,22 +444,9 @@ class Parameters:
             **zeros, importance_effect=0.0, desired_effect=0.0, continuity_drop=0.0, expectation_drop=0.0
         )
 
-    @classmethod
-    def accepted(cls) -> list[tuple[str, Any, str]]:
-        """Name, default and accepted values of every parameter, in order."""
-        defaults = cls().as_dict()
-        return [(entry.name, defaults[entry.name], _accepted(entry.metadata)) for entry in dataclasses.fields(cls)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Names and values, tuples as lists: what the truth file holds, and what `from_mapping` takes."""
-        return {
-            entry.name: list(value) if isinstance(value := getattr(self, entry.name), tuple) else value
-            for entry in dataclasses.fields(self)
-        }
-
 
 @dataclass(frozen=True)
-class JudgeParameters:
+class JudgeParameters(_CheckedParameters):
     """Every parameter of the simulated judge, which scores each conversation of a simulated study several times.
 
     Apart from :class:`Parameters`, since a workbook holds its own parameters and does not depend on its judge. The
@@ -495,9 +507,7 @@ class JudgeParameters:
     judge_off_scale_rate: float = _number(0.004, 0, 1)
     judge_truncation_rate: float = _number(0.006, 0, 1)
 
-    def __post_init__(self) -> None:
-        for entry in dataclasses.fields(self):
-            object.__setattr__(self, entry.name, _check(entry.name, getattr(self, entry.name), entry))
+    def _check_together(self) -> None:
         if sum(self.unusable_rates) > 1:
             _refuse("judge_truncation_rate", self.judge_truncation_rate, "at most 1 together with the other rates")
 
@@ -510,31 +520,6 @@ class JudgeParameters:
             self.judge_off_scale_rate,
             self.judge_truncation_rate,
         )
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
-        """Parameters from names and values; what is not named keeps its default.
-
-        Raises
-        ------
-        UserError
-            If a name is unknown, a value has the wrong type, or lies outside its range.
-        """
-        return cls().replace(**mapping)
-
-    def replace(self, /, **changes: Any) -> Self:
-        """Copy with some parameters changed, under the same rules as :meth:`from_mapping`."""
-        _require_known(self, changes)
-        return dataclasses.replace(self, **changes)
-
-    @classmethod
-    def accepted(cls) -> list[tuple[str, Any, str]]:
-        """Name, default and accepted values of every parameter, in order."""
-        return [(entry.name, entry.default, _accepted(entry.metadata)) for entry in dataclasses.fields(cls)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Names and values: what the truth file holds, and what `from_mapping` takes."""
-        return dataclasses.asdict(self)
 
 
 def _require_known(parameters: Any, names: Mapping[str, Any]) -> dict[str, dataclasses.Field]:
