@@ -173,7 +173,7 @@ def test_beside_a_real_judge_each_keeps_its_name_and_only_one_is_simulated(folde
     for judge in judges:
         found = at_hand.detail(judges, judge, bootstrap, at_hand.assistant_words(study))
         tables = (found.mean, found.spread, found.authors, found.coverage, found.bounds, found.calibration)
-        for table in (*tables, found.stability, found.leanings):
+        for table in (*tables, found.stability, found.level_and_length):
             assert set(table["method"].str.startswith("simulated judge: ")) == {judge == "simulated-judge"}
     assert simulated_files(folder) == []
 
@@ -249,8 +249,8 @@ def test_level_and_length_without_words_or_scores_say_why(study):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=50)
     known = study.conversations[["conversation", "participant"]].assign(score=4.0, status="ok", ground_truth=3.5)
     detail = at_hand.detail(at_hand.Judges({"a": {"a": known}}, {}), "a", bootstrap)
-    assert detail.leanings.loc["level_bias", "estimate"] == 0.5
-    assert detail.leanings.loc["length_spearman", "reason"] == "scores or lengths are all the same"
+    assert detail.level_and_length.loc["level_bias", "estimate"] == 0.5
+    assert detail.level_and_length.loc["length_spearman", "reason"] == "scores or lengths are all the same"
     none = known.assign(score=np.nan, status="refusal")
     detail = at_hand.detail(at_hand.Judges({"a": {"a": none}}, {}), "a", bootstrap)
-    assert set(detail.leanings["reason"]) == {"no conversation has both a score and a ground truth"}
+    assert set(detail.level_and_length["reason"]) == {"no conversation has both a score and a ground truth"}

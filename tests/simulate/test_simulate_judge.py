@@ -285,7 +285,7 @@ def test_planted_values_are_recovered_over_studies(default):
             frames[f"{run}"] = known.assign(score=np.where(kind == 0, score, np.nan), status=status)
         bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2)
         detail = at_hand.detail(at_hand.Judges({"a": frames}, {}), "a", bootstrap, at_hand.assistant_words(study))
-        one = pd.concat([detail.mean["estimate"], detail.leanings["estimate"], detail.stability["estimate"]])
+        one = pd.concat([detail.mean["estimate"], detail.level_and_length["estimate"], detail.stability["estimate"]])
         for name, value in one.items():
             found.setdefault(f"judge_{name}", []).append(value)
     compared = 0

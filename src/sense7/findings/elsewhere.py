@@ -190,7 +190,6 @@ REVERSED = ("advice_giving", "dismissing_emotions", "self_oriented")
 
 _MEAN_OF_FIVE = "mean of five statements"
 _CORRELATION_LINE = 0.3
-_DECIMALS = 9
 
 
 # iEval
@@ -463,8 +462,7 @@ def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         by permutation (no interval); n counts people. Mean ratings are rounded to nine decimals, so that equal ones
         are ties.
     """
-    means = conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean()
-    found = relations(study, bootstrap, means.round(_DECIMALS))
+    found = relations(study, bootstrap)
     rho = found.estimates.loc["TEQ"].to_dict()
     method = f"share of {bootstrap.draws:,} permutations of people with at least as strong a correlation"
     p = estimate_row(

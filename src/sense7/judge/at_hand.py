@@ -241,7 +241,7 @@ class Detail:
         :func:`sense7.judge.metrics.missing_bounds`.
     confusion, calibration, stability : DataFrame
         Of all runs; see the functions of these names in :mod:`sense7.judge.metrics`.
-    leanings : DataFrame
+    level_and_length : DataFrame
         Mean over runs; see :func:`sense7.judge.metrics.level_and_length`.
     simulated : bool
         Whether it is a simulated judge; then the method of every value begins with these words.
@@ -256,7 +256,7 @@ class Detail:
     confusion: pd.DataFrame
     calibration: pd.DataFrame
     stability: pd.DataFrame
-    leanings: pd.DataFrame
+    level_and_length: pd.DataFrame
     simulated: bool = False
 
 
@@ -297,7 +297,7 @@ def detail(
         "bounds": bounds,
         "calibration": calibration(frames, bootstrap),
         "stability": stability(frames, bootstrap),
-        "leanings": level_and_length(frames, words, bootstrap),
+        "level_and_length": level_and_length(frames, words, bootstrap),
     }
     simulated = judge in getattr(judges, "simulated", ())
     if not judge:

@@ -877,7 +877,7 @@ def level_and_length(
         lacking = "" if np.isfinite(value) else lacking
         drawn = None if reason or lacking else np.mean(draws[name], axis=0)
         rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
-    return estimate_table(rows, "leaning")
+    return estimate_table(rows, "measure")
 
 
 def _participant_of(frames: Sequence[pd.DataFrame], conversations: pd.Index) -> pd.Series | None:
