@@ -166,7 +166,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     """Else a user's judge would be recovered or missed by a truth that was never its own."""
     study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
     shipped = sorted((DATA / "synthetic_judge").iterdir())
-    assert build._without_other_judges(truth, study, shipped, "") is truth
+    assert build._without_other_judges(truth, build._judges(study, shipped, print), "") is truth
     assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
     others = tmp_path / "others"
     others.mkdir()
@@ -180,7 +180,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     both = sorted(others.iterdir())
     rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
     for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
-        left = build._without_other_judges(truth, study, judged, judge)
+        left = build._without_other_judges(truth, build._judges(study, judged, print), judge)
         assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
         assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
 
@@ -483,8 +483,7 @@ def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypa
     # As `make book DATA=../mine.xlsx` gives it: relative, with a space in what is above.
     checkout.workbook(checkout.root.parent / "mine.xlsx")
     monkeypatch.chdir(checkout.root)
-    said = []
-    built = build_edition("../mine.xlsx", say=said.append)
+    built = build_edition("../mine.xlsx", say=print)
     assert (built.executed, built.changed) == (1, True)
     assert built.index == checkout.editions / "mine" / "html" / "index.html"
     assert built.index.exists()

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -44,6 +45,9 @@ from sense7.study import Study
 from sense7.terminal import count_of
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.report import warnings_by_kind
+
+if TYPE_CHECKING:
+    from sense7.judge.at_hand import Judges
 
 __all__ = [
     "Built",
@@ -227,18 +231,15 @@ def build_edition(
         say(f"{notebook}: {'executed' if fresh else 'unchanged'}")
         progress(len(ready), len(jobs), notebook)
 
-    if judged and study is not None:
-        from sense7.judge.at_hand import runs_at_hand  # statistics, likewise
-
-        for file, note in runs_at_hand(study, judged[0].parent).notes.items():
-            say(f"{file}: {note}")
+    judges = _judges(study, judged, say)
     with _naming_the_mend(place), under_way(place.parent, cache, KEPT_IN_CACHE):
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
             return finished
         study = study or read()  # which was not needed a moment ago
         provenance = replace(provenance, name=name, kind=study.provenance.kind)
-        truth = _without_other_judges(read_truth(truth_file, study), study, judged, given.get("judge", ""))
+        judges = _judges(study, judged, say) if judges is None else judges
+        truth = _without_other_judges(read_truth(truth_file, study), judges, given.get("judge", ""))
         making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
         with making as scratch, JupyterBook() as program:
             edition = Path(scratch) / "edition"
@@ -421,13 +422,24 @@ def read_truth(place: Path, study: Study) -> dict | None:
     return truth if belongs else None
 
 
-def _without_other_judges(truth: dict | None, study: Study, judged: Sequence[Path], judge: str) -> dict | None:
+def _judges(study: Study | None, judged: Sequence[Path], say: Callable[[str], None]) -> "Judges | None":
+    """The judges of an edition, with what has to be known of their files said; None without files, or not read yet."""
+    if study is None or not judged:
+        return None
+    from sense7.judge.at_hand import runs_at_hand  # statistics, likewise
+
+    judges = runs_at_hand(study, judged[0].parent)
+    for file, note in judges.notes.items():
+        say(f"{file}: {note}")
+    return judges
+
+
+def _without_other_judges(truth: dict | None, judges: "Judges | None", judge: str) -> dict | None:
     """The truth, without that of the simulated judge unless the judge that the book shows is that one."""
     if truth is None or "judge" not in truth:
         return truth
-    from sense7.judge.at_hand import chosen_judge, runs_at_hand
+    from sense7.judge.at_hand import chosen_judge
 
-    judges = runs_at_hand(study, judged[0].parent) if judged else None
     if judges and is_planted(truth, judges.simulated.get(chosen_judge(judges, judge), ())):
         return truth
     known = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
