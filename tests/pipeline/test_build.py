@@ -483,7 +483,8 @@ def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypa
     # As `make book DATA=../mine.xlsx` gives it: relative, with a space in what is above.
     checkout.workbook(checkout.root.parent / "mine.xlsx")
     monkeypatch.chdir(checkout.root)
-    built = build_edition("../mine.xlsx", say=print)
+    said = []
+    built = build_edition("../mine.xlsx", say=said.append)
     assert (built.executed, built.changed) == (1, True)
     assert built.index == checkout.editions / "mine" / "html" / "index.html"
     assert built.index.exists()
