@@ -30,6 +30,8 @@ __all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "csv_text", "drawn", "
 _INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
 _WIDENINGS = 4
+_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}")
+_DIGITS = 7  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""
@@ -138,6 +140,8 @@ class Figure:
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
         source = source[source.index("<svg") :].replace(_INK, "currentColor")
+        # A thousandth of a point is not seen. What a fit leaves beyond it differs between processors.
+        source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):.3f}", source)
         # Of the content: drawings on one page share no ids, and none refers into another one that is switched away.
         own = hashlib.sha256(source.encode()).hexdigest()[:8]
         source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
@@ -146,7 +150,7 @@ class Figure:
 
     def html(self) -> str:
         """Figure, caption and link to the data as one HTML element."""
-        table = base64.b64encode(csv_text(self.data).encode()).decode()
+        table = base64.b64encode(csv_text(self.data.map(_rounded)).encode()).decode()
         kind = "sense7-figure sense7-fluid" if self.fluid else "sense7-figure"
         return (
             f'<figure class="{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
@@ -168,6 +172,10 @@ class Figure:
             "image/png": base64.b64encode(image).decode(),
             "text/plain": repr(self),
         }
+
+
+def _rounded(cell: object) -> object:
+    return float(f"{cell:.{_DIGITS}g}") if isinstance(cell, float) and not cell.is_integer() else cell
 
 
 def csv_text(table: pd.DataFrame) -> str:
