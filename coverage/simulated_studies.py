@@ -187,7 +187,7 @@ class Kept:
         """Number of a study -> what the notebook recorded."""
         path, done = self._path(world, notebook), {}
         for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-            with contextlib.suppress(ValueError):  # the last line of a run that was interrupted while writing
+            with contextlib.suppress(ValueError):  # half a line of a run that was interrupted
                 number, values = json.loads(line)
                 done[number] = values
         return done
@@ -197,7 +197,8 @@ class Kept:
         for notebook, values in recorded.items():
             slim = [{name: value[name] for name in ("key", "estimate", "low", "high", "unit")} for value in values]
             with self._path(world, notebook).open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps([number, slim]) + "\n")
+                # The line break first: after half a line of an interrupted run, this one is whole.
+                stream.write("\n" + json.dumps([number, slim]))
 
     def forget(self, notebook: str) -> None:
         """Forget what a notebook recorded, in every world."""
