@@ -35,7 +35,7 @@ IMPLIED = {
 def test_independent_code_comes_before_the_means_of_the_companions_own_statistics():
     truths = implied_truths(TRUTH, IMPLIED)
     assert truths["alpha"] == ImpliedTruth(0.96, 0.002, 0.04, 200, "independent code")
-    own = "the companion's statistics, mean of 200 simulated studies"
+    own = "the companion's statistics, 200 studies"
     assert truths["omega"] == ImpliedTruth(0.5, 0.003, 0.04, 200, own)
 
 

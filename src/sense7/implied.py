@@ -135,7 +135,7 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
     >>> implied = {"studies": 100, "parameters": {"participants": 9}, "values": {"alpha": mean, "omega": mean}}
     >>> found = implied_truths(truth, implied)
     >>> found["alpha"].value, found["alpha"].sd, found["omega"].value, found["omega"].source
-    (0.9, 0.1, 0.3, "the companion's statistics, mean of 100 simulated studies")
+    (0.9, 0.1, 0.3, "the companion's statistics, 100 studies")
     """
     if truth is None:
         return {}
@@ -168,5 +168,5 @@ def _applicable(truth: Mapping, implied: Mapping | None) -> dict[str, Mapping]:
 
 def _mean(entry: Mapping) -> ImpliedTruth:
     studies = entry["studies"]
-    source = f"the companion's statistics, mean of {studies:,} simulated studies"
+    source = f"the companion's statistics, {studies:,} studies"
     return ImpliedTruth(entry["mean"], entry["error"] or 0.0, entry["sd"], studies, source)

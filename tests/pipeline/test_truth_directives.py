@@ -24,7 +24,7 @@ def setup(app):
 ENTRY = {"unit": "level", "meaning": "fall of quality <b>", "kind": "parameter", "tuned": False}
 PLANTED = [ENTRY | {"key": "continuity_drop", "value": 0.8}]
 TRUTH = {"planted": PLANTED, "parameters": Parameters().as_dict(), "seed": 1}
-OWN = "the companion's statistics, mean of 200 simulated studies"
+OWN = "the companion's statistics, 200 studies"
 IMPLIED = {
     "drop": ImpliedTruth(0.4, 0.0123, 0.1, 200, OWN),
     "share": ImpliedTruth(0.381, 0.0004),
@@ -153,7 +153,8 @@ def test_all_values_of_the_page_with_an_implied_truth_are_folded_below(whole):
     (fold,) = whole[0].select("details.sense7-fold")
     assert fold.summary.get_text() == "All values of this page with an implied truth (3)"
     (table,) = fold.select("table.sense7-truths")
-    assert [row[0] for row in cells(table)] == ["method of <drop>", "method of <share>", "method of <edge>"]
+    assert [row[0] for row in cells(table)] == [f"{key} method of <{key}>" for key in ("drop", "share", "edge")]
+    assert [link["href"] for link in table.select("tbody a")] == ["../notebooks/12-disrupted.html#cell-1"] * 3
     assert "Left out: 1 value that every simulated study gives alike." in table.caption.get_text()
 
 

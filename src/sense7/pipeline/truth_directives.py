@@ -9,7 +9,7 @@ A Sphinx extension; each directive reads the folder of the edition:
 On data without a known truth it is one sentence.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from docutils import nodes
@@ -162,7 +162,7 @@ class TruthsDirective(SphinxDirective):
         for notebook in {edition.values[key]["notebook"] for _, key, _, _ in rows if key in edition.values}:
             looked_up(self.env, f"results/{notebook}.json")
         body = [self._row(edition, *row) for row in rows]
-        head = ("What", "Planted", "Implied", "Found", "Found beside implied")
+        head = ("What", "Planted", "Implied", "Found", "Found and implied")
         title = (
             "What was planted, what that implies for the value, and what was found on these simulated data. Implied: "
             f"by {INDEPENDENT}, or the mean of the companion's own statistics over simulated studies."
@@ -210,25 +210,35 @@ class TruthsDirective(SphinxDirective):
             return []
         looked_up(self.env, f"results/{page}.json")
         summary = f"All values of this page with an implied truth ({len(shown):,})"
-        title = "Each value by what was computed, what the planted parameters imply for it, and what was found."
+        title = "Each value by its name and how it was computed, what the parameters imply for it, and what was found."
         if fixed := sum(edition.implied[key].is_fixed for key in own):
             title += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
-        body = [
-            [
-                [nodes.paragraph(text=edition.values[key]["method"])],
-                *(
-                    [nodes.paragraph(text=text)]
-                    for text in [" ".join(_implied(edition.values[key], edition.implied[key]))]
-                ),
-                _found(edition, key),
-                _beside(edition.values[key], edition.implied[key]),
-            ]
-            for key in shown
-        ]
-        head = ("What was computed", "Implied", "Found", "Found beside implied")
-        table = page_table(title, head, (40, 20, 20, 20), body, classes=["sense7-truths", "colwidths-given"])
+        table = values_table(edition, shown, title)
         opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
         return [opening, table, nodes.raw("", "</details>", format="html")]
+
+
+def values_table(edition: Edition, keys: Iterable[str], title: str) -> nodes.container:
+    """Recorded values that have an implied truth, one row each, with their names, methods and both numbers."""
+    body = [
+        [
+            [_name(edition.values[key]), nodes.paragraph(text=edition.values[key]["method"])],
+            [nodes.paragraph(text=text) for text in _implied(edition.values[key], edition.implied[key])],
+            _found(edition, key),
+            _beside(edition.values[key], edition.implied[key]),
+        ]
+        for key in keys
+    ]
+    head = ("Value", "Implied", "Found", "Found and implied")
+    return page_table(title, head, (40, 20, 20, 20), body, classes=["sense7-truths", "colwidths-given"])
+
+
+def _name(value: Mapping) -> nodes.paragraph:
+    """The name of a value in words, as a link to the cell that computed it."""
+    cell = f"#cell-{value['cell']}" if value["cell"] else ""
+    address = f"../notebooks/{value['notebook']}.html{cell}"
+    words = value["key"].replace("_", " ")
+    return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
 
 
 def _implied(found: Mapping | None, truth: ImpliedTruth | None) -> list[str]:
