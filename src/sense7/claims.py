@@ -20,6 +20,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
+from sense7.implied import ImpliedTruth
 from sense7.record import format_number
 from sense7.sources.released import RELEASED
 
@@ -33,6 +34,9 @@ NOT_COMPARABLE = "not comparable"
 NOT_COMPUTED = "cannot be computed here"
 VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED)
 PRIMARY = ("A", "B")
+
+POWER_FILE = "claims_power.json"
+"""How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
 _OPTIONAL = ("of", "also", "truth", "compare", "null", "release", "why_not", "contradiction")
@@ -277,6 +281,7 @@ def make_ledger(
     provenance,
     truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
+    implied: Mapping[str, ImpliedTruth] | None = None,
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
 
