@@ -21,6 +21,11 @@ COUNTS = frozenset(
 )
 """Units that count something: their values are shown as whole numbers."""
 
+P_VALUE = "p value"
+"""Unit of p values: below ``SMALLEST_P`` they are shown as that, since none of them is zero."""
+
+SMALLEST_P = 0.001
+
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
 LISTED = ("what", "published", "computed", "same")
@@ -223,15 +228,19 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
 
 
 def format_number(number: float | str, unit: str) -> str:
-    """One number in the words of its unit: percent for shares, separators for counts.
+    """One number in the words of its unit: percent for shares, separators for counts, no p value of zero.
 
     Examples
     --------
     >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
     ('38.1%', '6,812', '0.961')
+    >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
+    ('0.031', '< 0.001')
     """
     if isinstance(number, str):
         return number
+    if unit == P_VALUE and number < SMALLEST_P:
+        return f"< {SMALLEST_P:g}"
     if unit.startswith("share"):
         return f"{100 * number:z.1f}%"
     if unit.startswith("level,"):

@@ -428,8 +428,8 @@ def _no_parts(parts, n: int, method: str, reason: str) -> VarianceParts:
 
 COMPARISON = ("participant", "condition and topic", "participant minus condition and topic")
 COMPARISON_KEYS = {
-    "participant": "conversation_share_participant",
-    "condition and topic": "conversation_share_condition_and_topic",
+    "participant": "participant_share",
+    "condition and topic": "condition_and_topic_share",
     "participant minus condition and topic": "participant_share_beyond_condition_and_topic",
 }
 """Rows of :attr:`OneBase.comparison` -> keys."""
