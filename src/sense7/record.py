@@ -29,6 +29,11 @@ COUNTS = frozenset(
 )
 """Units that count something: their values are shown as whole numbers."""
 
+P_VALUE = "p value"
+"""Unit of p values: below ``SMALLEST_P`` they are shown as that, since none of them is zero."""
+
+SMALLEST_P = 0.001
+
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
 LISTED = ("what", "published", "computed", "same")
@@ -231,7 +236,7 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
 
 
 def format_number(number: float | str, unit: str, extra: int = 0) -> str:
-    """One number in the words of its unit: percent for shares, separators for counts.
+    """One number in the words of its unit: percent for shares, separators for counts, no p value of zero.
 
     Parameters
     ----------
@@ -248,9 +253,13 @@ def format_number(number: float | str, unit: str, extra: int = 0) -> str:
     ('38.1%', '6,812', '0.961')
     >>> format_number(0.38064, "share of turns", extra=1)
     '38.06%'
+    >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
+    ('0.031', '< 0.001')
     """
     if isinstance(number, str):
         return number
+    if unit == P_VALUE and number < SMALLEST_P:
+        return f"< {SMALLEST_P:g}"
     if unit.startswith("share"):
         return f"{100 * number:z.{1 + extra}f}%"
     if unit.startswith("level,"):

@@ -9,6 +9,7 @@ from sense7.figures.charts import (
     histogram,
     intervals,
     level_distribution,
+    stacked_shares,
 )
 from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
@@ -43,5 +44,6 @@ __all__ = [
     "score_pairs",
     "scree",
     "specification_curve",
+    "stacked_shares",
     "topic_stability",
 ]
