@@ -24,7 +24,7 @@ __all__ = [
 COUNTS = frozenset(
     {
         *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("cells", "components", "factors", "participants", "specifications", "studies", "topics", "turns"),
+        *("cells", "components", "factors", "participants", "specifications", "studies", "tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
