@@ -400,6 +400,18 @@ def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
 
 
+@pytest.mark.parametrize("kind", ["official", "synthetic", "own", "mirror"])
+@pytest.mark.parametrize(
+    ("flag", "said"), [("yes", "possible as published"), ("no", "impossible as published"), (None, "not comparable")]
+)
+def test_a_check_of_published_figures_has_the_same_verdict_in_every_edition(kind, flag, said):
+    claim = replace(FLAG, kind="check", value=109)
+    values = recorded(192) | ({} if flag is None else recorded(flag, key="is_highest"))
+    where = provenance(mirror=True) if kind == "mirror" else provenance(kind)
+    row = verdict(values, where, truth(192), claim)
+    assert (row.verdict, row.tuned, row.truth, row.rule) == (said, False, None, None)
+
+
 BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
 SIGNIFICANT = replace(ALPHA, value=None, compare={"significant": 0.05, "reason": "published as significant"})
 COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "reason": "each of five"})
@@ -566,6 +578,7 @@ PUBLISHED = {
     "dimensions": (7, "A"), "levels": (5, "A"), "llm_conditions": (4, "C"), "judge_spearman": (0.369, "A"),
     "judge_accuracy": (0.487, "A"), "alpha_turn": (0.961, "D"), "alpha_post": (0.94, "D"), "poor_turn_d": (1.142, "D"),
     "importance_cognitive": (0.281, "D"), "importance_affective": (0.198, "D"), "importance_response": (0.193, "D"),
+    "importance_rounding": (109, "D"),
     "relational_applicability": (0.381, "D"), "relational_very_poor": (0.022, "D"), "kappa_affective": (0.703, "D"),
     "kappa_relational": (0.541, "D"), "best_condition": (None, "D"), "tasks": (8, "A"),
     "expected_experienced_gap": (None, "A"), "empathy_satisfaction": (None, "C"),
@@ -666,6 +679,7 @@ def broken(change):
         (broken(lambda e: e[1].update(compare={"counts": 108, "reason": "a"})), "counts can't be 108"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
+        (broken(lambda e: e[1].update(kind="check")), "compare: published figures are checked by a flag. Give one"),
         (broken(lambda e: e[1].update(null=0)), "null is 0. Write parameters of the simulation"),
         (broken(lambda e: e[1].update(null={})), "null is {}. Write parameters of the simulation"),
         (broken(lambda e: e[1].update(null={"turn sd": 0})), "null: 'turn sd' is no name of a parameter"),

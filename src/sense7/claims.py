@@ -9,6 +9,8 @@ A verdict says no more than the data allow:
   inside the interval; consistent where it does and the interval is wide, see ``PRECISE``. Where a truth was set near
   the published figure ("tuned"), being near the published figure is no evidence for it;
 - ``by construction``: synthetic data, counts that were planted;
+- ``possible`` or ``impossible as published``: a check of published figures against each other (kind ``check``), which
+  rests on no data and is the same in every edition;
 - ``not comparable``: any other data;
 - ``cannot be computed here``: with the reason.
 """
@@ -33,11 +35,14 @@ RECOVERED = "recovered"
 CONSISTENT = "consistent"
 MISSED = "missed"
 BY_CONSTRUCTION = "by construction"
+POSSIBLE = "possible as published"
+IMPOSSIBLE = "impossible as published"
 NOT_COMPARABLE = "not comparable"
 NOT_COMPUTED = "cannot be computed here"
 VERDICTS = (
     *(REPRODUCED, DIFFERS),
     *(RECOVERED, CONSISTENT, MISSED, BY_CONSTRUCTION),
+    *(POSSIBLE, IMPOSSIBLE),
     *(NOT_COMPARABLE, NOT_COMPUTED),
 )
 PRECISE = 0.25
@@ -46,6 +51,9 @@ PRECISE = 0.25
 An interval this narrow that holds the truth lies, wherever the truth is inside it, between half the truth and one and a
 half times it: it excludes no effect, and an effect half as large. A wider one would hold many other truths as well.
 """
+
+CHECK = "check"
+"""Kind of a claim whose published figures are checked against each other."""
 
 P_VALUE = "p value"
 """Unit of what is judged by its rule alone: no truth of a p value can be stated."""
@@ -241,6 +249,8 @@ def _no_judgment(entry: Mapping) -> str | None:
         return "no tolerance with its reason. Add compare."
     if compare and (problem := _no_rule(compare, entry["value"])):
         return f"compare: {problem}"
+    if entry["kind"] == CHECK and "flag" not in compare:
+        return "compare: published figures are checked by a flag. Give one."
     if "null" in entry and (problem := _no_null(entry)):
         return f"null: {problem}"
     return None
@@ -353,6 +363,10 @@ def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mappi
         return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
     if value["estimate"] is None:
         return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+    if claim.kind == CHECK:
+        passed, words = apply_rule(claim, values)
+        verdict = {True: POSSIBLE, False: IMPOSSIBLE, None: NOT_COMPARABLE}[passed]
+        return Row(claim, dict(value), verdict, f"{words} ({claim.compare['reason']})")
     if claim.release:
         if absent := [table for table in claim.release if table not in rests_on.get(value["notebook"], ())]:
             return Row(claim, dict(value), NOT_COMPARABLE, f"not computed from the released table {', '.join(absent)}")
