@@ -15,8 +15,18 @@ __all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values",
 
 COUNTS = frozenset(
     {
-        *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("cells", "components", "factors", "participants", "specifications", "studies", "topics", "turns"),
+        *("characteristics", "comments", "conditions", "conversations", "dimensions", "levels", "messages"),
+        *(
+            "cells",
+            "characteristics",
+            "components",
+            "factors",
+            "participants",
+            "specifications",
+            "studies",
+            "topics",
+            "turns",
+        ),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
