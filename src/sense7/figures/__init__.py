@@ -11,6 +11,7 @@ from sense7.figures.charts import (
     level_distribution,
     stacked_shares,
 )
+from sense7.figures.download import Download
 from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
@@ -23,6 +24,7 @@ from sense7.figures.time_course import lines_by_turn
 from sense7.figures.words import distinctive_terms, topic_stability
 
 __all__ = [
+    "Download",
     "Figure",
     "ceiling_curves",
     "counts_by_group",

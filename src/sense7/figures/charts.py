@@ -11,6 +11,7 @@ from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
 from sense7.statistics.estimates import require_estimates
+from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -25,6 +26,13 @@ __all__ = [
     "ranges_in_words",
     "stacked_shares",
 ]
+
+_WITHOUT_LEVEL = {
+    NOT_RATED: ("unknown or not applicable", "////"),
+    ABSENT: ("blank", ""),
+    UNREADABLE: ("can't be read", "...."),
+}
+"""Answers without a level: their words, and their hatching."""
 
 HEAVY_TAIL = 20
 """An axis is logarithmic if the largest value is more than so many times the median."""
@@ -127,38 +135,47 @@ def intervals(
 
 
 def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
-    """Shares of the levels of each rating as stacked bars, from very poor to very good.
+    """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.
+
+    Answers that decline to rate are hatched, blank cells are empty with an outline, and answers that can't be read are
+    dotted, all in the color of the page's text, so that they read on light and dark pages.
 
     Parameters
     ----------
     counts : DataFrame
-        As :func:`sense7.statistics.ratings.level_counts` returns it.
+        As :func:`sense7.statistics.ratings.level_counts` returns it. A bar is as long as all turns of its row.
     name, caption : str
         As for :func:`intervals`.
     """
-    levels = counts[[1, 2, 3, 4, 5]]
-    shares = levels.div(levels.sum(axis=1), axis=0)
-    with styled():
-        drawing, axes = new_axes(7, 1.1 + 0.36 * len(counts))
+    answers = [answer for answer in (*range(1, 6), *_WITHOUT_LEVEL) if answer in counts]
+    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
+    words = dict(zip(range(1, 6), LEVELS, strict=True)) | {key: word for key, (word, _) in _WITHOUT_LEVEL.items()}
+    answers = [answer for answer in answers if answer not in _WITHOUT_LEVEL or counts[answer].any()]
+    with styled(), mpl.rc_context({"hatch.linewidth": 0.6}):
+        drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
         left = np.zeros(len(counts))
-        for level, word, colour in zip(levels, LEVELS, LEVEL_COLOURS, strict=True):
-            width = shares[level].fillna(0).to_numpy()
-            axes.barh(range(len(counts)), 100 * width, left=100 * left, color=colour, label=word, height=0.72)
+        for answer in answers:
+            width = shares[answer].to_numpy()
+            look = (
+                {"facecolor": "none", "edgecolor": STYLE["text.color"], "linewidth": 0.6}
+                | {"hatch": _WITHOUT_LEVEL[answer][1]}
+                if answer in _WITHOUT_LEVEL
+                else {"color": LEVEL_COLOURS[answer - 1]}
+            )
+            bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
+            axes.barh(bars, 100 * width[bars], left=100 * left[bars], label=words[answer], height=0.72, **look)
             left += width
-        for place, rated in enumerate(levels.sum(axis=1)):
-            if not rated:
-                axes.text(1, place, "never rated in this data set", va="center", style="italic")
         axes.set_yticks(range(len(counts)), [drawn(row) for row in counts.index])
         axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_xlim(0, 100)
-        axes.set_xlabel("share of rated turns (%)")
+        axes.set_xlabel("share of turns (%)")
         axes.grid(visible=False, axis="y")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
     described = []
     for row in counts.index:
-        parts = [f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True)]
-        described.append(f"{row}: " + (", ".join(parts) if levels.loc[row].sum() else "never rated"))
-    alt = "Shares of the five levels for each rating. " + "; ".join(described) + "."
+        parts = [f"{words[answer]} {share:.0%}" for answer, share in shares.loc[row, answers].items()]
+        described.append(f"{row}: {', '.join(parts)}")
+    alt = "Shares of the answers to each rating. " + "; ".join(described) + "."
     return Figure(drawing, name, alt, caption, counts)
 
 
