@@ -639,7 +639,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     """Mean over conversations of experienced minus expected empathy, by every way to put the scales together.
 
     See :func:`gaps`. Percent ranks have the same mean before and after whatever the answers are, so they give no
-    overall gap; they tell topics apart (:func:`gap_by_topic`).
+    overall gap; they compare topics (:func:`gap_by_topic`).
 
     Parameters
     ----------
@@ -660,7 +660,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     for words, way in WAYS.items():
         method = f"mean of experienced minus expected, {words}"
         if missing or way == "ranks":
-            reason = missing or "percent ranks have the same mean by construction; they only tell topics apart"
+            reason = missing or "percent ranks have the same mean by construction; they only compare topics"
             rows[words] = estimate_row(n=len(frame), unit=OF_SCALE, method=method, reason=reason)
         else:
             y = gaps(frame["expected"].to_numpy(), frame["experienced"].to_numpy(), way)
