@@ -1,7 +1,8 @@
 """Unmet expectations: conversations that were to be empathic and were not felt to be.
 
 An expectation counts as unmet where the participant wished for high empathy before the
-conversation and rated its turns, on the average, nearer to neutral than to good, or lower.
+conversation and rated its turns, on the average, nearer to neutral than to good, or lower. A response surface
+looks at all wishes and all ratings at once, without a cut.
 """
 
 import numpy as np
@@ -16,7 +17,17 @@ from sense7.statistics.recovery import turn_levels
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["HIGH", "KEYS", "LOW_BELOW", "expectation_conversations", "unmet_expectations"]
+__all__ = [
+    "HIGH",
+    "KEYS",
+    "LOW_BELOW",
+    "SURFACE_KEYS",
+    "WISHES",
+    "expectation_conversations",
+    "response_surface",
+    "surface_levels",
+    "unmet_expectations",
+]
 
 HIGH = 3
 """The highest of the three levels of desired empathy."""
@@ -26,6 +37,7 @@ LOW_BELOW = 3.5
 between neutral and good."""
 
 FEWEST = 2
+NOBODY = "nobody wished for so much"
 UNIT = "level, difference"
 
 COMPARISONS = {
@@ -36,6 +48,28 @@ COMPARISONS = {
 """Comparisons: name -> key, and what is held equal besides."""
 
 KEYS = {name: key for name, (key, _) in COMPARISONS.items()}
+
+SURFACE_KEYS = {
+    "mean rating": "response_surface_mean_rating",
+    "wish": "response_surface_wish",
+    "mean rating squared": "response_surface_mean_rating_squared",
+    "mean rating by wish": "response_surface_interaction",
+    "wish squared": "response_surface_wish_squared",
+    "slope where rating and wish match": "response_surface_slope_match",
+    "curvature where rating and wish match": "response_surface_curvature_match",
+    "slope from too little to too much": "response_surface_slope_mismatch",
+    "curvature from too little to too much": "response_surface_curvature_mismatch",
+}
+"""Rows of :func:`response_surface` -> keys."""
+
+WISHES = {1: "minimal empathy wished for", 2: "some empathy wished for", 3: "high empathy wished for"}
+"""Levels of desired empathy, in words for a figure."""
+
+_SURFACE = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
+"""Rows of the response surface as combinations of its five coefficients."""
+
+SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+"""Mean ratings at which :func:`surface_levels` shows the surface."""
 
 
 def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
@@ -52,8 +86,8 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     -------
     DataFrame
         participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given,
-        mean of the rated dimensions); ``low`` (``mean`` below ``LOW_BELOW``); ``high`` (highest desired
-        empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5). Only
+        mean of the rated dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below ``LOW_BELOW``);
+        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5). Only
         conversations with a rated turn, a desired empathy and a post-task rating.
     """
     conversations = study.conversations.set_index("conversation")
@@ -69,7 +103,7 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     ).dropna(subset=["mean", "desired", "outcome"])
     frame["low"], frame["high"] = frame["mean"] < LOW_BELOW, frame["desired"] == HIGH
     frame["unmet"] = frame["low"] & frame["high"]
-    return frame.drop(columns="desired")
+    return frame
 
 
 def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
@@ -116,14 +150,133 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     return estimate_table(rows, "comparison")
 
 
-def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
-    """Why there is nothing to compare; "" if there is."""
+def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+    r"""How the judgment after the conversation depends on the mean rating of its turns and on the wish, together.
+
+    A quadratic polynomial by least squares over conversations,
+
+    .. math:: y = b_0 + b_1 m + b_2 w + b_3 m^2 + b_4 m w + b_5 w^2 + e
+
+    with the mean rating and the wish each put on the scale from -1 (their lowest level) to 1 (their highest):
+    :math:`m = (\bar r - 3) / 2`, :math:`w` = desired empathy - 2. Along the line of a match, m = w, the surface has the
+    slope :math:`b_1 + b_2` and the curvature :math:`b_3 + b_4 + b_5` at the middle; along the line of a mismatch,
+    m = -w, with too much for the wish at its positive end, :math:`b_1 - b_2` and :math:`b_3 - b_4 + b_5`. If low
+    ratings cost more where more was wished for, :math:`b_4` is positive. That the two scales match level for level is
+    an assumption of the two lines, not of the coefficients.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the intervals.
+    outcome : {"empathy", "experience"}
+        See ``sense7.statistics.disruption.OUTCOMES``.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a unit of the scale from -1 to 1), low, high, n
+        (conversations), unit, method, reason. Missing values: see :func:`expectation_conversations`.
+
+    References
+    ----------
+    Edwards, J. R., & Parry, M. E. (1993). On the use of polynomial regression equations as an alternative to
+    difference scores in organizational research. Academy of Management Journal 36, 1577-1613.
+
+    Notes
+    -----
+    Checked against statsmodels' OLS.
+    """
+    frame = expectation_conversations(study, outcome)
+    unit, method = "level per half scale", "quadratic response surface by least squares"
+    if missing := _missing_surface(study, frame, outcome):
+        row = estimate_row(n=len(frame), unit=unit, method=method, reason=missing)
+        return estimate_table(dict.fromkeys(SURFACE_KEYS, row), "part of the surface")
+    cross = _surface_cross(frame)
+    undefined = "the wishes or the ratings take too few values"
+    rows = {}
+    for name, parts in zip(SURFACE_KEYS, _SURFACE, strict=True):
+        found = bootstrap.estimate(_combined(np.append(0.0, parts)), cross, frame["participant"])
+        rows[name] = bootstrap.row(found, n=len(frame), unit=unit, method=method, undefined=undefined)
+    return estimate_table(rows, "part of the surface")
+
+
+def surface_levels(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict[str, pd.DataFrame]:
+    """The judgment after the conversation that the response surface gives, by mean rating and wish.
+
+    Parameters
+    ----------
+    study, bootstrap, outcome
+        As for :func:`response_surface`.
+
+    Returns
+    -------
+    dict of DataFrame
+        For each wish in the data, in the words of ``WISHES``: a table of estimates with one row per mean rating
+        (``SHOWN_RATINGS``, as far as conversations with that wish reach); estimate and limits in levels, not cut off at
+        the ends of the scale; n counts the conversations with that wish.
+    """
+    frame = expectation_conversations(study, outcome)
+    unit, method = "level, 1 to 5", "quadratic response surface by least squares"
+    missing = _missing_surface(study, frame, outcome)
+    cross = None if missing else _surface_cross(frame)
+    tables = {}
+    for wish, words in WISHES.items():
+        own = frame.loc[frame["desired"] == wish, "mean"]
+        if missing or own.empty:
+            rows = {SHOWN_RATINGS[0]: estimate_row(n=len(own), unit=unit, method=method, reason=missing or NOBODY)}
+            tables[words] = estimate_table(rows, "mean rating of the turns")
+            continue
+        shown = [rating for rating in SHOWN_RATINGS if own.min() - 0.25 <= rating <= own.max() + 0.25]
+        rows = {}
+        for rating in shown or [SHOWN_RATINGS[-1]]:
+            (point,) = _surface_columns(np.array([rating]), np.array([wish]))
+            found = bootstrap.estimate(_combined(point), cross, frame["participant"])
+            undefined = "the wishes or the ratings take too few values"
+            rows[rating] = bootstrap.row(found, n=len(own), unit=unit, method=method, undefined=undefined)
+        tables[words] = estimate_table(rows, "mean rating of the turns")
+    return tables
+
+
+def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
+    m, w = (mean - 3) / 2, desired - 2.0
+    return np.column_stack([np.ones(len(m)), m, w, m**2, m * w, w**2])
+
+
+def _surface_cross(frame: pd.DataFrame) -> np.ndarray:
+    columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
+    z = np.column_stack([columns, frame["outcome"]])
+    return z[:, :, None] * z[:, None, :]
+
+
+def _combined(parts: np.ndarray):
+    """A linear combination of least-squares coefficients, from cross products; those that it does not use may lack."""
+    used = parts != 0
+    return lambda cross: least_squares(cross)[0][..., used] @ parts[used]
+
+
+def _missing_surface(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    return _never(study, frame, outcome) or (
+        "" if frame["desired"].nunique() > 1 else "all participants wished for the same level of empathy"
+    )
+
+
+def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """What was never given; "" if there are conversations with all of it."""
     if not study.conversations["desired_empathy"].notna().any():
         return "desired empathy was never given in this data set"
     if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
         return f"post-task {outcome} was never rated in this data set"
     if frame.empty:
         return "no conversation has a rated turn, a desired empathy and a post-task rating"
+    return ""
+
+
+def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """Why there is nothing to compare; "" if there is."""
+    if never := _never(study, frame, outcome):
+        return never
     unmet = int(frame["unmet"].sum())
     if min(unmet, len(frame) - unmet) < FEWEST:
         others = count_of(len(frame) - unmet, "other")
