@@ -61,10 +61,8 @@ def lines_by_turn(
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         if len(known) > 1:
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    described = " ".join(
-        f"{which}: {ranges_in_words(table.rename(lambda row: f'at {row:g}' if across else f'turn {row}'))}."
-        for which, table in known.items()
-    )
+    place = (lambda row: f"at {row:g}") if across else (lambda turn: f"turn {turn}")
+    described = " ".join(f"{which}: {ranges_in_words(table.rename(place))}." for which, table in known.items())
     data = pd.concat(dict(tables), names=["line"])
     return Figure(drawing, name, f"{label}, {f'by {across}' if across else 'turn by turn'}. {described}", caption, data)
 

@@ -544,17 +544,13 @@ def _of_model(sums: np.ndarray) -> np.ndarray:
 
 
 def _bootstrapped(statistic, values, participants, bootstrap, method: str, n: int | None = None) -> dict[str, dict]:
-    """A row for each of ``MEASURES``, from one pass over the resamples."""
-    estimates = statistic(values.sum(axis=0))
-    few = bootstrap.too_few(participants)
-    resampled = None if few else bootstrap.distribution(statistic, values, participants)
-    rows = {}
-    for place, (measure, unit) in enumerate(MEASURES.items()):
-        interval = (np.nan, np.nan, few) if few else bootstrap.interval(resampled[:, place], participants)
-        found = (float(estimates[place]), *interval)
-        undefined = "the outcome does not vary"
-        rows[measure] = bootstrap.row(found, n=n or len(values), unit=unit, method=method, undefined=undefined)
-    return rows
+    """A row for each of ``MEASURES``."""
+    found = bootstrap.estimates(statistic, values, participants)
+    common = {"n": n or len(values), "method": method, "undefined": "the outcome does not vary"}
+    return {
+        measure: bootstrap.row(one, unit=unit, **common)
+        for (measure, unit), one in zip(MEASURES.items(), found, strict=True)
+    }
 
 
 _COMPARISONS = {"between": _between, "within": _within, "mixed": _mixed}

@@ -5,6 +5,8 @@ conversation and rated its turns, on the average, nearer to neutral than to good
 looks at all wishes and all ratings at once, without a cut.
 """
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -25,7 +27,6 @@ __all__ = [
     "WISHES",
     "expectation_conversations",
     "response_surface",
-    "surface_levels",
     "unmet_expectations",
 ]
 
@@ -37,7 +38,6 @@ LOW_BELOW = 3.5
 between neutral and good."""
 
 FEWEST = 2
-NOBODY = "nobody wished for so much"
 UNIT = "level, difference"
 
 COMPARISONS = {
@@ -69,7 +69,9 @@ _SURFACE = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0
 """Rows of the response surface as combinations of its five coefficients."""
 
 SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
-"""Mean ratings at which :func:`surface_levels` shows the surface."""
+"""Mean ratings at which :func:`response_surface` shows the surface."""
+
+_NEAR = 0.25
 
 
 def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
@@ -87,8 +89,8 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     DataFrame
         participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given,
         mean of the rated dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below ``LOW_BELOW``);
-        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5). Only
-        conversations with a rated turn, a desired empathy and a post-task rating.
+        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5).
+        Only conversations with a rated turn, a desired empathy and a post-task rating.
     """
     conversations = study.conversations.set_index("conversation")
     levels, _ = turn_levels(study)
@@ -150,7 +152,7 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     return estimate_table(rows, "comparison")
 
 
-def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict:
     r"""How the judgment after the conversation depends on the mean rating of its turns and on the wish, together.
 
     A quadratic polynomial by least squares over conversations,
@@ -175,9 +177,12 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
 
     Returns
     -------
-    DataFrame
-        The rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a unit of the scale from -1 to 1), low, high, n
-        (conversations), unit, method, reason. Missing values: see :func:`expectation_conversations`.
+    dict
+        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of 1
+        on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in the
+        words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with that
+        wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts the
+        conversations with that wish. Missing values: see :func:`expectation_conversations`.
 
     References
     ----------
@@ -189,54 +194,40 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     Checked against statsmodels' OLS.
     """
     frame = expectation_conversations(study, outcome)
-    unit, method = "level per half scale", "quadratic response surface by least squares"
-    if missing := _missing_surface(study, frame, outcome):
-        row = estimate_row(n=len(frame), unit=unit, method=method, reason=missing)
-        return estimate_table(dict.fromkeys(SURFACE_KEYS, row), "part of the surface")
-    cross = _surface_cross(frame)
-    undefined = "the wishes or the ratings take too few values"
-    rows = {}
-    for name, parts in zip(SURFACE_KEYS, _SURFACE, strict=True):
-        found = bootstrap.estimate(_combined(np.append(0.0, parts)), cross, frame["participant"])
-        rows[name] = bootstrap.row(found, n=len(frame), unit=unit, method=method, undefined=undefined)
-    return estimate_table(rows, "part of the surface")
-
-
-def surface_levels(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict[str, pd.DataFrame]:
-    """The judgment after the conversation that the response surface gives, by mean rating and wish.
-
-    Parameters
-    ----------
-    study, bootstrap, outcome
-        As for :func:`response_surface`.
-
-    Returns
-    -------
-    dict of DataFrame
-        For each wish in the data, in the words of ``WISHES``: a table of estimates with one row per mean rating
-        (``SHOWN_RATINGS``, as far as conversations with that wish reach); estimate and limits in levels, not cut off at
-        the ends of the scale; n counts the conversations with that wish.
-    """
-    frame = expectation_conversations(study, outcome)
-    unit, method = "level, 1 to 5", "quadratic response surface by least squares"
-    missing = _missing_surface(study, frame, outcome)
-    cross = None if missing else _surface_cross(frame)
-    tables = {}
+    method = "quadratic response surface by least squares"
+    missing = _never(study, frame, outcome)
+    if not missing and frame["desired"].eq(frame["desired"].iloc[0]).all():
+        missing = "all participants wished for the same level of empathy"
+    points, rated, counts = {}, {}, {}
     for wish, words in WISHES.items():
         own = frame.loc[frame["desired"] == wish, "mean"]
-        if missing or own.empty:
-            rows = {SHOWN_RATINGS[0]: estimate_row(n=len(own), unit=unit, method=method, reason=missing or NOBODY)}
-            tables[words] = estimate_table(rows, "mean rating of the turns")
-            continue
-        shown = [rating for rating in SHOWN_RATINGS if own.min() - 0.25 <= rating <= own.max() + 0.25]
-        rows = {}
-        for rating in shown or [SHOWN_RATINGS[-1]]:
-            (point,) = _surface_columns(np.array([rating]), np.array([wish]))
-            found = bootstrap.estimate(_combined(point), cross, frame["participant"])
-            undefined = "the wishes or the ratings take too few values"
-            rows[rating] = bootstrap.row(found, n=len(own), unit=unit, method=method, undefined=undefined)
-        tables[words] = estimate_table(rows, "mean rating of the turns")
-    return tables
+        rated[words] = [at for at in SHOWN_RATINGS if own.min() - _NEAR <= at <= own.max() + _NEAR] or SHOWN_RATINGS[
+            -1:
+        ]
+        points[words] = _surface_columns(np.array(rated[words]), np.full(len(rated[words]), wish))
+        counts[words] = len(own)
+    parts = [np.pad(_SURFACE, ((0, 0), (1, 0))), *points.values()]
+    if missing:
+        found = [[(np.nan, np.nan, np.nan, missing)] * len(part) for part in parts]
+    else:
+        columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
+        z = np.column_stack([columns, frame["outcome"]])
+        cross = z[:, :, None] * z[:, None, :]
+        every = iter(bootstrap.estimates(_combinations(np.concatenate(parts)), cross, frame["participant"]))
+        found = [list(itertools.islice(every, len(part))) for part in parts]
+    undefined = missing or "the wishes or the ratings take too few values"
+
+    def table(index, ones, n: int, unit: str, name: str) -> pd.DataFrame:
+        common = {"n": n, "unit": unit, "method": method, "undefined": undefined}
+        return estimate_table({row: bootstrap.row(one, **common) for row, one in zip(index, ones, strict=True)}, name)
+
+    surface = table(SURFACE_KEYS, found[0], len(frame), "level per half scale", "part of the surface")
+    levels = {
+        words: table(rated[words], ones, counts[words], "level, 1 to 5", "mean rating of the turns")
+        for words, ones in zip(WISHES.values(), found[1:], strict=True)
+        if counts[words] or missing
+    }
+    return {"surface": surface, "levels": levels}
 
 
 def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
@@ -244,22 +235,16 @@ def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(m)), m, w, m**2, m * w, w**2])
 
 
-def _surface_cross(frame: pd.DataFrame) -> np.ndarray:
-    columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
-    z = np.column_stack([columns, frame["outcome"]])
-    return z[:, :, None] * z[:, None, :]
+def _combinations(parts: np.ndarray):
+    """Linear combinations of least-squares coefficients, from cross products; NaN where one needs what is not there."""
 
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0]
+        known = np.isfinite(coefficients)
+        lacking = (~known).astype(float) @ (parts != 0).T.astype(float) > 0
+        return np.where(lacking, np.nan, np.where(known, coefficients, 0.0) @ parts.T)
 
-def _combined(parts: np.ndarray):
-    """A linear combination of least-squares coefficients, from cross products; those that it does not use may lack."""
-    used = parts != 0
-    return lambda cross: least_squares(cross)[0][..., used] @ parts[used]
-
-
-def _missing_surface(study: Study, frame: pd.DataFrame, outcome: str) -> str:
-    return _never(study, frame, outcome) or (
-        "" if frame["desired"].nunique() > 1 else "all participants wished for the same level of empathy"
-    )
+    return statistic
 
 
 def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
