@@ -84,9 +84,9 @@ SPREAD_KEYS = {
 """Definitions -> keys of the standard deviation that the difference is divided by."""
 
 SPREADS = {
-    "between": "standard deviation of conversations, pooled over the two groups",
-    "within": "standard deviation of participants' means, averaged over the two kinds",
-    "mixed": "standard deviation of conversations in the model, people included",
+    "between": "sd of conversations",
+    "within": "sd of participants' means",
+    "mixed": "sd of the model",
 }
 """Comparison -> what the difference in points is divided by."""
 
@@ -316,7 +316,8 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
     -------
     DataFrame
         One row per definition: d with its interval, the difference in points, what it is divided by and how large
-        that is, conversations with and without such a turn, and whether the interval holds the published value.
+        that is, conversations with and without such a turn (within participants, those of participants who have both),
+        whether the interval holds the published value, and a note where something is missing.
     """
     conversations = poor_turn_conversations(study)
     rows = {}
@@ -335,8 +336,10 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
             "with such a turn": int(chosen["poor"].sum()),
             "without a poor turn": int((~chosen["poor"]).sum()),
             "holds the published value": ("yes" if d["low"] <= published <= d["high"] else "no") if known else "",
+            "note": d["reason"],
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
+    grid = pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
+    return grid if grid["note"].any() else grid.drop(columns="note")
 
 
 def published_in_grid(effects: pd.DataFrame, published: float) -> dict:

@@ -178,11 +178,11 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     Returns
     -------
     dict
-        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of 1
-        on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in the
-        words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with that
-        wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts the
-        conversations with that wish. Missing values: see :func:`expectation_conversations`.
+        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of
+        1 on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
+        the words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with
+        that wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts
+        the conversations with that wish. Missing values: see :func:`expectation_conversations`.
 
     References
     ----------

@@ -189,7 +189,7 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
 
 
 def _contrast_of(count: int):
-    """Relational minus the mean of the others, and both, from cross products; the coefficient of Relational is first."""
+    """Relational minus the mean of the others, and both, from cross products in which Relational is first."""
 
     def statistic(cross: np.ndarray) -> np.ndarray:
         coefficients = least_squares(cross)[0][..., :count]
