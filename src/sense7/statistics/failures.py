@@ -178,21 +178,25 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
         used = [own, *others]
         columns = np.column_stack([failed[:, used], np.ones(len(loss)), loss])
         cross = columns[:, :, None] * columns[:, None, :]
-        statistics = {
-            "Relational minus the others": lambda b: b[..., 0] - b[..., 1:].mean(axis=-1),
-            "Relational": lambda b: b[..., 0],
-            "mean of the others": lambda b: b[..., 1:].mean(axis=-1),
-        }
-        for name, of in statistics.items():
-            n = int(failed[:, others].any(axis=1).sum()) if name == "mean of the others" else int(counts[own])
-            statistic = _of_coefficients(of, len(used))
-            rows[f"{moment} turn, {name}"] = _row(statistic, cross, participants, bootstrap, n, method, reason)
+        numbers = [counts[own], counts[own], failed[:, others].any(axis=1).sum()]
+        none = [(np.nan, np.nan, np.nan, reason)] * len(numbers)
+        found = none if reason else bootstrap.estimates(_contrast_of(len(used)), cross, participants)
+        names = [name for name in CONTINUITY_KEYS if name.startswith(moment)]
+        undefined = reason or "the failures of the dimensions cannot be distinguished"
+        for name, one, n in zip(names, found, numbers, strict=True):
+            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=method, undefined=undefined)
     return estimate_table(rows, "loss")
 
 
-def _of_coefficients(of, count: int):
-    """A function of the coefficients of the failures, from cross products."""
-    return lambda cross: of(least_squares(cross)[0][..., :count])
+def _contrast_of(count: int):
+    """Relational minus the mean of the others, and both, from cross products in which Relational is first."""
+
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0][..., :count]
+        own, others = coefficients[..., 0], coefficients[..., 1:].mean(axis=-1)
+        return np.stack([own - others, own, others], axis=-1)
+
+    return statistic
 
 
 def _losses_and_failures(study: Study, moment: str, rating: str) -> tuple[np.ndarray, np.ndarray, pd.Series]:
