@@ -26,13 +26,9 @@ def lines_by_turn(
     tables : mapping of name -> DataFrame
         Tables of estimates with a row a turn, e.g. one a condition.
     name, label, caption : str
-<<<<<<< HEAD
         As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
-=======
-        As for :func:`sense7.figures.intervals`; the label is that of the upright axis.
     across : str, optional
         What the rows are, where they are not turns: the label of the other axis.
->>>>>>> work-disruption
 
     Returns
     -------

@@ -5,13 +5,17 @@ compared with the other turns of their own conversation, failures among them: to
 would make any turn look better or worse than it is.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.disruption import OUTCOMES, is_poor
+from sense7.statistics.disruption import OUTCOMES, POOR, is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.statistics.least_squares import least_squares
 from sense7.statistics.order import in_order_of_appearance
 from sense7.statistics.outcomes import turn_rating
@@ -19,7 +23,16 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["CONTINUITY_KEYS", "CONTRAST", "CONTRASTED", "MOMENTS", "continuity_contrasts", "failure_losses", "keys"]
+__all__ = [
+    "CONTINUITY_KEYS",
+    "CONTRAST",
+    "CONTRASTED",
+    "MOMENTS",
+    "continuity_contrast",
+    "continuity_contrasts",
+    "failure_losses",
+    "keys",
+]
 
 MOMENTS = ("same_turn", "next_turn", "after")
 """When the loss is looked at: in the turn itself, in the next one, after the conversation."""
@@ -169,22 +182,14 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     """
     rows = {}
     for moment, rating in (("same", "overall"), ("next", "dimensions")):
-        loss, failed, participants = _losses_and_failures(study, moment, rating)
-        method = f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn"
-        counts = failed.sum(axis=0)
-        own = DIMENSION_NAMES.index(CONTRASTED)
-        others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
-        reason = _no_contrast(study, rating, counts[own], others)
-        used = [own, *others]
-        columns = np.column_stack([failed[:, used], np.ones(len(loss)), loss])
-        cross = columns[:, :, None] * columns[:, None, :]
-        numbers = [counts[own], counts[own], failed[:, others].any(axis=1).sum()]
-        none = [(np.nan, np.nan, np.nan, reason)] * len(numbers)
-        found = none if reason else bootstrap.estimates(_contrast_of(len(used)), cross, participants)
+        regressed = _regressed(study, moment, rating)
+        reason = regressed.reason
+        none = [(np.nan, np.nan, np.nan, reason)] * len(regressed.numbers)
+        found = none if reason else bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
         names = [name for name in CONTINUITY_KEYS if name.startswith(moment)]
         undefined = reason or "the failures of the dimensions cannot be distinguished"
-        for name, one, n in zip(names, found, numbers, strict=True):
-            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=method, undefined=undefined)
+        for name, one, n in zip(names, found, regressed.numbers, strict=True):
+            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
     return estimate_table(rows, "loss")
 
 
@@ -199,13 +204,84 @@ def _contrast_of(count: int):
     return statistic
 
 
-def _losses_and_failures(study: Study, moment: str, rating: str) -> tuple[np.ndarray, np.ndarray, pd.Series]:
+def continuity_contrast(
+    study: Study, bootstrap: ParticipantBootstrap, moment: str, rating: str, *, poor: int = POOR, first_turn: int = 1
+) -> dict:
+    """Relational minus the other dimensions, as in :func:`continuity_contrasts`, with the choices that it makes given.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the interval.
+    moment : {"same", "next"}
+        Turn in which the loss is looked at.
+    rating : {"overall", "dimensions"}
+        Rating whose loss it is.
+    poor : int
+        Highest level that is called a failure.
+    first_turn : int
+        Failures in earlier turns are left out.
+
+    Returns
+    -------
+    dict
+        A row of estimates; n counts failures of Relational.
+    """
+    regressed = _regressed(study, moment, rating, poor, first_turn)
+    statistic = regressed.statistic
+    return _row(
+        lambda cross: statistic(cross)[..., 0],
+        regressed.cross,
+        regressed.participants,
+        bootstrap,
+        int(regressed.numbers[0]),
+        regressed.method,
+        regressed.reason,
+    )
+
+
+class _Regressed(NamedTuple):
+    """What the contrasts of one moment are computed from.
+
+    ``cross`` holds one matrix of cross products per turn, ``numbers`` the failures behind each estimate of
+    ``statistic``, and ``reason`` why there is none.
+    """
+
+    cross: np.ndarray
+    participants: pd.Series
+    numbers: list[float]
+    statistic: Callable[[np.ndarray], np.ndarray]
+    method: str
+    reason: str
+
+
+def _regressed(study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1) -> _Regressed:
+    """Cross products of the failures of Relational first and then of the others, one, and the loss, turn by turn."""
+    loss, failed, participants = _losses_and_failures(study, moment, rating, poor, first_turn)
+    counts, own = failed.sum(axis=0), DIMENSION_NAMES.index(CONTRASTED)
+    others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
+    columns = np.column_stack([failed[:, [own, *others]], np.ones(len(loss)), loss])
+    return _Regressed(
+        columns[:, :, None] * columns[:, None, :],
+        participants,
+        [counts[own], counts[own], failed[:, others].any(axis=1).sum()],
+        _contrast_of(1 + len(others)),
+        f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn",
+        _no_contrast(study, rating, counts[own], others),
+    )
+
+
+def _losses_and_failures(
+    study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1
+) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Loss, failures of each dimension, and participant of each turn that can be compared."""
     turns = in_order_of_appearance(study.turns, "conversation", "turn")
     level, following, others = _compared(turns, turn_rating(turns, rating))
     loss = others - (level if moment == "same" else following)
-    used = loss.notna()
-    failed = np.column_stack([is_poor(turns.loc[used, name]) for name in DIMENSION_NAMES]).astype(float)
+    used = loss.notna() & (turns["turn"] >= first_turn)
+    failed = np.column_stack([labels(turns.loc[used, name]) <= poor for name in DIMENSION_NAMES]).astype(float)
     return loss[used].to_numpy(), failed, turns.loc[used, "participant"]
 
 
