@@ -357,7 +357,7 @@ def test_baselines_of_the_text_are_those_of_their_own_page():
         messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
     )
     found, table = ceiling.text_baselines(study), baseline_table(study, bootstrap_of(study))["estimate"]
-    for name in ("length", "all words, ridge"):
+    for name in ("words per turn", "all words, ridge"):
         assert found[f"baseline: {name}"] == pytest.approx((table.loc["spearman", name], table.loc["accuracy", name]))
 
 

@@ -98,7 +98,7 @@ _CHUNK = 50
 _ROUNDING = 1e-9
 _SMALLEST = 1e-24
 _PUBLISHED = ("published classifier", "published classifier (on other data)")
-_TEXT_BASELINES = ("length", "all words, ridge")
+_TEXT_BASELINES = ("words per turn", "all words, ridge")
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
 
@@ -418,7 +418,7 @@ def judges_at_hand(study: Study, predictions: str | Path = "") -> dict[str, tupl
 
 
 def text_baselines(study: Study) -> dict[str, tuple[float, float]]:
-    """Baselines that know nothing of the person: the length of a conversation, and its words.
+    """Baselines that know nothing of the person: how much the assistant wrote per turn, and all words.
 
     Parameters
     ----------
