@@ -19,7 +19,7 @@ _CLOSE = 1e-12
 
 def values_of_ratings(tables: Tables) -> dict[str, float]:
     """Key -> value of what the ratings of turns and after the conversation say by themselves."""
-    return _levels(tables) | _agreement(tables) | _reliability(tables.covariances)
+    return _levels(tables) | _agreement(tables) | _reliability(tables)
 
 
 def details_of_ratings(tables: Tables) -> dict[str, float]:
@@ -27,6 +27,7 @@ def details_of_ratings(tables: Tables) -> dict[str, float]:
     return {
         **_by_turn(tables),
         **_agreement_on_same_turns(tables),
+        **_reliability_of_six(tables),
         **_structure(tables),
         **_importance(tables),
         **_levels_of_nesting(tables),
@@ -93,12 +94,21 @@ def _without(covariance: np.ndarray, position: int) -> np.ndarray:
     return np.delete(np.delete(covariance, position, axis=0), position, axis=1)
 
 
-def _reliability(matrices: dict[str, np.ndarray]) -> dict[str, float]:
+def _reliability(tables: Tables) -> dict[str, float]:
     values = {}
-    for name, covariance in matrices.items():
+    for name, covariance in tables.covariances.items():
         values[f"alpha_{name}"] = arrays.alpha(covariance)
         for position, left_out in enumerate(DIMENSION_NAMES):
             values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(_without(covariance, position))
+    return values
+
+
+def _reliability_of_six(tables: Tables) -> dict[str, float]:
+    """Alpha of the turns that rate the other six, for each dimension that is left out."""
+    values = {}
+    for position, left_out in enumerate(DIMENSION_NAMES):
+        covariance = arrays.covariances(_complete(np.delete(tables.seven, position, axis=1)))
+        values[f"alpha_turn_listwise_without_only_{left_out}"] = arrays.alpha(covariance)
     return values
 
 
