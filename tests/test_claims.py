@@ -8,6 +8,7 @@ import yaml
 
 from sense7 import claims
 from sense7.errors import UserError
+from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.released import RELEASED
 
@@ -264,7 +265,7 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
         (WORDS, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "published in words"),
         (WHEN, recorded(0.961), "official", None, claims.NOT_COMPARABLE, "not so here: made alike"),
         (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),
-        (SIGN, recorded(-0.9, -1, -0.8), "official", None, claims.REPRODUCED, "one side of nought (either)"),
+        (SIGN, recorded(-0.9, -1, -0.8), "official", None, claims.REPRODUCED, "one side of zero (either)"),
         (SIGN, recorded(0.0, -1, 0.8), "official", None, claims.DIFFERS, "(stated in words)"),
         (FLAG, recorded("a"), "official", None, claims.NOT_COMPARABLE, "is highest: not recorded here"),
         (COUNT, recorded(110, key="participants"), "official", None, claims.DIFFERS, "does not agree at most 109"),
@@ -294,6 +295,49 @@ def test_every_row_keeps_its_claim_and_what_was_computed_and_says_why(claim, val
 def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
     claim = replace(SIGN, compare=SIGN.compare | {"sign": sign})
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
+
+
+BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
+SIGNIFICANT = replace(ALPHA, value=None, compare={"significant": 0.05, "reason": "published as significant"})
+COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "reason": "each of five"})
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "said", "why"),
+    [
+        (BEYOND, (0.3, 0.11, 0.5), "reproduced", "agrees with the whole interval above 0.100 (a tenth)"),
+        (BEYOND, (0.3, 0.1, 0.5), "differs", "does not agree with the whole interval above 0.100 (a tenth)"),
+        (BEYOND, (0.3, 0.0, 0.5), "differs", "does not agree"),
+        (BEYOND, (-0.3, -0.5, -0.2), "differs", "does not agree"),
+        (BEYOND, (0.3, None, None), "not comparable", "there is no interval to tell the distance by"),
+        (SIGNIFICANT, (0.05, None, None), "reproduced", "agrees at the level of significance 0.05 (published as"),
+        (SIGNIFICANT, (0.0, None, None), "reproduced", "agrees"),
+        (SIGNIFICANT, (0.0501, 0.0, 0.1), "differs", "does not agree at the level of significance 0.05"),
+        (COUNTS, (5, None, None), "reproduced", "agrees with a count of 5 (each of five)"),
+        (COUNTS, (5.0, None, None), "reproduced", "agrees"),
+        (COUNTS, (4, None, None), "differs", "does not agree with a count of 5"),
+    ],
+)
+def test_rules_that_an_effect_can_fail(claim, value, said, why):
+    row = verdict(recorded(*value), provenance(), claim=claim)
+    assert row.verdict == said
+    assert row.why.startswith(why)
+
+
+def test_a_rule_is_applied_to_any_data_and_says_why_where_it_can_not_be():
+    """Simulated studies, with an effect and without, are judged by the rule that the official workbook is."""
+    assert claims.apply_rule(BEYOND, recorded(0.3, 0.2, 0.4)) == (True, "with the whole interval above 0.100")
+    assert claims.apply_rule(BEYOND, recorded(0.3, 0.05, 0.4)) == (False, "with the whole interval above 0.100")
+    assert claims.apply_rule(BEYOND, {}) == (None, "not recorded here")
+    assert claims.apply_rule(BEYOND, recorded(None, reason="never asked")) == (None, "never asked")
+    assert claims.apply_rule(WORDS, recorded(0.3)) == (None, "published in words, without a rule")
+
+
+def test_every_rule_has_its_own_sentence():
+    assert set(claims.RULES) == set(claims._APPLIED)
+    values = recorded(0.961, 0.9, 0.99) | recorded("no", key="is_highest")
+    rules = (ALPHA, COUNT, BEYOND, SIGNIFICANT, COUNTS, SIGN, FLAG, other(compare={"above": 0.961, "reason": "a"}))
+    assert len({claims.apply_rule(claim, values)[1] for claim in rules}) == len(claims.RULES)
 
 
 # Claims about other works
@@ -453,6 +497,25 @@ def test_published_figures_keep_their_digits(all_claims, name, shown):
     assert all_claims[name].published == shown
 
 
+def test_what_makes_an_effect_absent_are_parameters_of_the_simulation(all_claims):
+    """The ledger's layer does not know the simulation, so that names and ranges are asked for here."""
+    for claim in filter(lambda claim: claim.null, all_claims.values()):
+        study = {name: value for name, value in claim.null.items() if name != "judge"}
+        planted, judge = Parameters.from_mapping(study), JudgeParameters.from_mapping(claim.null.get("judge", {}))
+        assert (planted, judge) != (Parameters(), JudgeParameters()), f"{claim.id}: this is the default"
+
+
+@pytest.mark.parametrize("name", ["null", '"null"'])
+def test_the_field_null_is_written_with_quotes_or_without(tmp_path, name):
+    """YAML reads the bare word as nothing."""
+    path = tmp_path / "claims.yml"
+    entry = {name: value for name, value in yaml.safe_load(CLAIMS.read_text("utf-8"))[1].items() if name is not None}
+    path.write_text(yaml.safe_dump([entry]) + f"  {name}: {{continuity_drop: 0, judge: {{judge_signal: 0}}}}\n")
+    (claim,) = claims.load_claims(path)
+    assert claim.null == {"continuity_drop": 0, "judge": {"judge_signal": 0}}
+    assert verdict({}, provenance(), claim=claim).to_dict()["published"]["null"] == claim.null
+
+
 def broken(change):
     entries = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
     change(entries)
@@ -474,7 +537,7 @@ def broken(change):
         (broken(lambda e: e[0].update(value=float("nan"))), "value is nan. Write a number"),
         (broken(lambda e: e[0].update(value=10**400)), "value is 1000"),
         (broken(lambda e: e[0].update(key=5)), "key is 5. Write text in quotes, or null"),
-        (broken(lambda e: e[1].update(compare="exactly")), "compare is 'exactly'. Write within, at_most"),
+        (broken(lambda e: e[1].update(compare="exactly")), "compare is 'exactly'. Write one of within, at_most"),
         (broken(lambda e: e[1].update(compare={"reason": "none"})), "compare: more than one rule, or none"),
         (broken(lambda e: e[1]["compare"].update(within=1)), "compare: more than one rule, or none"),
         (broken(lambda e: e[1]["compare"].update(near=1)), "compare: unknown field near. Remove it"),
@@ -484,6 +547,27 @@ def broken(change):
         (broken(lambda e: e[1].pop("compare")), "participants: no tolerance"),
         (broken(lambda e: e[1].update(value=None, compare={"within": 1})), "no tolerance with its reason"),
         (broken(lambda e: e[0].pop("why_not")), "computed by no notebook"),
+        (broken(lambda e: e[1].update(value=None, compare={"beyond": "0.1", "reason": "a"})), "beyond can't be"),
+        (
+            broken(lambda e: e[1].update(value=None, compare={"significant": 5, "reason": "a"})),
+            "can't be 5",
+        ),
+        (
+            broken(lambda e: e[1].update(value=None, compare={"significant": 0, "reason": "a"})),
+            "can't be 0",
+        ),
+        (broken(lambda e: e[1].update(compare={"counts": 108, "reason": "a"})), "counts can't be 108"),
+        (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
+        (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
+        (broken(lambda e: e[1].update(null=0)), "null is 0. Write parameters of the simulation"),
+        (broken(lambda e: e[1].update(null={})), "null is {}. Write parameters of the simulation"),
+        (broken(lambda e: e[1].update(null={"turn sd": 0})), "null: 'turn sd' is no name of a parameter"),
+        (broken(lambda e: e[1].update(null={"turn_sd": None})), "null: turn_sd is None. Write a number"),
+        (broken(lambda e: e[1].update(null={"turn_sd": []})), "null: turn_sd is []. Write a number"),
+        (broken(lambda e: e[1].update(null={"turn_sd": True})), "null: turn_sd is True. Write a number"),
+        (broken(lambda e: e[1].update(null={"judge": 0})), "null: judge is 0. Write the judge's parameters"),
+        (broken(lambda e: e[1].update(null={"judge": {"judge_signal": None}})), "null: judge_signal is None"),
+        (broken(lambda e: e[0].update(null={"turn_sd": 0})), "null: the claim has no rule"),
         ("just text", "expected a list of claims"),
         ("a: [", "can't be read"),
         ("- {id: 2001-99-99}", "can't be read (month must be in 1..12)"),

@@ -87,6 +87,11 @@ def test_a_table_is_recorded_by_pattern_or_by_name(recorder, tmp_path):
         (4.0, "level, 1 to 5", "4.00"),
         (4.0, "conditions", "4"),
         (0.0, "share of turns", "0.0%"),
+        (0.0, "p value", "< 0.001"),
+        (0.00099, "p value", "< 0.001"),
+        (0.001, "p value", "0.001"),
+        (0.0312, "p value", "0.031"),
+        (0.00001, "correlation", "0.000"),
     ],
 )
 def test_numbers_in_the_words_of_their_unit(number, unit, shown):

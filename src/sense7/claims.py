@@ -20,10 +20,11 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
+from sense7.implied import ImpliedTruth
 from sense7.record import format_number
 from sense7.sources.released import RELEASED
 
-__all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
+__all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
 
 REPRODUCED = "reproduced"
 DIFFERS = "differs"
@@ -34,8 +35,14 @@ NOT_COMPUTED = "cannot be computed here"
 VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED)
 PRIMARY = ("A", "B")
 
+POWER_FILE = "claims_power.json"
+"""How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
+
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("of", "also", "truth", "compare", "release", "why_not", "contradiction")
+_OPTIONAL = ("of", "also", "truth", "compare", "null", "release", "why_not", "contradiction")
+RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
+"""Kinds of rule that a claim may be judged by, one each."""
+
 _TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
 
 
@@ -57,6 +64,7 @@ class Claim:
     also: str | None = None
     truth: str | None = None
     compare: dict | None = None
+    null: dict | None = None
     release: list[str] | None = None
     why_not: str | None = None
     contradiction: str | None = None
@@ -139,6 +147,8 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(f"{path}: can't be read ({reason(error)}). Mend it there, or restore the file.") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
+    # YAML reads the name of the field null as nothing.
+    entries = [{"null" if name is None else name: value for name, value in entry.items()} for entry in entries]
     for number, entry in enumerate(entries, 1):
         name = f"{entry.get('id', f'claim {number}')!s:.60}"
         if missing := [field for field in _REQUIRED if field not in entry]:
@@ -153,12 +163,8 @@ def load_claims(path: Path) -> list[Claim]:
             raise UserError(f"{path}: {name}: release: {problem}")
         if entry["key"] is None and not entry.get("why_not"):
             raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
-        if ((entry["key"] and entry["value"] is not None) or entry.get("compare")) and not (
-            entry.get("compare") or {}
-        ).get("reason"):
-            raise UserError(f"{path}: {name}: no tolerance with its reason. Add compare.")
-        if entry.get("compare") and (problem := _no_rule(entry["compare"], entry["value"])):
-            raise UserError(f"{path}: {name}: compare: {problem}")
+        if problem := _no_judgment(entry):
+            raise UserError(f"{path}: {name}: {problem}")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
@@ -171,7 +177,9 @@ def _mistyped(entry: Mapping) -> str | None:
         if name == "value":
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
-            holds, wanted = value is None or isinstance(value, dict), "within, at_most, above, flag or sign, and reason"
+            holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
+        elif name == "null":
+            holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
         elif name == "release":
             holds = isinstance(value, list) and bool(value) and all(isinstance(table, str) for table in value)
             wanted = "a list of tables of released ratings"
@@ -197,12 +205,27 @@ def _unfit_release(entry: Mapping) -> str | None:
     return None
 
 
+def _no_judgment(entry: Mapping) -> str | None:
+    """Say why a claim can't be judged by its rule, or its rule not be tried out; None if they can."""
+    compare = entry.get("compare") or {}
+    if ((entry["key"] and entry["value"] is not None) or compare) and not compare.get("reason"):
+        return "no tolerance with its reason. Add compare."
+    if compare and (problem := _no_rule(compare, entry["value"])):
+        return f"compare: {problem}"
+    if "null" in entry and (problem := _no_null(entry)):
+        return f"null: {problem}"
+    return None
+
+
 def _no_rule(compare: Mapping, value: float | None) -> str | None:
     """Say why a tolerance is none, and the mend; None if it is one."""
     holds = {
         "within": lambda given: _is_number(given) and given >= 0 and value is not None,
         "at_most": _is_number,
         "above": lambda given: _is_number(given) and given == value,
+        "beyond": _is_number,
+        "significant": lambda given: _is_number(given) and 0 < given < 1,
+        "counts": lambda given: isinstance(given, int) and _is_number(given) and given >= 0 and value in (None, given),
         "flag": lambda given: isinstance(given, str),
         "sign": lambda given: given in ("positive", "negative", "either"),
         "when": lambda given: isinstance(given, str),
@@ -214,8 +237,38 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
         if not holds[name](given):
             return f"{name} can't be {given!r:.60}. See the head of the file for what it takes."
     if len(compare.keys() - {"when", "reason"}) != 1:
-        return "more than one rule, or none. Give one of within, at_most, above, flag and sign."
+        return f"more than one rule, or none. Give one of {', '.join(RULES)}."
     return None
+
+
+def _no_null(entry: Mapping) -> str | None:
+    """Say why these are no parameters under which a claim's effect is absent; None if their shape is right.
+
+    Whether the simulation has parameters of these names is not known here: a test asks it.
+    """
+    if not entry.get("compare"):
+        return "the claim has no rule that data without the effect could fail. Add compare, or remove null."
+    for name, value in entry["null"].items():
+        if name == "judge":
+            if not isinstance(value, dict) or not value:
+                return f"judge is {value!r:.60}. Write the judge's parameters and their values."
+            values = [*value.items()]
+        else:
+            values = [(name, value)]
+        for parameter, held in values:
+            if not isinstance(parameter, str) or not parameter.isidentifier():
+                return f"{parameter!r:.60} is no name of a parameter."
+            if not _is_parameter(held):
+                return f"{parameter} is {held!r:.60}. Write a number, a text, a list of these, or names and numbers."
+    return None
+
+
+def _is_parameter(value) -> bool:
+    """Whether a parameter of the simulation may be of this kind."""
+    if isinstance(value, list | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return bool(value) and all(_is_number(part) or isinstance(part, str) for part in parts)
+    return _is_number(value) or isinstance(value, str)
 
 
 def _is_number(value) -> bool:
@@ -228,6 +281,7 @@ def make_ledger(
     provenance,
     truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
+    implied: Mapping[str, ImpliedTruth] | None = None,
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
 
@@ -299,37 +353,104 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
 
 
 def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
-    estimate = value["estimate"]
     if claim.compare is None:
         return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
-    reason = claim.compare["reason"]
     condition = claim.compare.get("when")
     if condition and values.get(condition, {}).get("estimate") != "yes":
         return Row(claim, dict(value), NOT_COMPARABLE, f"not so here: {condition.replace('_', ' ')}")
-    if "flag" in claim.compare:
-        flag, rule = values.get(claim.compare["flag"], {}), claim.compare["flag"].replace("_", " ")
-        if flag.get("estimate") is None:
-            return Row(claim, dict(value), NOT_COMPARABLE, f"{rule}: {flag.get('reason') or 'not recorded here'}")
-        agrees = flag["estimate"] == "yes"
-        rule += "" if agrees else f": {flag['estimate']}"
-    elif "sign" in claim.compare:
-        if value["low"] is None:
-            return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to tell the sign by")
-        signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
-        agrees = signs.get(claim.compare["sign"], any(signs.values()))
-        rule = f"in sign: the whole interval on one side of nought ({claim.compare['sign']})"
-    elif "above" in claim.compare:
-        agrees = estimate > claim.compare["above"]
-        rule = f"above {format_number(claim.compare['above'], claim.unit)}"
-    elif "at_most" in claim.compare:
-        agrees = 0 < estimate <= claim.compare["at_most"]
-        rule = f"at most {format_number(claim.compare['at_most'], claim.unit)}"
-    else:
-        # Guards against 0.966 - 0.961 being a hair above 0.005.
-        agrees = abs(estimate - claim.value) <= claim.compare["within"] + 1e-12
-        rule = f"within {claim.compare['within']:g}" if claim.compare["within"] else "exactly"
-    verdict = REPRODUCED if agrees else DIFFERS
-    return Row(claim, dict(value), verdict, f"{'agrees' if agrees else 'does not agree'} {rule} ({reason})")
+    passed, rule = apply_rule(claim, values)
+    if passed is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, rule)
+    verdict = REPRODUCED if passed else DIFFERS
+    words = f"{'agrees' if passed else 'does not agree'} {rule} ({claim.compare['reason']})"
+    return Row(claim, dict(value), verdict, words)
+
+
+def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
+    """Whether recorded values pass a claim's rule, whatever data they come from.
+
+    Parameters
+    ----------
+    claim : Claim
+        With a rule (``compare``) or without; a condition (``when``) is not asked for.
+    values : mapping
+        Key -> recorded value.
+
+    Returns
+    -------
+    passed : bool or None
+        None where the rule can't be applied.
+    words : str
+        The rule, to follow "agrees" or "does not agree"; where it can't be applied, why.
+
+    Examples
+    --------
+    >>> entry = dict(id="a", title="A", kind="finding", value=None, unit="in words", grade="A", source="abstract")
+    >>> entry |= dict(needs="ratings", notebook="10-individualized", key="share")
+    >>> claim = Claim(**entry, compare={"beyond": 0.1, "reason": "a tenth of the variance"})
+    >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
+    (True, 'with the whole interval above 10.0%')
+    """
+    value = values.get(claim.key)
+    if claim.compare is None:
+        return None, "published in words, without a rule"
+    if value is None:
+        return None, "not recorded here"
+    if value["estimate"] is None:
+        return None, value["reason"]
+    rule = next(name for name in RULES if name in claim.compare)
+    if rule in ("sign", "beyond") and value["low"] is None:
+        return None, f"there is no interval to tell the {'sign' if rule == 'sign' else 'distance'} by"
+    return _APPLIED[rule](claim.compare[rule], claim, value, values)
+
+
+def _within(most, claim, value, values):
+    # Guards against 0.966 - 0.961 being slightly above 0.005.
+    return abs(value["estimate"] - claim.value) <= most + 1e-12, f"within {most:g}" if most else "exactly"
+
+
+def _at_most(limit, claim, value, values):
+    return 0 < value["estimate"] <= limit, f"at most {format_number(limit, claim.unit)}"
+
+
+def _above(limit, claim, value, values):
+    return value["estimate"] > limit, f"above {format_number(limit, claim.unit)}"
+
+
+def _beyond(limit, claim, value, values):
+    return value["low"] > limit, f"with the whole interval above {format_number(limit, value['unit'])}"
+
+
+def _significant(level, claim, value, values):
+    return value["estimate"] <= level, f"at the level of significance {level:g}"
+
+
+def _counts(number, claim, value, values):
+    return value["estimate"] == number, f"with a count of {number:,}"
+
+
+def _flag(key, claim, value, values):
+    flag, rule = values.get(key, {}), key.replace("_", " ")
+    if flag.get("estimate") is None:
+        return None, f"{rule}: {flag.get('reason') or 'not recorded here'}"
+    return flag["estimate"] == "yes", rule if flag["estimate"] == "yes" else f"{rule}: {flag['estimate']}"
+
+
+def _sign(wanted, claim, value, values):
+    signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
+    return signs.get(wanted, any(signs.values())), f"in sign: the whole interval on one side of zero ({wanted})"
+
+
+_APPLIED = {
+    "within": _within,
+    "at_most": _at_most,
+    "above": _above,
+    "beyond": _beyond,
+    "significant": _significant,
+    "counts": _counts,
+    "flag": _flag,
+    "sign": _sign,
+}
 
 
 def summarize(rows: Sequence[Row]) -> str:

@@ -9,7 +9,9 @@ from sense7.figures.charts import (
     histogram,
     intervals,
     level_distribution,
+    stacked_shares,
 )
+from sense7.figures.download import Download
 from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
@@ -22,6 +24,7 @@ from sense7.figures.time_course import lines_by_turn
 from sense7.figures.words import distinctive_terms, topic_stability
 
 __all__ = [
+    "Download",
     "Figure",
     "ceiling_curves",
     "counts_by_group",
@@ -43,5 +46,6 @@ __all__ = [
     "score_pairs",
     "scree",
     "specification_curve",
+    "stacked_shares",
     "topic_stability",
 ]

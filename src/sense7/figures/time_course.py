@@ -24,7 +24,7 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     tables : mapping of name -> DataFrame
         Tables of estimates with a row a turn, e.g. one a condition.
     name, label, caption : str
-        As for :func:`sense7.figures.intervals`; the label is that of the upright axis.
+        As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
 
     Returns
     -------
@@ -35,11 +35,12 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     if not any(len(table) for table in known.values()):
         reasons = [reason for table in tables.values() for reason in table["reason"] if reason]
         return Sentence(f"No figure of {label}: {(reasons or ['there are no turns'])[0]}.")
+    scale = 100 if pd.concat(known)["unit"].str.startswith("share").all() else 1
     with styled():
         drawing, axes = new_axes(7, 4)
         offsets = np.linspace(-0.15, 0.15, len(known)) if len(known) > 1 else [0]
         for index, (which, table) in enumerate(known.items()):
-            numbers = table[["estimate", "low", "high"]].to_numpy(dtype=float)
+            numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
             axes.errorbar(
                 table.index.to_numpy(dtype=float) + offsets[index],
                 numbers[:, 0],

@@ -31,6 +31,7 @@ __all__ = [
     "TEST_KEYS",
     "WAYS",
     "agreement_of_ways",
+    "context_design",
     "context_frame",
     "context_shares",
     "context_slopes",
@@ -40,6 +41,7 @@ __all__ = [
     "gap_by_topic",
     "gap_differs_by_topic",
     "group_means",
+    "not_varying",
     "numbered_keys",
     "slopes_by_condition",
     "slopes_with_prompt",
@@ -140,7 +142,7 @@ def context_frame(study: Study) -> pd.DataFrame:
     return frame[np.isfinite(truth)].reset_index(drop=True)
 
 
-def _missing(frame: pd.DataFrame, name: str) -> str:
+def not_varying(frame: pd.DataFrame, name: str) -> str:
     """Why a context variable says nothing; "" if it does."""
     if frame.empty:
         return "no conversation has ground truth in this data set"
@@ -152,7 +154,7 @@ def _missing(frame: pd.DataFrame, name: str) -> str:
     return ""
 
 
-def _design(frame: pd.DataFrame, names) -> np.ndarray:
+def context_design(frame: pd.DataFrame, names) -> np.ndarray:
     """Columns of a design: steps as numbers, texts as indicators of all but the first."""
     columns = []
     for name in names:
@@ -210,11 +212,11 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     unit = "points" if own else LEVEL
     method = "mean ground truth over conversations" + (", minus the participant's own mean" if own else "")
     if frame.empty:
-        reason = _missing(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
+        reason = not_varying(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
         return estimate_table({NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}, CONTEXT[by])
     nothing = ""
     if own and frame[by].nunique() < 2:
-        nothing = _missing(frame, by)
+        nothing = not_varying(frame, by)
     elif own and not frame["participant"].duplicated().any():
         nothing = "no participant has two conversations to compare"
     rows = {}
@@ -266,9 +268,9 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     for name in STEPS:
         for adjustment in ADJUSTMENTS:
             words = f"{CONTEXT[name]}, {adjustment}"
-            reason = _missing(frame, name)
+            reason = not_varying(frame, name)
             if not reason and "topics" in adjustment:
-                reason = _missing(frame, "topic")
+                reason = not_varying(frame, "topic")
             if reason:
                 rows[words] = estimate_row(n=0, unit=PER_STEP, method="least squares", reason=reason)
             else:
@@ -278,11 +280,11 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 def _slope_model(frame: pd.DataFrame, name: str, adjustment: str) -> tuple[pd.DataFrame, np.ndarray, str]:
     """Complete rows, (design, y) with the slope of ``name`` first, and the model in words."""
-    names = [name, *(other for other in STEPS if other != name and not _missing(frame, other))]
+    names = [name, *(other for other in STEPS if other != name and not not_varying(frame, other))]
     if "topics" in adjustment:
         names.append("topic")
     complete = frame[frame[names].notna().all(axis=1)]
-    design = _design(complete, names)
+    design = context_design(complete, names)
     words = f"least squares on {', '.join(CONTEXT[each] for each in names)}; {adjustment}"
     if adjustment == "over conversations":
         return complete, np.column_stack([design, np.ones(len(complete)), complete["y"]]), words
@@ -336,8 +338,8 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
     """
     frame = context_frame(study)
-    given = [name for name in CONTEXT if not _missing(frame, name)]
-    rows = {CONTEXT[name]: _share_row(frame, [name], _missing(frame, name), bootstrap) for name in CONTEXT}
+    given = [name for name in CONTEXT if not not_varying(frame, name)]
+    rows = {CONTEXT[name]: _share_row(frame, [name], not_varying(frame, name), bootstrap) for name in CONTEXT}
     reason = "" if given else "nothing of the context varies in this data set"
     rows["all of the context"] = _share_row(frame, given, reason, bootstrap)
     return estimate_table(rows, "context")
@@ -348,7 +350,7 @@ def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: Partici
     if reason:
         return estimate_row(n=0, unit=unit, method=method, reason=reason)
     frame = frame[frame[names].notna().all(axis=1)]
-    z = within(np.column_stack([_design(frame, names), frame["y"]]), frame["participant"])
+    z = within(np.column_stack([context_design(frame, names), frame["y"]]), frame["participant"])
     size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
     values = np.column_stack([_products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
     estimate = float(_adjusted_share(values.sum(axis=0), z.shape[1]))
@@ -404,7 +406,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool =
     rows = {"topic": _permutation_row(frame, bootstrap)}
     for name in STEPS:
         method = "slope within participants, t by bootstrap standard error"
-        if reason := _missing(frame, name):
+        if reason := not_varying(frame, name):
             rows[CONTEXT[name]] = estimate_row(n=0, unit="p value", method=method, reason=reason)
             continue
         complete, z, _ = _slope_model(frame, name, "within participants")
@@ -454,7 +456,7 @@ def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> di
     """Give the p value of the topics, permuted among each participant's own conversations."""
     draws = min(bootstrap.draws, MOST_DRAWS)
     method = f"{count_of(draws, 'permutation')} of topics within participants"
-    reason = _missing(frame, "topic")
+    reason = not_varying(frame, "topic")
     frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
@@ -551,12 +553,12 @@ def _coefficient(place: int):
 
 def _with_condition(study: Study, name: str) -> pd.DataFrame:
     frame = context_frame(study)
-    others = [other for other in STEPS if other != name and not _missing(frame, other)]
+    others = [other for other in STEPS if other != name and not not_varying(frame, other)]
     return frame[frame[["condition", name, *others]].notna().all(axis=1)]
 
 
 def _no_slopes(study: Study, frame: pd.DataFrame, name: str) -> str:
-    if reason := _missing(context_frame(study), name):
+    if reason := not_varying(context_frame(study), name):
         return reason
     return "" if len(frame) else "conditions were not given in this data set"
 
@@ -564,8 +566,10 @@ def _no_slopes(study: Study, frame: pd.DataFrame, name: str) -> str:
 def _interaction(frame: pd.DataFrame, name: str, groups: np.ndarray) -> tuple[np.ndarray, pd.Series]:
     """Slopes by group first, then conditions and the other step, then y; minus the participant's mean."""
     slopes = groups.astype(float) * frame[[name]].to_numpy(dtype=float)
-    others = [other for other in STEPS if other != name and not _missing(frame, other)]
-    columns = np.column_stack([slopes, _indicators(frame["condition"])[:, 1:], _design(frame, others), frame["y"]])
+    others = [other for other in STEPS if other != name and not not_varying(frame, other)]
+    columns = np.column_stack(
+        [slopes, _indicators(frame["condition"])[:, 1:], context_design(frame, others), frame["y"]]
+    )
     return within(columns, frame["participant"]), frame["participant"]
 
 
