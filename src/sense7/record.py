@@ -23,7 +23,7 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-        *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
+        *("characteristics", "comments", "conditions", "conversations", "dimensions", "levels", "messages"),
         *("cells", "components", "factors", "participants", "specifications", "studies", "tests", "topics", "turns"),
     }
 )
