@@ -43,6 +43,7 @@ STORED = {
     "stored_benchmarks": "data/bench.json",
     "stored_growth": "data/growth.json",
     "elsewhere.matrix_cells": "data/claims.yml",
+    "elsewhere.published": "data/claims.yml",
 }
 """Stored results, by the calls that read them."""
 

@@ -10,8 +10,9 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.disruption import OUTCOMES, is_poor
+from sense7.statistics.disruption import OUTCOMES, POOR, is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ground_truth import labels
 from sense7.statistics.least_squares import least_squares
 from sense7.statistics.order import in_order_of_appearance
 from sense7.statistics.outcomes import turn_rating
@@ -19,7 +20,16 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["CONTINUITY_KEYS", "CONTRAST", "CONTRASTED", "MOMENTS", "continuity_contrasts", "failure_losses", "keys"]
+__all__ = [
+    "CONTINUITY_KEYS",
+    "CONTRAST",
+    "CONTRASTED",
+    "MOMENTS",
+    "continuity_contrast",
+    "continuity_contrasts",
+    "failure_losses",
+    "keys",
+]
 
 MOMENTS = ("same_turn", "next_turn", "after")
 """When the loss is looked at: in the turn itself, in the next one, after the conversation."""
@@ -190,18 +200,56 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     return estimate_table(rows, "loss")
 
 
+def continuity_contrast(
+    study: Study, bootstrap: ParticipantBootstrap, moment: str, rating: str, *, poor: int = POOR, first_turn: int = 1
+) -> dict:
+    """Relational minus the other dimensions, as in :func:`continuity_contrasts`, with the choices that it makes given.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the interval.
+    moment : {"same", "next"}
+        Turn in which the loss is looked at.
+    rating : {"overall", "dimensions"}
+        Rating whose loss it is.
+    poor : int
+        Highest level that is called a failure.
+    first_turn : int
+        Failures in earlier turns are left out.
+
+    Returns
+    -------
+    dict
+        A row of estimates; n counts failures of Relational.
+    """
+    loss, failed, participants = _losses_and_failures(study, moment, rating, poor, first_turn)
+    counts, own = failed.sum(axis=0), DIMENSION_NAMES.index(CONTRASTED)
+    others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
+    reason = _no_contrast(study, rating, counts[own], others)
+    columns = np.column_stack([failed[:, [own, *others]], np.ones(len(loss)), loss])
+    statistic = _of_coefficients(lambda b: b[..., 0] - b[..., 1:].mean(axis=-1), 1 + len(others))
+    method = f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn"
+    cross = columns[:, :, None] * columns[:, None, :]
+    return _row(statistic, cross, participants, bootstrap, int(counts[own]), method, reason)
+
+
 def _of_coefficients(of, count: int):
     """A function of the coefficients of the failures, from cross products."""
     return lambda cross: of(least_squares(cross)[0][..., :count])
 
 
-def _losses_and_failures(study: Study, moment: str, rating: str) -> tuple[np.ndarray, np.ndarray, pd.Series]:
+def _losses_and_failures(
+    study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1
+) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Loss, failures of each dimension, and participant of each turn that can be compared."""
     turns = in_order_of_appearance(study.turns, "conversation", "turn")
     level, following, others = _compared(turns, turn_rating(turns, rating))
     loss = others - (level if moment == "same" else following)
-    used = loss.notna()
-    failed = np.column_stack([is_poor(turns.loc[used, name]) for name in DIMENSION_NAMES]).astype(float)
+    used = loss.notna() & (turns["turn"] >= first_turn)
+    failed = np.column_stack([labels(turns.loc[used, name]) <= poor for name in DIMENSION_NAMES]).astype(float)
     return loss[used].to_numpy(), failed, turns.loc[used, "participant"]
 
 
