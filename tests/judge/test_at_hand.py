@@ -1,6 +1,7 @@
 """Predictions brought into line with a data set: every conversation once, nothing foreign, nothing stale."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sense7.errors import UserError
@@ -120,11 +121,34 @@ def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path,
 def test_without_predictions_every_table_says_so(study):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=200)
     detail = at_hand.detail(at_hand.runs_at_hand(study), "", bootstrap)
-    for name in ("mean", "spread", "authors", "coverage", "bounds", "calibration", "stability"):
+    for name in ("mean", "spread", "authors", "coverage", "bounds", "calibration", "stability", "recognition"):
         table = getattr(detail, name)
         assert len(table)
         assert set(table["reason"]) == {"no predictions of a judge are at hand"}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
+
+    assert at_hand.number_recognized(detail)["reason"] == "no predictions of a judge are at hand"
+    assert at_hand.number_recognized(detail)["estimate"] is None
+    assert at_hand.levels_are_comparable(detail)["estimate"] is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "levels", "answer"),
+    [
+        ("empathy_judge", (1, 2, 3, 4, 5), "yes"),
+        ("empathy", (1, 2, 3, 4, 5), "no"),
+        ("empathy_judge", (2, 3, 4, 5), "no"),
+    ],
+)
+def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_common(prompt, levels, answer):
+    truth = [float(level) for level in levels for _ in range(5)]
+    people = [f"P{row % 5}" for row in range(len(truth))]
+    frame = pd.DataFrame({"ground_truth": truth, "score": truth, "participant": people, "status": "ok"})
+    frame["conversation"] = [f"C{row}" for row in range(len(truth))]
+    detail = at_hand.detail({f"model-{prompt}": {"one": frame}}, f"model-{prompt}", ParticipantBootstrap(people, 50))
+    found = at_hand.levels_are_comparable(detail)
+    assert (found["estimate"], found["n"]) == (answer, len(levels))
+    assert at_hand.number_recognized(detail)["estimate"] == len(levels)
 
 
 @pytest.mark.parametrize(("judge", "answer"), [("gpt-4o-empathy_judge", "yes"), ("gpt-4o-empathy", "no"), ("", None)])

@@ -20,8 +20,10 @@ from sense7.judge.metrics import (
     confusion,
     coverage,
     label_metrics,
+    levels_recognized,
     missing_bounds,
     over_runs,
+    recognition,
     run_metrics,
     stability,
 )
@@ -566,3 +568,83 @@ def test_participants_that_the_bootstrap_does_not_know_are_an_error():
 def test_lengths_have_to_agree(compute):
     with pytest.raises(ValueError, match="2 ground truths and 1 scores"):
         compute([1.0, 2.0], [1.0])
+
+
+def youden_by_hand(truth, score):
+    """Recall of each level minus its share among the others, by loops over conversations."""
+    found = []
+    for level in range(1, 6):
+        inside = [given for known, given in zip(truth, score, strict=True) if known == level]
+        others = [given for known, given in zip(truth, score, strict=True) if known != level]
+        defined = bool(inside) and bool(others)
+        found.append(inside.count(level) / len(inside) - others.count(level) / len(others) if defined else NAN)
+    return found
+
+
+def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
+    truth = run_of(1, rows=240, missing=0)["ground_truth"]
+    frames = [run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)]
+    bootstrap = bootstrap_of(*frames, draws=400)
+    found = recognition(frames, bootstrap)
+
+    def by_hand(chosen):
+        rounded = np.clip(np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5).tolist()
+        return np.mean([youden_by_hand(*pair) for pair in rounded], axis=0)
+
+    np.testing.assert_allclose(found["estimate"], by_hand(frames), atol=1e-12)
+    drawn = np.array([by_hand(copies) for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)])
+    for place, level in enumerate(range(1, 6)):
+        column = drawn[:, place][np.isfinite(drawn[:, place])]
+        expected = np.quantile(column, [0.005, 0.995])
+        np.testing.assert_allclose(found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12)
+    assert found["method"].str.contains("99% percentile interval").all()
+
+
+def test_a_judge_that_always_says_the_same_recognizes_nothing():
+    frame = run_of(missing=0).assign(score=4.0)
+    found = recognition([frame], bootstrap_of(frame))
+    np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
+    assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
+    assert levels_recognized(found)["estimate"] == 0
+
+
+def test_a_judge_that_is_never_wrong_recognizes_every_level():
+    frame = run_of(rows=200, missing=0)
+    found = levels_recognized(recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
+    assert (found["estimate"], found["n"]) == (5, 200)
+
+
+def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
+    frame = run_of(rows=200, people=20, missing=0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    found = recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))
+    assert found.loc[1, "estimate"] == 1
+    assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
+    assert levels_recognized(found)["estimate"] == 4
+
+
+def test_a_judge_without_skill_seldom_recognizes_a_level():
+    """The five intervals together err in at most 5% of the studies; 200 studies, three standard errors."""
+    wrong = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        frame = run_of(seed, rows=150, people=40, missing=0)
+        frame["score"] = generator.permutation(frame["score"].to_numpy())
+        wrong += levels_recognized(recognition([frame], bootstrap_of(frame, draws=300)))["estimate"] > 0
+    assert wrong / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (run_of(rows=0), "no conversation has both a score and a ground truth"),
+        (run_of(missing=0, people=4), "no interval: only 4 participants to resample"),
+        (run_of(missing=0).drop(columns="participant"), "no interval: participants are not known"),
+        (run_of(missing=0).assign(ground_truth=4.0), "no conversation has the ground truth 1"),
+    ],
+)
+def test_where_no_level_can_be_decided_the_number_has_a_reason(frame, reason):
+    bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
+    found = levels_recognized(recognition([frame], bootstrap))
+    assert (found["estimate"], found["reason"]) == (None, reason)

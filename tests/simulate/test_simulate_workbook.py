@@ -125,7 +125,7 @@ def test_participants(default):
 
 def test_truth_is_complete(default):
     truth = default.truth
-    assert truth["format"] == 1
+    assert truth["format"] == 2
     assert Parameters.from_mapping(truth["parameters"]) == Parameters()
     planted = {entry["key"]: entry for entry in truth["planted"]}
     assert len(planted) == len(truth["planted"])

@@ -25,6 +25,7 @@ __all__ = [
     "intervals",
     "level_distribution",
     "ranges_in_words",
+    "stacked_shares",
 ]
 
 _WITHOUT_LEVEL = {
@@ -36,6 +37,10 @@ _WITHOUT_LEVEL = {
 
 HEAVY_TAIL = 20
 """An axis is logarithmic if the largest value is more than so many times the median."""
+
+
+NARROWEST_LABEL = 0.04
+"""A part of a stacked bar has its share written into it from this share on."""
 
 
 def ranges_in_words(table: pd.DataFrame) -> str:
@@ -178,6 +183,53 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         described.append(f"{row}: {', '.join(parts)}")
     alt = "Shares of the answers to each rating. " + "; ".join(described) + "."
     return Figure(drawing, name, alt, caption, counts)
+
+
+def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> Figure | Sentence:
+    """Shares of a whole as stacked bars, one bar per table and one color per row, in the order of the rows.
+
+    Parameters
+    ----------
+    tables : mapping of name -> DataFrame
+        Tables of estimates with the same rows, each of shares that add up to one. A row without an
+        estimate, or with a negative one, has no width; the data say which.
+    name, caption : str
+        As for :func:`intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        With the share in each part that is wide enough for it; a sentence if no table has an estimate.
+    """
+    for table in tables.values():
+        require_estimates("stacked_shares", "tables", table)
+    known = {bar: table for bar, table in tables.items() if np.isfinite(table["estimate"]).any()}
+    if not known:
+        reasons = list(dict.fromkeys(reason for table in tables.values() for reason in table["reason"]))
+        return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
+    rows = list(next(iter(known.values())).index)
+    with styled():
+        drawing, axes = new_axes(5.2, 1.3 + 0.55 * len(known))
+        left = np.zeros(len(known))
+        for place, row in enumerate(rows):
+            width = np.array([max(0.0, np.nan_to_num(table.loc[row, "estimate"])) for table in known.values()])
+            color = (*COLOURS, "#B0B0B0")[place % (len(COLOURS) + 1)]
+            bars = axes.barh(
+                range(len(known)), 100 * width, left=100 * left, color=color, label=drawn(row), height=0.72
+            )
+            (ink,) = ink_on([mpl.colors.to_rgb(color)])
+            labels = [f"{100 * share:.0f}" if share >= NARROWEST_LABEL else "" for share in width]
+            axes.bar_label(bars, labels=labels, label_type="center", color=ink)
+            left += width
+        axes.set_yticks(range(len(known)), [drawn(bar) for bar in known])
+        axes.set_ylim(len(known) - 0.5, -0.5)
+        axes.set_xlim(0, 100 * max(1, left.max()))
+        axes.set_xlabel("share of the variance (%)")
+        axes.grid(visible=False, axis="y")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, handlelength=1.2, columnspacing=1)
+    alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
+    data = pd.concat(known, names=["rating"])
+    return Figure(drawing, name, alt, caption, data, fluid=True)
 
 
 def counts_by_group(counts: pd.Series, *, name: str, label: str, caption: str) -> Figure | Sentence:

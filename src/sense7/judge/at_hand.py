@@ -16,18 +16,20 @@ from sense7.judge.metrics import (
     confusion,
     coverage,
     level_and_length,
+    levels_recognized,
     missing_bounds,
     over_runs,
+    recognition,
     stability,
 )
 from sense7.judge.predictions import UNSTATED, prediction_files, read_files
 from sense7.judge.simulated import require_synthetic, simulated_folder, simulated_note
 from sense7.sources import resolve
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.ground_truth import ground_truth
+from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_WORDS
+from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = [
@@ -42,6 +44,9 @@ __all__ = [
     "defined",
     "detail",
     "file_notes",
+    "given_elsewhere",
+    "levels_are_comparable",
+    "number_recognized",
     "request_facts",
     "runs_at_hand",
     "said_of_simulated",
@@ -243,6 +248,10 @@ class Detail:
         Of all runs; see the functions of these names in :mod:`sense7.judge.metrics`.
     level_and_length : DataFrame
         Mean over runs; see :func:`sense7.judge.metrics.level_and_length`.
+    recognition : DataFrame
+        Mean over runs, a row for each level; see :func:`sense7.judge.metrics.recognition`.
+    frequent_levels : int
+        Levels of the ground truth that conversations of enough participants have; see :func:`levels_are_comparable`.
     simulated : bool
         Whether it is a simulated judge; then the method of every value begins with these words.
     """
@@ -257,6 +266,8 @@ class Detail:
     calibration: pd.DataFrame
     stability: pd.DataFrame
     level_and_length: pd.DataFrame
+    recognition: pd.DataFrame
+    frequent_levels: int = 0
     simulated: bool = False
 
 
@@ -298,13 +309,16 @@ def detail(
         "calibration": calibration(frames, bootstrap),
         "stability": stability(frames, bootstrap),
         "level_and_length": level_and_length(frames, words, bootstrap),
+        "recognition": recognition(frames, bootstrap),
     }
     simulated = judge in getattr(judges, "simulated", ())
     if not judge:
         tables = {name: _absent(table) for name, table in tables.items()}
     elif simulated:
         tables = {name: _said_simulated(table) for name, table in tables.items()}
-    return Detail(judge, **tables, confusion=confusion(frames), simulated=simulated)
+    return Detail(
+        judge, **tables, confusion=confusion(frames), frequent_levels=_frequent_levels(frames), simulated=simulated
+    )
 
 
 def assistant_words(study: Study) -> pd.Series:
@@ -330,6 +344,85 @@ def _absent(table: pd.DataFrame) -> pd.DataFrame:
         name: estimate_row(n=0, unit=row["unit"], method=row["method"], reason=ABSENT) for name, row in table.iterrows()
     }
     return estimate_table(rows, table.index.name)
+
+
+def given_elsewhere(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Recall of each level beside the share of the other conversations that get it: what to draw side by side.
+
+    Parameters
+    ----------
+    mean : DataFrame
+        Metrics of a judge, such as ``Detail.mean``; the second share is one minus the specificity.
+
+    Returns
+    -------
+    dict
+        Name of a series -> table of estimates, rows 1..5.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
+    >>> tables = given_elsewhere(over_runs([run]).mean)
+    >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
+    [1.0, 0.5]
+    """
+
+    def rows(kind: str) -> pd.DataFrame:
+        chosen = mean[mean.index.str.startswith(kind)]
+        return chosen.rename(index=lambda name: name.removeprefix(kind)).rename_axis("level")
+
+    others = rows("specificity_")
+    turned = {name: 1 - others[of] for name, of in (("estimate", "estimate"), ("low", "high"), ("high", "low"))}
+    method = "1 minus " + others["method"]
+    return {
+        "conversations of this level (recall)": rows("sensitivity_"),
+        "all other conversations": others.assign(**turned, method=method),
+    }
+
+
+def number_recognized(detail: Detail) -> dict:
+    """Number of levels that a judge recognizes, to be recorded; see :func:`sense7.judge.metrics.levels_recognized`.
+
+    Parameters
+    ----------
+    detail : Detail
+        Of the judge; without one, the reason says so.
+    """
+    row = levels_recognized(detail.recognition)
+    words = f"{SIMULATED_WORDS}: " if detail.simulated else ""
+    known = {"method": words + row["method"], "n": int(detail.mean.loc["accuracy", "n"])}
+    return row | known | ({} if detail.judge else {"reason": ABSENT})
+
+
+def levels_are_comparable(detail: Detail) -> dict:
+    """Whether the number of recognized levels can be compared with the published one, "yes" or "no"; to be recorded.
+
+    It can if the authors' prompt was used, and each of the five levels is that of conversations of at least
+    ``FEWEST_PARTICIPANTS`` participants: of a rarer level no judge could be shown to recognize it.
+
+    Parameters
+    ----------
+    detail : Detail
+        Of the judge; without one there is no value.
+    """
+    used = used_authors_prompt(detail.judge)
+    often = detail.frequent_levels
+    answer = "yes" if used["estimate"] == "yes" and often == len(LEVELS) else "no"
+    return {
+        "estimate": answer if detail.judge else None,
+        "n": often,
+        "unit": "levels",
+        "method": "authors' prompt by the name of the files, and each of the five levels given by at least "
+        f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are",
+        "reason": used["reason"],
+    }
+
+
+def _frequent_levels(frames: list[pd.DataFrame]) -> int:
+    """Levels of the ground truth that conversations with a score have of enough participants."""
+    pairs = pd.concat([frame[["participant", "ground_truth", "score"]] for frame in frames], ignore_index=True).dropna()
+    people = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique()
+    return int((people >= FEWEST_PARTICIPANTS).sum())
 
 
 def file_notes(judges: Judges) -> pd.DataFrame:

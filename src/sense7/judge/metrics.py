@@ -13,7 +13,7 @@ Two kinds of uncertainty are never mixed. Between runs a judge's answers differ
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from sense7.errors import UserError
 from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.judge.reply import STATUSES
 from sense7.statistics.agreement import weighted_kappa
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.taxonomy import LEVELS
@@ -39,8 +39,10 @@ __all__ = [
     "coverage",
     "label_metrics",
     "level_and_length",
+    "levels_recognized",
     "missing_bounds",
     "over_runs",
+    "recognition",
     "run_metrics",
     "spearman_p",
     "stability",
@@ -878,6 +880,139 @@ def level_and_length(
         drawn = None if reason or lacking else np.mean(draws[name], axis=0)
         rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
     return estimate_table(rows, "measure")
+
+
+def recognition(
+    frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> pd.DataFrame:
+    r"""Youden's index of each level: how much more often a judge gives it where it is right than where it is not.
+
+    .. math:: J_k = \frac{1}{R} \sum_r \left(\frac{n_{rkk}}{n_{rk\cdot}}
+              - \frac{n_{r\cdot k} - n_{rkk}}{N_r - n_{rk\cdot}}\right)
+
+    with the table of counts of run r as in :func:`label_metrics`: sensitivity (recall) minus the share of the other
+    conversations that get the same label. A judge that gives a level as often as it likes, whatever it reads, has a
+    high recall of frequent answers and an index of zero.
+
+    The intervals hold for the five levels together, as five questions are asked: each has the confidence
+    :math:`1 - (1 - \gamma) / 5` (Bonferroni). They resample participants.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        Predictions of each run.
+    bootstrap : ParticipantBootstrap, optional
+        Resamples of the participants of all runs, and the confidence of the five intervals together.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each level 1..5: estimate (-1 to 1), low, high, n (conversations with this label, of the run that
+        has the most), unit, method, reason. No estimate for a level that no conversation has, or that all have; no
+        interval for one that the judge never gives, whose conversations come from fewer than five participants, or
+        that is absent from more than 5% of the resamples.
+
+    References
+    ----------
+    Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 5.0, 5.0, 4.0], "ground_truth": [5.0, 5.0, 4.0, 4.0]})
+    >>> recognition([run])["estimate"].tolist()[3:]
+    [0.5, 0.5]
+    """
+    method = "sensitivity minus the share of the other conversations that get this level"
+    method = f"mean over {len(frames):,} runs: {method}" if len(frames) > 1 else method
+    runs = [_scored(frame, policy) for frame in frames]
+    reason = next(filter(None, (_no_interval(run.participant, bootstrap) for run in runs)), "")
+    draws = None
+    if not reason and runs:
+        draws = np.mean(
+            [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs],
+            axis=0,
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tables = [_table(run.sums.sum(axis=0)) for run in runs]
+        values = np.mean([_youden(table) for table in tables], axis=0) if runs else np.full(len(LEVELS), np.nan)
+    together = None if bootstrap is None else replace(bootstrap, confidence=_for_each(bootstrap.confidence))
+    rows = {}
+    for place, level in enumerate(LEVEL_NUMBERS):
+        n = max((int(table[place].sum()) for table in tables), default=0)
+        metric = _Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
+        why = reason
+        if np.isnan(values[place]):
+            known = any(run.n for run in runs)
+            why = METRICS[f"{'specificity' if n else 'sensitivity'}_{level}"].undefined
+            why = why if known else "no conversation has both a score and a ground truth"
+        elif not sum(table[:, place].sum() for table in tables):
+            why = NEVER_GIVEN
+        who = None
+        if not why:
+            of_level = [run.participant[labels(run.truth) == level] for run in runs]
+            who = pd.concat(of_level, ignore_index=True)
+        rows[level] = _row(metric, values[place], None if why else draws[:, place], n, who, together, why)
+    return estimate_table(rows, "level")
+
+
+NEVER_GIVEN = "no interval: the judge never gives this level"
+
+
+def _for_each(confidence: float) -> float:
+    """Confidence of each of five intervals that together have a confidence, by Bonferroni."""
+    return 1 - (1 - confidence) / len(LEVELS)
+
+
+def _youden(table: np.ndarray) -> np.ndarray:
+    """Youden's index of every level: (..., 5, 5) -> (..., 5)."""
+    hits, rows, columns = _hits(table), table.sum(axis=-1), table.sum(axis=-2)
+    return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
+
+
+def levels_recognized(table: pd.DataFrame) -> dict:
+    """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero.
+
+    The levels that occur among the ratings are no such number, and neither are those that the judge gives: one that
+    gives five levels by chance recognizes none.
+
+    A level whose index is the same, and above zero, in every resample counts as well. One without an interval for
+    another reason does not.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`recognition` returns it.
+
+    Returns
+    -------
+    dict
+        estimate (0 to 5), n (conversations), unit, method, reason, to be recorded. Missing where no level has an
+        estimate, or none an interval.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 4.0] * 9, "ground_truth": [5.0, 4.0] * 8 + [4.0, 5.0]})
+    >>> run["participant"] = [f"P{row // 2}" for row in range(18)]
+    >>> levels_recognized(recognition([run], ParticipantBootstrap(run["participant"], 500, 1)))["estimate"]
+    2
+    """
+    defined = table[table["estimate"].notna()]
+    # Of a judge that is never wrong every resample gives the same index.
+    above = (table["low"] > 0) | ((table["reason"] == NO_WIDTH) & (table["estimate"] > 0))
+    lacking = defined["reason"][~defined["reason"].isin(["", NEVER_GIVEN, NO_WIDTH])]
+    reason = "" if len(defined) else table["reason"].iloc[0]
+    if len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum():  # no level could be decided
+        reason = lacking.iloc[0]
+    return {
+        "estimate": None if reason else int(above.sum()),
+        "n": int(table["n"].sum()),
+        "unit": "levels",
+        "method": "levels whose sensitivity minus the share of the other conversations that get them lies above zero, "
+        "the whole interval; intervals of the five levels together",
+        "reason": reason,
+    }
 
 
 def _participant_of(frames: Sequence[pd.DataFrame], conversations: pd.Index) -> pd.Series | None:
