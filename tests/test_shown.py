@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 
 from sense7 import figures, tables
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.taxonomy import LEVELS
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
 
@@ -44,6 +45,27 @@ def test_a_figure_has_alt_text_caption_and_its_data(kind):
     assert link["download"] == "x.csv"
     content = base64.b64decode(link["href"].partition("base64,")[2])
     assert len(pd.read_csv(io.BytesIO(content))) == len(figure.data)
+
+
+def test_bars_of_levels_hold_every_answer_and_follow_the_page():
+    """Answers without a level are drawn in the page's ink; a kind that nobody gave has no entry."""
+    counts = pd.DataFrame(
+        [[1, 2, 3, 4, 10, 15, 5, 0], [0, 0, 0, 0, 0, 0, 40, 0]],
+        index=["overall", "Interest"],
+        columns=[1, 2, 3, 4, 5, "not rated", "absent", "unreadable"],
+    )
+    figure = figures.level_distribution(counts, name="x", caption="c")
+    axes = figure.drawing.axes[0]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert sorted(labels) == sorted([*LEVELS, "unknown or not applicable", "blank"])
+    widths = [sum(bar.get_width() for bar in axes.patches if round(bar.get_y() + 0.36) == row) for row in (0, 1)]
+    assert widths == pytest.approx([100, 100])
+    empty = [bar for bar in axes.patches if bar.get_facecolor()[3] == 0]
+    assert [round(bar.get_width(), 6) for bar in empty] == [37.5, 12.5, 100]
+    assert "overall: very poor 2%" in figure.alt
+    assert "unknown or not applicable 38%, blank 12%" in figure.alt
+    assert "Interest: very poor 0%" in figure.alt
+    assert "#010203" not in figure.svg()
 
 
 @pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "stacked", "histogram"])
