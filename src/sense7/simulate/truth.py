@@ -69,6 +69,9 @@ _TUNED = {*_PUBLISHED, *_SAME} | {
 _BY_SIMULATION = "brute force: mean over independent draws at many times the size of the study"
 _PLACED = "put in as a parameter"
 _NO_SUCH = "not in the model"
+_GROUPS = ("Gender", "Role", "AIExperience", "MostImportantDimension")
+"""Answers of participants that are no numbers."""
+
 _COUNTED = "counted in the design"
 
 
@@ -247,6 +250,10 @@ def _implied(ledger: Ledger, p: Parameters, values: dict[str, tuple[float, float
             unit, meaning, patterns = described(key)
             how = "zero by construction: the characteristic has no effect"
             ledger.add(key, 0.0, unit, meaning, "implied", how, rests_on=parameters_behind(patterns, placed))
+    for name in _GROUPS:
+        key = f"characteristic_omega_squared_{name}"
+        how = "zero by construction: drawn without regard to the ratings"
+        ledger.add(key, 0.0, *described(key)[:2], "implied", how)
 
 
 def _table(columns: Sequence[str], *values: Iterable) -> dict[str, list]:

@@ -25,6 +25,7 @@ from sense7.terminal import count_of
 __all__ = [
     "CONTEXT",
     "GAP_KEYS",
+    "GAP_TEST_KEYS",
     "PROMPT_KEYS",
     "SHARE_KEYS",
     "SLOPE_KEYS",
@@ -85,6 +86,14 @@ WAYS = {
 """Ways to put desired (1..3) and experienced (1..5) empathy together: words -> short name."""
 
 GAP_KEYS = {words: f"expected_experienced_gap_{short}" for words, short in WAYS.items()}
+
+GAP_TEST_KEYS = {
+    "both scales from 0 to 1": "expected_experienced_p_scale",
+    "desired level at the middle of its third": "expected_experienced_p_thirds",
+    "experienced cut into three bins": "expected_experienced_p_bins",
+    "percent ranks within the data set": "expected_experienced_p_ranks",
+}
+"""Rows of :func:`gap_differs_by_topic` -> keys."""
 
 MOST_GROUPS = 40
 MOST_DRAWS = 2_000
@@ -193,7 +202,7 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     by : {"topic", "importance", "desired_empathy"}
         What makes the groups.
     own : bool
-        Whether each conversation is first held against its participant's own mean,
+        Whether each conversation is first compared with its participant's own mean,
         :math:`y_{pc} - \bar y_p`: what is left of a group's mean when who is in it is set aside.
 
     Returns
@@ -305,7 +314,7 @@ def _slope_row(frame: pd.DataFrame, name: str, adjustment: str, bootstrap: Parti
 def _contrast_row(statistic, z: np.ndarray, participants: pd.Series, bootstrap, method: str, words: str) -> dict:
     """Row of a statistic of cross products; a slope that nothing identifies says so."""
     found = bootstrap.estimate(statistic, _products(z), participants)
-    undefined = f"{words} can't be told apart from the rest of the model here"
+    undefined = f"{words} can't be distinguished from the rest of the model here"
     return bootstrap.row(found, n=len(z), unit=PER_STEP, method=method, undefined=undefined)
 
 
@@ -315,10 +324,10 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     .. math:: 1 - \frac{\mathrm{RSS} / (n - G - r)}{\mathrm{TSS} / (n - G)}
 
     with all columns minus their participant's mean, n conversations, G participants and r the rank of the
-    context's columns. So chance alone gives nought on average, and single estimates may be negative.
+    context's columns. So chance alone gives zero on average, and single estimates may be negative.
     Resampling inflates it, as it does every share of explained variance: the draws are moved so
     that their mean is the estimate. In simulation (8 topics, 109 participants) such intervals covered the truth
-    in 93 to 97 of 100 studies, and in all of them where it was nought: there they are too wide.
+    in 93 to 97 of 100 studies, and in all of them where it was zero: there they are too wide.
 
     Parameters
     ----------
@@ -630,7 +639,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     """Mean over conversations of experienced minus expected empathy, by every way to put the scales together.
 
     See :func:`gaps`. Percent ranks have the same mean before and after whatever the answers are, so they give no
-    overall gap; they tell topics apart (:func:`gap_by_topic`).
+    overall gap; they compare topics (:func:`gap_by_topic`).
 
     Parameters
     ----------
@@ -651,7 +660,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     for words, way in WAYS.items():
         method = f"mean of experienced minus expected, {words}"
         if missing or way == "ranks":
-            reason = missing or "percent ranks have the same mean by construction; they only tell topics apart"
+            reason = missing or "percent ranks have the same mean by construction; they only compare topics"
             rows[words] = estimate_row(n=len(frame), unit=OF_SCALE, method=method, reason=reason)
         else:
             y = gaps(frame["expected"].to_numpy(), frame["experienced"].to_numpy(), way)
@@ -669,7 +678,7 @@ def gap_by_topic(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; percent ranks are computed anew in each.
+        Draws of participants for the intervals; percent ranks are computed again in each.
     way : {"scale", "thirds", "bins", "ranks"}
         See :func:`gaps`; ranks: share of conversations below, ties counting half.
     centred : bool
@@ -751,7 +760,21 @@ def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Whether the gap differs by topic: p values by permutation of the topics within participants, by way.
 
-    Percent ranks are those within the data set; as in :func:`context_tests`.
+    Adding a constant to a scale moves all topics' gaps alike and leaves every p value as it is. The p value of percent
+    ranks (those within the data set) does not depend on the units either: it stays the same if the levels of
+    either scale are replaced by any others in the same order.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws, at most 2,000 permutations; seed.
+
+    Returns
+    -------
+    DataFrame
+        A row per way (``WAYS``), as :func:`context_tests`.
     """
     frame = expected_and_experienced(study)
     missing = _no_gap(study, frame)
@@ -802,7 +825,7 @@ def agreement_of_ways(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Topics whose gap differs from nought, by each way that has an overall gap: counts, Holm over topics.
+    """Topics whose gap differs from zero, by each way that has an overall gap: counts, Holm over topics.
 
     p by the bootstrap standard error, t with the topic's participants minus one degrees of freedom; differing
     if Holm's p is below one minus the confidence.
@@ -817,7 +840,7 @@ def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     frame = frame[frame["topic"].notna()]
     if not missing and frame.empty:
         missing = "topic was not given in this data set"
-    rows, method = {}, "topics whose gap differs from nought, t by bootstrap standard error, Holm over topics"
+    rows, method = {}, "topics whose gap differs from zero, t by bootstrap standard error, Holm over topics"
     for words, way in WAYS.items():
         if way == "ranks":
             continue

@@ -80,9 +80,6 @@ BASE_KEYS = {
 MODEL_DRAWS = 1000
 """A mixed model is fitted again in each resample, so fewer are drawn than where sums suffice."""
 
-ONE_BASE_DRAWS = 500
-"""Resamples of :func:`one_base`, which fits the same model once more."""
-
 TURN_RATINGS = {
     "turn_mean": "mean over the rated dimensions of a turn",
     "overall": "overall rating of a turn",
@@ -465,7 +462,7 @@ class OneBase:
     comparison: pd.DataFrame
 
 
-def one_base(study: Study, bootstrap: ParticipantBootstrap, draws: int = ONE_BASE_DRAWS) -> OneBase:
+def one_base(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> OneBase:
     r"""Shares of participants, conditions and context of one base, the variance of all conversations' ground truth.
 
     Participants, participant by condition and the conversations' residual variance are REML estimates with conditions
@@ -611,7 +608,7 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
     Returns
     -------
     float
-        At most 1, below nought where groups are more alike than chance; NaN below two groups, if no
+        At most 1, below zero where groups are more alike than chance; NaN below two groups, if no
         group has two rows, or if nothing varies.
 
     References
@@ -674,7 +671,7 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; conditions' means are taken anew in each.
+        Draws of participants for the intervals; conditions' means are taken again in each.
 
     Returns
     -------

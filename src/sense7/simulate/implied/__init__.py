@@ -10,11 +10,11 @@ import functools
 import numpy as np
 
 from sense7.simulate.implied.arrays import Tables
-from sense7.simulate.implied.context import values_of_context
-from sense7.simulate.implied.conversations import compared_pairs, values_of_conversations
-from sense7.simulate.implied.course import values_of_course
-from sense7.simulate.implied.poor_turns import values_of_poor_turns
-from sense7.simulate.implied.ratings import values_of_ratings
+from sense7.simulate.implied.context import details_of_context, values_of_context
+from sense7.simulate.implied.conversations import compared_pairs, details_of_conversations, values_of_conversations
+from sense7.simulate.implied.course import details_of_course, values_of_course
+from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
+from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import Parameters
 from sense7.taxonomy import DIMENSION_NAMES
@@ -32,6 +32,7 @@ BRUTE_FORCE_SEED = 160925
 
 _SIX = "alpha_turn_without_only_Relational"
 _THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations, values_of_context, values_of_course)
+_DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations, details_of_context, details_of_course)
 _NEGLIGIBLE = 1e-12
 
 TWINS = {
@@ -66,8 +67,15 @@ _TWINS_OF_PAIRS = {
 }
 
 
-def statistics_of(study: Numbers) -> dict[str, float]:
+def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
     """Every statistic of the truth file, on one (large) study, with plain array code.
+
+    Parameters
+    ----------
+    study : Numbers
+        Drawn by the model.
+    details : bool
+        Whether to compute those, too, that cost more: what is said of turns, of context and of the course.
 
     Returns
     -------
@@ -77,12 +85,12 @@ def statistics_of(study: Numbers) -> dict[str, float]:
     """
     tables = Tables(study)
     values: dict[str, float] = {}
-    for theme in _THEMES:
+    for theme in (*_THEMES, *(_DETAILS if details else ())):
         values |= theme(tables)
     values |= {key: values[twin] for key, twin in TWINS.items()}
     pairs = compared_pairs(study.parameters)
     for key, twin in _TWINS_OF_PAIRS.items():
-        values |= {f"{key}_{pair}": values[f"{twin}_{pair}"] for pair in pairs}
+        values |= {f"{key}_{pair}": values[f"{twin}_{pair}"] for pair in pairs if f"{twin}_{pair}" in values}
     return values
 
 
@@ -97,7 +105,7 @@ def implied_values(
     parameters : Parameters
         What was planted.
     batches : int
-        Independent draws, at least 2.
+        Independent draws, at least 2. Details (:func:`statistics_of`) are computed on the first half of them.
     scale : int
         Size of each draw in studies; ``batches * scale`` studies are drawn in all, so that the
         Monte Carlo error is about ``1 / sqrt(batches * scale)`` of a study's sampling error.
@@ -110,10 +118,13 @@ def implied_values(
     """
     seeds = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(batches)
     with np.errstate(invalid="ignore", divide="ignore"):
-        draws = [statistics_of(draw(parameters, np.random.default_rng(seed), scale)) for seed in seeds]
+        draws = [
+            statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
+            for number, seed in enumerate(seeds)
+        ]
     values = {}
     for key in draws[0]:
-        column = np.array([entry[key] for entry in draws], dtype=float)
+        column = np.array([entry.get(key, np.nan) for entry in draws], dtype=float)
         column = column[np.isfinite(column)]
         if len(column) < 2:
             values[key] = (np.nan, np.nan)

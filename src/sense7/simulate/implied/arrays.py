@@ -57,6 +57,20 @@ class Tables:
         return (self.study.ratings != NOT_PUT).any(axis=1)
 
     @cached_property
+    def complete(self) -> np.ndarray:
+        """Whether every dimension is rated: (T,)."""
+        return (self.seven > 0).all(axis=1)
+
+    @cached_property
+    def covariances(self) -> dict[str, np.ndarray]:
+        """Covariances of the seven ratings: of turns pairwise, of complete turns, after the conversation: (7, 7)."""
+        return {
+            "turn": covariances(self.seven),
+            "turn_listwise": covariances(self.seven[self.complete]),
+            "post": covariances(self.study.post),
+        }
+
+    @cached_property
     def turn_mean(self) -> np.ndarray:
         """Mean over the rated dimensions, NaN where none is: (T,)."""
         return turn_means(self.study)
@@ -162,14 +176,20 @@ def ranks(x: np.ndarray) -> np.ndarray:
     return ((last - counts + 1 + last) / 2)[inverse]
 
 
-def cohens_d(first: np.ndarray, second: np.ndarray) -> float:
-    """Cohen's d with the pooled sd."""
+def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Difference of means, and the pooled sd."""
     if min(len(first), len(second)) < 2:
-        return np.nan
+        return np.nan, np.nan
     pooled = ((len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)) / (
         len(first) + len(second) - 2
     )
-    return (first.mean() - second.mean()) / np.sqrt(pooled)
+    return first.mean() - second.mean(), float(np.sqrt(pooled))
+
+
+def cohens_d(first: np.ndarray, second: np.ndarray) -> float:
+    """Cohen's d with the pooled sd."""
+    points, spread = difference(first, second)
+    return points / spread
 
 
 def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:

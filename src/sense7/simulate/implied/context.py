@@ -6,12 +6,17 @@ from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.implied.conversations import prompted
 
-__all__ = ["values_of_context"]
+__all__ = ["details_of_context", "values_of_context"]
 
 
 def values_of_context(tables: Tables) -> dict[str, float]:
     """Key -> value of what ratings have to do with the context of the conversation."""
-    return _means(tables) | _slopes(tables) | _gaps(tables)
+    return _gaps(tables)
+
+
+def details_of_context(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute."""
+    return _means(tables) | _slopes(tables)
 
 
 def _topics(tables: Tables) -> list[int]:

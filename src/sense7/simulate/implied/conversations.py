@@ -1,5 +1,6 @@
 """Implied values of conversations: conditions, whose the variance is, what makes the ground truth, characteristics."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -11,14 +12,28 @@ from sense7.simulate.parameters import Parameters
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.conditions import find_prompted
 
-__all__ = ["compared_pairs", "prompted", "values_of_conversations"]
+__all__ = ["compared_pairs", "details_of_conversations", "prompted", "values_of_conversations"]
 
 
 def values_of_conversations(tables: Tables) -> dict[str, float]:
     """Key -> value of what the ground truth of conversations says."""
-    return _conditions(tables) | _whose(tables) | _conventions(tables) | _characteristics(tables)
+    return _conditions(tables) | _whose(tables) | _characteristics(tables)
 
 
+def details_of_conversations(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute."""
+    parts = _parts_of_conversations(tables)
+    return {
+        **_profile(tables),
+        **_compared_turns(tables),
+        **_apart_alike(tables),
+        **_on_one_base(tables, parts, _parts_of_turns(tables)),
+        **_with_context(tables, parts),
+        **_conventions(tables),
+    }
+
+
+@functools.lru_cache(maxsize=8)
 def prompted(parameters: Parameters) -> str | None:
     """The condition that a reader of the workbook takes for the empathy-prompted one; None if its name doesn't say."""
     return find_prompted(pd.DataFrame({"condition": parameters.conditions}), None, "")[0]
@@ -41,9 +56,7 @@ def _conditions(tables: Tables) -> dict[str, float]:
     values["ground_truth_mean"] = arrays.mean(truth[known])
     values["ground_truth_sd"] = truth[known].std(ddof=1) if known.sum() > 1 else np.nan
     groups = [truth[known & (study.condition == number)] for number in range(len(names))]
-    of_turns = _turns_by_condition(tables)
     overall = _means_by_condition(tables.overall_mean, tables)
-    logits = cumulative_logit(_counts_by_condition(tables))
     for name, group, mean in zip(names, groups, overall, strict=True):
         values[f"condition_mean_{name}"] = arrays.mean(group)
         values[f"condition_mean_overall_{name}"] = mean
@@ -51,12 +64,34 @@ def _conditions(tables: Tables) -> dict[str, float]:
         pair = f"{names[a]}_{names[b]}"
         values[f"condition_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(groups[b])
         values[f"condition_d_{pair}"] = arrays.cohens_d(groups[a], groups[b])
-    for pair, (a, b) in compared_pairs(study.parameters).items():
-        values[f"condition_difference_turns_{pair}"] = of_turns[a] - of_turns[b]
-        values[f"condition_odds_ratio_{pair}"] = np.exp(logits[a] - logits[b])
     if (best := prompted(study.parameters)) is not None and len(names) > 1:
         values |= _prompted_differences(tables, names.index(best))
     return values
+
+
+def _compared_turns(tables: Tables) -> dict[str, float]:
+    """Differences of conditions over turns, and odds ratios of the overall rating."""
+    values, of_turns = {}, _turns_by_condition(tables)
+    logits = cumulative_logit(_counts_by_condition(tables))
+    for pair, (a, b) in compared_pairs(tables.study.parameters).items():
+        values[f"condition_difference_turns_{pair}"] = of_turns[a] - of_turns[b]
+        values[f"condition_odds_ratio_{pair}"] = np.exp(logits[a] - logits[b])
+    return values
+
+
+def _profile(tables: Tables) -> dict[str, float]:
+    """Mean of each dimension in each condition minus its mean over conditions, where every dimension is rated."""
+    names = tables.study.parameters.conditions
+    rows = ~np.isnan(tables.dimension_means).any(axis=1)
+    of = tables.study.condition[rows]
+    means = np.column_stack([arrays.mean_by(column, of, len(names)) for column in tables.dimension_means[rows].T])
+    means -= means.mean(axis=0)
+    return {
+        f"condition_profile_{condition}_{dimension}": means[number, place]
+        for number, condition in enumerate(names)
+        for place, dimension in enumerate(DIMENSION_NAMES)
+        if len(names) > 1
+    }
 
 
 def _means_by_condition(values: np.ndarray, tables: Tables) -> np.ndarray:
@@ -117,36 +152,51 @@ def _prompted_differences(tables: Tables, number: int) -> dict[str, float]:
     for name, rating in ratings.items():
         means = _means_by_condition(rating, tables)
         values[f"prompted_difference_{name}"] = means[number] - np.delete(means, number).mean()
-    return values
+    means = _means_by_condition(tables.truth, tables)
+    return values | {"prompted_minus_best_other": means[number] - np.delete(means, number).max()}
 
 
 # Whose the variance is ----------------------------------------------------------------------------
 
 
-def _whose(tables: Tables) -> dict[str, float]:
-    study = tables.study
+def _parts_of_conversations(tables: Tables) -> list[float]:
+    """Variance of participants, participants by conditions, and conversations; conditions fixed."""
     known = ~np.isnan(tables.truth)
-    truth, condition = tables.truth[known], study.condition[known]
-    participant = arrays.compact(study.participant[known])
-    values = {}
-    rest = arrays.centered(truth, condition)
-    parts = arrays.variance_parts(rest, [participant, arrays.compact(participant, condition)])
+    condition, participant = tables.study.condition[known], tables.study.participant[known]
+    rest = arrays.centered(tables.truth[known], condition)
+    return arrays.variance_parts(rest, [arrays.compact(participant), arrays.compact(participant, condition)])
+
+
+def _whose(tables: Tables) -> dict[str, float]:
+    known = ~np.isnan(tables.truth)
+    truth, participant = tables.truth[known], arrays.compact(tables.study.participant[known])
+    parts = _parts_of_conversations(tables)
     total = sum(parts)
-    for name, part in zip(("participant", "participant_condition", "conversation"), parts, strict=True):
-        values[f"variance_{name}"] = part
-    values["icc_participant"] = parts[0] / total
-    values["share_participant_condition"] = parts[1] / total
-    values["share_conversation"] = parts[2] / total
-    values["levels_two_participants"] = 2 * np.sqrt((parts[0] + parts[1]) / np.pi)
-    values["levels_one_participant"] = 2 * np.sqrt(parts[2] / np.pi)
-    values["icc_1"] = arrays.icc_1(truth, participant)
-    values["icc_1_without_conditions"] = arrays.icc_1(rest, participant)
-    values |= _parts_of_turns(tables)
+    values = {
+        "variance_participant": parts[0],
+        "variance_participant_condition": parts[1],
+        "variance_conversation": parts[2],
+        "icc_participant": parts[0] / total,
+        "share_participant_condition": parts[1] / total,
+        "share_conversation": parts[2] / total,
+        "levels_two_participants": 2 * np.sqrt((parts[0] + parts[1]) / np.pi),
+        "levels_one_participant": 2 * np.sqrt(parts[2] / np.pi),
+        "icc_1": arrays.icc_1(truth, participant),
+        "icc_1_without_conditions": arrays.icc_1(arrays.centered(truth, tables.study.condition[known]), participant),
+    }
+    of_turns = _parts_of_turns(tables)
+    return values | of_turns | _ceiling(tables, parts, of_turns)
+
+
+def _apart_alike(tables: Tables) -> dict[str, float]:
+    """Distances of the ground truth of alike conversations, of two people and of one."""
+    study, known = tables.study, ~np.isnan(tables.truth)
+    truth, condition = tables.truth[known], study.condition[known]
+    participant, values = arrays.compact(study.participant[known]), {}
     for ending, cell in (("", condition), ("_topic", arrays.compact(condition, study.topic[known]))):
         two, one = _apart(truth, cell, participant)
         values |= {f"apart_two_people{ending}": two, f"apart_one_person{ending}": one}
         values[f"apart_excess{ending}"] = two - one
-    values |= _ceiling(tables, parts, values)
     return values
 
 
@@ -179,10 +229,9 @@ def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> di
     """Shares of the ground truth's whole variance, conditions included, and what they bound the content share by."""
     study = tables.study
     known = ~np.isnan(tables.truth)
-    share = np.bincount(study.condition[known], minlength=len(study.parameters.conditions)) / max(known.sum(), 1)
     between = [
-        np.nansum(share * (means - np.nansum(share * means)) ** 2)
-        for means in (_means_by_condition(tables.truth, tables), _turns_by_condition(tables))
+        _of_conditions(tables, tables.truth, study.condition),
+        _of_conditions(tables, tables.turn_mean, study.condition[study.conversation]),
     ]
     person, leaning, conversation, turn = (
         values[f"variance_turn_{name}"] for name in ("participant", "participant_condition", "conversation", "residual")
@@ -203,6 +252,122 @@ def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> di
         "ceiling_part_turns": turns / averaged,
         "content_share": arrays.correlation(tables.truth[known], offered[known]) ** 2,
     }
+
+
+def _of_conditions(tables: Tables, rating: np.ndarray, of: np.ndarray) -> float:
+    """Variance of the conditions' means over the rows that have the rating."""
+    rated = ~np.isnan(rating)
+    kinds = len(tables.study.parameters.conditions)
+    means = arrays.mean_by(rating, of, kinds)
+    share = np.bincount(of[rated], minlength=kinds) / max(rated.sum(), 1)
+    center = np.nansum(share * means)
+    return float(np.nansum(share * (means - center) ** 2))
+
+
+def _noise(tables: Tables) -> float:
+    """Mean square of ratings around their turn and their dimension, turns and dimensions fixed."""
+    ratings, rated = tables.seven.astype(float), (tables.seven > 0).astype(float)
+    number = rated.sum(axis=1)
+    some = number > 0
+    ratings, rated, number = ratings[some], rated[some], number[some]
+    turn = ratings.sum(axis=1) / number
+    # Sums of products of (indicators of dimensions, rating), each minus its mean over the ratings of the turn.
+    indicators = np.diag(rated.sum(axis=0)) - (rated / number[:, None]).T @ rated
+    with_rating = ratings.sum(axis=0) - rated.T @ turn
+    squares = (ratings**2).sum() - (number * turn**2).sum()
+    freedom = rated.sum() - len(number) - 6
+    if freedom <= 0 or np.linalg.matrix_rank(indicators[1:, 1:]) < 6:
+        return np.nan
+    return (squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])) / freedom
+
+
+def _on_one_base(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
+    """Shares of the variance of conversations' means, turns' means and overall ratings, conditions included."""
+    study, rated = tables.study, ~np.isnan(tables.turn_mean)
+    of, means = study.conversation[rated], tables.turn_mean[rated]
+    inverse = 1 / (tables.seven[rated] > 0).sum(axis=1)
+    turns = np.bincount(of, minlength=len(study.turns)).astype(float)
+    known = turns > 0
+    own = arrays.centered(means, arrays.compact(of))
+    around = (own**2).sum() / (len(of) - known.sum()) if len(of) > known.sum() else np.nan
+    noise = _noise(tables)
+    in_conversation = noise * arrays.mean((np.bincount(of, weights=inverse, minlength=len(turns)) / turns**2)[known])
+    turn = around * arrays.mean(1 / turns[known]) - in_conversation
+    condition_of_turn = study.condition[study.conversation]
+    shares = {
+        "conversation_mean": (
+            *parts[:2],
+            _of_conditions(tables, tables.truth, study.condition),
+            parts[2] - turn - in_conversation,
+            turn,
+            in_conversation,
+        )
+    }
+    for name, prefix, rating, noise_of_one in (
+        ("turn_mean", "turn", tables.turn_mean, noise * arrays.mean(inverse)),
+        ("turn_overall", "overall", arrays.missing(tables.overall), 0.0),
+    ):
+        inner = [values[f"variance_{prefix}_{part}"] for part in ("participant", "participant_condition")]
+        shares[name] = (
+            *inner,
+            _of_conditions(tables, rating, condition_of_turn),
+            values[f"variance_{prefix}_conversation"],
+            values[f"variance_{prefix}_residual"] - noise_of_one,
+            noise_of_one,
+        )
+    names = ("participant", "participant_by_condition", "condition", "conversation", "turn", "noise")
+    found = {
+        f"{base}_share_{name}": part / sum(of_base)
+        for base, of_base in shares.items()
+        for name, part in zip(names, of_base, strict=True)
+    }
+    del found["turn_overall_share_noise"]
+    return found
+
+
+def _with_context(tables: Tables, parts: list[float]) -> dict[str, float]:
+    """Shares of participants, conditions and context in the variance of the ground truth, on one base."""
+    study, known = tables.study, ~np.isnan(tables.truth)
+    person = arrays.compact(study.participant[known])
+    rest = arrays.centered(tables.truth[known], person)
+    conditions = _indicators(study.condition[known])
+    context = {
+        "topic": _indicators(study.topic[known]),
+        "importance": study.importance[known, None].astype(float),
+        "desired_empathy": study.desired[known, None].astype(float),
+    }
+    freedom = len(rest) - int(person.max(initial=-1)) - 1
+
+    def mean_square(*columns: np.ndarray) -> float:
+        design = np.column_stack([conditions, *columns])
+        if freedom <= design.shape[1]:
+            return np.nan
+        if not design.shape[1]:
+            return (rest**2).sum() / freedom
+        return arrays.regression(arrays.centered(design, person), rest)[1] / (freedom - design.shape[1])
+
+    without = mean_square()
+    falls = {name: without - mean_square(columns) for name, columns in context.items()}
+    every = without - mean_square(*context.values())
+    condition = _of_conditions(tables, tables.truth, study.condition)
+    whole = condition + sum(parts)
+    values = {
+        "one_base_share_participant": parts[0],
+        "one_base_share_condition": condition,
+        "one_base_share_participant_by_condition": parts[1],
+        "one_base_share_context": every,
+        "one_base_share_rest": parts[2] - every,
+        **{f"one_base_share_{name}": fall for name, fall in falls.items()},
+        "participant_share": parts[0],
+        "condition_and_topic_share": condition + falls["topic"],
+        "participant_share_beyond_condition_and_topic": parts[0] - condition - falls["topic"],
+    }
+    return {key: value / whole for key, value in values.items()}
+
+
+def _indicators(codes: np.ndarray) -> np.ndarray:
+    """An indicator of each group but the first."""
+    return (codes[:, None] == np.unique(codes)[1:]).astype(float)
 
 
 # What makes the ground truth ----------------------------------------------------------------------

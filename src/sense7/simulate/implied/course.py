@@ -7,15 +7,20 @@ from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.implied.conversations import prompted
 from sense7.simulate.parameters import EXPERIENCE_ITEMS
 
-__all__ = ["values_of_course"]
+__all__ = ["details_of_course", "values_of_course"]
 
 TURNS = 10
 _SUMMARIES = ("mean", "trough", "peak", "end")
 
 
 def values_of_course(tables: Tables) -> dict[str, float]:
+    """Key -> value of what the ratings after the conversation have to do with each other."""
+    return _outcomes(tables)
+
+
+def details_of_course(tables: Tables) -> dict[str, float]:
     """Key -> value of how ratings change over turns, and what they have to do with those after the conversation."""
-    return _levels_and_slopes(tables) | _summaries(tables) | _outcomes(tables)
+    return _levels_and_slopes(tables) | _summaries(tables)
 
 
 def _levels_and_slopes(tables: Tables) -> dict[str, float]:

@@ -79,6 +79,191 @@ _FAMILIES = (
     ("turns", "count", "assistant turns of a study", ("turns_mean",)),
     ("turns_put_to_rating", "count", "assistant turns put to rating", ("turns_mean", "unrated_turn_rate")),
     ("conversations_with_ground_truth", "count", "conversations with a rated turn", ("unrated_conversations",)),
+    (
+        "applicability_all_turns_Relational",
+        "share",
+        "share of all assistant turns in which Relational is rated",
+        (*_RELATIONAL, "unrated_turn_rate"),
+    ),
+    (
+        "applicability_all_turns_*",
+        "share",
+        "share of all assistant turns in which {0} is rated",
+        ("rating_probability_{0}", "unrated_turn_rate"),
+    ),
+    (
+        "relational_applicability_turn_*",
+        "share",
+        "share of turns number {0} put to rating in which Relational is rated",
+        _RELATIONAL,
+    ),
+    (
+        "relational_applicability_first_turn",
+        "share",
+        "share of first turns put to rating in which Relational is rated",
+        ("relational_first_applicability",),
+    ),
+    (
+        "relational_applicability_later_turns",
+        "share",
+        "share of later turns put to rating in which Relational is rated",
+        ("rating_probability_Relational", "relational_failure_applicability"),
+    ),
+    (
+        "relational_applicability_later_minus_first",
+        "share",
+        "share of later turns in which Relational is rated minus that of first turns",
+        _RELATIONAL,
+    ),
+    (
+        "kappa_complete_*",
+        "1",
+        "Cohen's kappa with linear weights of {0} with the overall rating, turns that rate everything",
+        (*_OVERALL, *_SPREAD, *_TURN),
+    ),
+    (
+        "kappa_difference_*",
+        "1",
+        "kappa (linear) of Relational minus that of {0}, both with the overall rating, turns that rate all three",
+        (*_OVERALL, *_TURN),
+    ),
+    ("within_alpha*", "1", "Cronbach's alpha of the turn ratings within conversations", _TURN),
+    ("between_alpha*", "1", "Cronbach's alpha of the turn ratings between conversations", _SPREAD),
+    ("within_average_correlation*", "1", "mean correlation of the turn ratings within conversations", _TURN),
+    ("between_average_correlation", "1", "mean correlation of the turn ratings between conversations", _SPREAD),
+    ("within_omega*", "1", "omega total of one factor of the turn ratings within conversations", _TURN),
+    (
+        "relative_importance_within_r2",
+        "share",
+        "R squared of the dimensions for the overall rating within conversations",
+        (*_OVERALL, *_TURN),
+    ),
+    (
+        "relative_importance_within_*",
+        "share",
+        "LMG of {0} for the overall rating within conversations",
+        ("overall_weight_{0}", *_TURN),
+    ),
+    (
+        "overall_coefficient_within_*",
+        "1",
+        "coefficient of {0} for the overall rating beside the other dimensions, within conversations",
+        ("overall_weight_{0}", "dimension_noise_sd_{0}"),
+    ),
+    (
+        "overall_coefficient_*",
+        "1",
+        "coefficient of {0} for the overall rating beside the other dimensions",
+        ("overall_weight_{0}", "dimension_noise_sd_{0}"),
+    ),
+    (
+        "poor_turn_points*",
+        "level",
+        "mean post-task empathy without a poor turn minus that with one, by the definition in the key",
+        (*_AFTER_ITEMS, *_SPREAD, "continuity_drop"),
+    ),
+    (
+        "poor_turn_spread*",
+        "level",
+        "standard deviation by which the difference is divided, by the definition in the key",
+        (*_AFTER_ITEMS, *_SPREAD),
+    ),
+    (
+        "poor_turn_ladder_as_they_are",
+        "level",
+        "points of post-task empathy lost with a poor turn, nothing held equal",
+        (*_AFTER, *_SPREAD),
+    ),
+    (
+        "poor_turn_ladder_*",
+        "level",
+        "points of post-task empathy lost with a poor turn, held equal: {0}, and what the rungs before hold",
+        ("post_mean_weight", "post_trough_weight", "post_end_weight"),
+    ),
+    (
+        "poor_turn_share_*_third",
+        "share",
+        "share of conversations with a poor turn, {0} third by the number of rated turns",
+        ("turns_mean", *_LEVEL),
+    ),
+    (
+        "continuity_contrast_*_turn",
+        "level",
+        "loss in the {0} turn that a poor Relational goes with beyond that of the other dimensions, all taken together",
+        ("overall_weight_*", *_CONTINUITY, *_RELATIONAL),
+    ),
+    (
+        "continuity_failure_*_turn",
+        "level",
+        "loss in the {0} turn that a poor Relational goes with, the other dimensions held equal",
+        ("overall_weight_*", *_CONTINUITY, *_RELATIONAL),
+    ),
+    (
+        "other_failures_*_turn",
+        "level",
+        "loss in the {0} turn that a poor rating of another dimension goes with, on average",
+        ("overall_weight_*", *_CONTINUITY),
+    ),
+    (
+        "prompted_minus_best_other",
+        "level",
+        "mean ground truth of the prompted condition minus the highest of the others",
+        _CONDITION,
+    ),
+    (
+        "condition_profile_*",
+        "level",
+        "mean of a dimension in a condition minus its mean over conditions: {0}",
+        _CONDITION,
+    ),
+    (
+        "conversation_mean_share_*",
+        "share",
+        "share of {0} in the variance of the ground truth of conversations, conditions included",
+        (*_SPREAD, *_CONDITION, *_TURN),
+    ),
+    (
+        "turn_mean_share_*",
+        "share",
+        "share of {0} in the variance of turns' means, conditions included",
+        (*_SPREAD, *_CONDITION, *_TURN),
+    ),
+    (
+        "turn_overall_share_*",
+        "share",
+        "share of {0} in the variance of overall ratings, conditions included",
+        (*_SPREAD, *_CONDITION, *_OVERALL),
+    ),
+    (
+        "one_base_share_*",
+        "share",
+        "share of {0} in the variance of the ground truth, conditions and context included",
+        (*_SPREAD, *_CONDITION, *_CONTEXT),
+    ),
+    (
+        "participant_share",
+        "share",
+        "participants' share of the variance of the ground truth, conditions and context included",
+        (*_SPREAD, *_CONDITION, *_CONTEXT),
+    ),
+    (
+        "condition_and_topic_share",
+        "share",
+        "share of conditions and topics in the variance of the ground truth",
+        (*_SPREAD, *_CONDITION, "topic_effect_*"),
+    ),
+    (
+        "participant_share_beyond_condition_and_topic",
+        "share",
+        "participants' share of the variance of the ground truth minus that of conditions and topics",
+        (*_SPREAD, *_CONDITION, "topic_effect_*"),
+    ),
+    (
+        "characteristic_omega_squared_*",
+        "share",
+        "omega squared over participants of {0} for the mean ground truth of their conversations",
+        (),
+    ),
     *_of_sets(),
     (
         "alpha_turn_without_relational*",
@@ -529,8 +714,8 @@ def parameters_behind(patterns: Iterable[str], planted: Mapping[str, float]) -> 
 
     Examples
     --------
-    >>> parameters_behind(("turn_sd", "topic_effect_*"), {"topic_effect_work": 0.1, "topic_effect_home": 0, "turn_sd": 0})
-    ['turn_sd', 'topic_effect_work']
+    >>> parameters_behind(("turn_sd", "topic_effect_*"), {"topic_effect_a": 0.1, "topic_effect_b": 0, "turn_sd": 0})
+    ['turn_sd', 'topic_effect_a']
     """
     found = []
     for pattern in patterns:

@@ -7,7 +7,7 @@ from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import POOR, Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["values_of_poor_turns"]
+__all__ = ["details_of_poor_turns", "values_of_poor_turns"]
 
 SHUFFLE_SEED = 160926
 """Seed of the one shuffled order of each conversation's ratings that stands for chance."""
@@ -17,8 +17,20 @@ _RELATIONAL = DIMENSION_NAMES.index("Relational")
 
 
 def values_of_poor_turns(tables: Tables) -> dict[str, float]:
-    """Key -> value of what poor turns, failures and unmet expectations go with."""
-    return _effects(tables) | _around_first_poor(tables) | _failures(tables) | _expectations(tables) | _caused(tables)
+    """Key -> value of what poor turns go with, and of what failures and unmet expectations cause."""
+    return _effects(tables) | _caused(tables)
+
+
+def details_of_poor_turns(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute: other definitions, what follows, and what failures go with."""
+    return {
+        **_ladder(tables),
+        **_by_length(tables),
+        **_around_first_poor(tables),
+        **_failures(tables),
+        **_contrasts(tables),
+        **_expectations(tables),
+    }
 
 
 # A poor turn and the ratings after the conversation -----------------------------------------------
@@ -35,30 +47,64 @@ def _effects(tables: Tables) -> dict[str, float]:
         for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
             rows = rated & (poor | (counts == 0))
             chosen = poor[rows], outcome[rows], tables.study.participant[rows]
-            values[f"poor_turn_d{kind}{suffix}"] = arrays.cohens_d(outcome[rows & ~poor], outcome[rows & poor])
-            values[f"poor_turn_d_within{kind}{suffix}"] = _within_d(*chosen)
-            values[f"poor_turn_d_mixed{kind}{suffix}"] = _mixed_d(*chosen)
+            for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
+                points, spread = effect(*chosen)
+                values[f"poor_turn_d{way}{kind}{suffix}"] = points / spread
+                if not suffix:
+                    values |= {f"poor_turn_points{way}{kind}": points, f"poor_turn_spread{way}{kind}": spread}
     return values
 
 
-def _within_d(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> float:
-    """Mean difference of a participant's two means, by the root mean square of the sds of both."""
+def _between(poor: np.ndarray, outcome: np.ndarray, _) -> tuple[float, float]:
+    """Difference of means, and the pooled sd."""
+    return arrays.difference(outcome[~poor], outcome[poor])
+
+
+def _ladder(tables: Tables) -> dict[str, float]:
+    """Points lost with a poor turn, with more and more held equal, where some turn is not poor."""
+    good = np.where(tables.overall > POOR, tables.overall, 0)
+    others = arrays.mean_by(arrays.missing(good), tables.study.conversation, len(tables.study.turns))
+    rows = ~np.isnan(others)
+    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=len(others))[rows]
+    columns = np.column_stack([tables.poor_turns[rows] > 0, rated, others[rows]]).astype(float)
+    outcome, person = tables.post[rows], arrays.compact(tables.study.participant[rows])
+    values = {}
+    for held, name in enumerate(("as_they_are", "same_length", "same_other_turns"), 1):
+        coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :held]), outcome)
+        values[f"poor_turn_ladder_{name}"] = -coefficients[1]
+    own, _ = arrays.regression(arrays.centered(columns, person), arrays.centered(outcome, person))
+    return values | {"poor_turn_ladder_same_participant": -own[0]}
+
+
+def _by_length(tables: Tables) -> dict[str, float]:
+    """Share of conversations with a poor turn by thirds of their number of rated turns, equal numbers together."""
+    number = len(tables.study.turns)
+    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=number)
+    poor, rated = tables.poor_turns[rated > 0] > 0, rated[rated > 0]
+    cuts = np.quantile(rated, (1 / 3, 2 / 3)) if len(rated) else (0, 0)
+    third = (rated > cuts[0]) + (rated > cuts[1]).astype(int)
+    names = ("shortest", "middle", "longest")
+    return {f"poor_turn_share_{name}_third": arrays.mean(poor[third == place]) for place, name in enumerate(names)}
+
+
+def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
+    """Mean difference of a participant's two means, and the root mean square of the sds of both."""
     number = participant.max(initial=-1) + 1
     both = np.column_stack([arrays.mean_by(outcome[kind], participant[kind], number) for kind in (~poor, poor)])
     both = both[~np.isnan(both).any(axis=1)]
     if len(both) < 2:
-        return np.nan
-    return (both[:, 0] - both[:, 1]).mean() / np.sqrt(both.var(axis=0, ddof=1).mean())
+        return np.nan, np.nan
+    return (both[:, 0] - both[:, 1]).mean(), np.sqrt(both.var(axis=0, ddof=1).mean())
 
 
-def _mixed_d(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> float:
-    """Minus the coefficient by the model's sd, participants' intercepts random, by REML.
+def _mixed(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
+    """Minus the coefficient, and the model's sd, participants' intercepts random, by REML.
 
     With t the participants' variance by the residual one, a participant's n rows have the inverse covariance
     I - t / (1 + n t), so that sums by participant suffice.
     """
     if min(poor.sum(), (~poor).sum()) < 2:
-        return np.nan
+        return np.nan, np.nan
     rows = arrays.with_ones(poor.astype(float), outcome - outcome.mean())
     cross, group = rows.T @ rows, arrays.compact(participant)
     counts = np.bincount(group).astype(float)
@@ -74,7 +120,7 @@ def _mixed_d(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> 
 
     best = minimize_scalar(lambda logarithm: fit(logarithm)[0], bounds=(-12, 6), method="bounded")
     _, coefficient, variance = fit(best.x)
-    return -coefficient / np.sqrt(variance)
+    return -coefficient, np.sqrt(variance)
 
 
 # Around the first poor turn -----------------------------------------------------------------------
@@ -120,17 +166,13 @@ def _event_times(level: np.ndarray, of: np.ndarray, turn: np.ndarray) -> np.ndar
 
 def _failures(tables: Tables) -> dict[str, float]:
     """Losses where a dimension is rated at most poor: in the turn, in the next, after the conversation."""
-    study = tables.study
-    level = tables.overall.astype(float)
-    of, number = study.conversation, len(study.turns)
-    following = np.where(np.append(of[1:] == of[:-1], False), np.append(level[1:], 0), 0)
-    count = np.bincount(of, weights=level > 0, minlength=number)[of] - (level > 0) - (following > 0)
-    others = arrays.divided(np.bincount(of, weights=level, minlength=number)[of] - level - following, count)
+    of, number = tables.study.conversation, len(tables.study.turns)
+    level, following, others = _compared(tables, tables.overall.astype(float))
     losses = {moment: np.full(7, np.nan) for moment in ("same_turn", "next_turn", "after")}
     for position, ratings in enumerate(tables.seven.T):
         failed = (ratings > 0) & (ratings <= POOR)
         for moment, outcome in (("same_turn", level), ("next_turn", following)):
-            rows = failed & (outcome > 0) & (count > 0)
+            rows = failed & (outcome > 0) & ~np.isnan(others)
             losses[moment][position] = arrays.mean(others[rows] - outcome[rows])
         ever_rated = np.bincount(of, weights=ratings > 0, minlength=number) > 0
         ever_failed = np.bincount(of, weights=failed, minlength=number) > 0
@@ -140,6 +182,35 @@ def _failures(tables: Tables) -> dict[str, float]:
     for moment, loss in losses.items():
         values |= {f"failure_{moment}_{name}": value for name, value in zip(DIMENSION_NAMES, loss, strict=True)}
         values[f"failure_{moment}_contrast"] = loss[_RELATIONAL] - np.delete(loss, _RELATIONAL).mean()
+    return values
+
+
+def _compared(tables: Tables, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Level of each turn and of the next, 0 if there is none, and the mean of the conversation's others."""
+    of, number = tables.study.conversation, len(tables.study.turns)
+    following = np.where(np.append(of[1:] == of[:-1], False), np.append(level[1:], 0), 0)
+    count = np.bincount(of, weights=level > 0, minlength=number)[of] - (level > 0) - (following > 0)
+    sums = np.bincount(of, weights=level, minlength=number)[of] - level - following
+    return level, following, arrays.divided(sums, count)
+
+
+def _contrasts(tables: Tables) -> dict[str, float]:
+    """Loss that a failure of Relational goes with beyond those of the others, the failures of a turn taken together."""
+    failed = ((tables.seven > 0) & (tables.seven <= POOR)).astype(float)
+    values = {}
+    for moment, rating in (("same", tables.overall.astype(float)), ("next", np.nan_to_num(tables.turn_mean))):
+        level, following, others = _compared(tables, rating)
+        outcome = level if moment == "same" else following
+        rows = (outcome > 0) & ~np.isnan(others)
+        used = failed[rows]
+        used = used[:, used.sum(axis=0) >= 2] if used[:, _RELATIONAL].sum() >= 2 else used[:, :0]
+        if used.shape[1] < 2:
+            coefficients = np.full(3, np.nan)
+        else:
+            coefficients, _ = arrays.regression(arrays.with_ones(used), others[rows] - outcome[rows])
+        own, rest = coefficients[-1], coefficients[1:-1].mean()
+        values[f"continuity_contrast_{moment}_turn"] = own - rest
+        values |= {f"continuity_failure_{moment}_turn": own, f"other_failures_{moment}_turn": rest}
     return values
 
 

@@ -9,16 +9,29 @@ from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["values_of_ratings"]
+__all__ = ["details_of_ratings", "values_of_ratings"]
 
+TURNS = 10
+_RELATIONAL = DIMENSION_NAMES.index("Relational")
 _STEPS = 500
 _CLOSE = 1e-12
 
 
 def values_of_ratings(tables: Tables) -> dict[str, float]:
-    """Key -> value of what the ratings of turns and after the conversation say, conversations aside."""
-    matrices = _matrices(tables)
-    return _levels(tables) | _reliability(matrices) | _structure(tables, matrices) | _importance(tables)
+    """Key -> value of what the ratings of turns and after the conversation say by themselves."""
+    return _levels(tables) | _agreement(tables) | _reliability(tables)
+
+
+def details_of_ratings(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute."""
+    return {
+        **_by_turn(tables),
+        **_agreement_on_same_turns(tables),
+        **_reliability_of_six(tables),
+        **_structure(tables),
+        **_importance(tables),
+        **_levels_of_nesting(tables),
+    }
 
 
 def _levels(tables: Tables) -> dict[str, float]:
@@ -34,39 +47,73 @@ def _levels(tables: Tables) -> dict[str, float]:
         values[f"very_poor_of_rated_{name}"] = arrays.mean(rated == 1)
         values[f"very_poor_of_all_{name}"] = arrays.mean(asked == 1)
         values[f"mean_{name}"] = arrays.mean(rated.astype(float))
+        values[f"applicability_all_turns_{name}"] = arrays.mean(column > 0)
     for position, name in enumerate(DIMENSION_NAMES):
-        pairs = arrays.crossed(tables.seven[:, position], overall)
-        values[f"kappa_linear_{name}"] = arrays.kappa(pairs, 1)
-        values[f"kappa_quadratic_{name}"] = arrays.kappa(pairs, 2)
         values[f"mean_post_{name}"] = study.post[:, position].mean()
     return values
 
 
-def _matrices(tables: Tables) -> dict[str, np.ndarray]:
-    """Covariances of the seven ratings: of the turns pairwise, of complete turns, after the conversation."""
-    complete = (tables.seven > 0).all(axis=1)
-    return {
-        "turn": arrays.covariances(tables.seven),
-        "turn_listwise": arrays.covariances(tables.seven[complete]),
-        "post": arrays.covariances(tables.study.post),
-    }
+def _by_turn(tables: Tables) -> dict[str, float]:
+    """How often Relational is rated in the first turn, in the second, and so on."""
+    put, turn = tables.put, tables.study.turn[tables.put]
+    rated = tables.seven[put, _RELATIONAL] > 0
+    shares = arrays.mean_by(rated.astype(float), np.minimum(turn, TURNS), TURNS + 1)
+    values = {f"relational_applicability_turn_{number}": shares[number - 1] for number in range(1, TURNS + 1)}
+    first, later = arrays.mean(rated[turn == 0]), arrays.mean(rated[turn > 0])
+    values |= {"relational_applicability_first_turn": first, "relational_applicability_later_turns": later}
+    return values | {"relational_applicability_later_minus_first": later - first}
+
+
+def _agreement(tables: Tables) -> dict[str, float]:
+    """Kappas with the overall rating, where both are rated."""
+    values = {}
+    for position, name in enumerate(DIMENSION_NAMES):
+        pairs = arrays.crossed(tables.seven[:, position], tables.overall)
+        values[f"kappa_linear_{name}"] = arrays.kappa(pairs, 1)
+        values[f"kappa_quadratic_{name}"] = arrays.kappa(pairs, 2)
+    return values
+
+
+def _agreement_on_same_turns(tables: Tables) -> dict[str, float]:
+    """Kappas in turns that rate all, and that of Relational minus each other one, in turns that rate both."""
+    values = {}
+    seven, overall = tables.seven[tables.complete], tables.overall[tables.complete]
+    for position, name in enumerate(DIMENSION_NAMES):
+        values[f"kappa_complete_{name}"] = arrays.kappa(arrays.crossed(seven[:, position], overall), 1)
+    rows = tables.seven[:, _RELATIONAL] > 0
+    seven, overall = tables.seven[rows], tables.overall[rows]
+    for position, name in enumerate(DIMENSION_NAMES):
+        if position != _RELATIONAL:
+            shared = np.where(seven[:, position] > 0, overall, 0)
+            own, other = (arrays.crossed(seven[:, one], shared) for one in (_RELATIONAL, position))
+            values[f"kappa_difference_{name}"] = arrays.kappa(own, 1) - arrays.kappa(other, 1)
+    return values
 
 
 def _without(covariance: np.ndarray, position: int) -> np.ndarray:
     return np.delete(np.delete(covariance, position, axis=0), position, axis=1)
 
 
-def _reliability(matrices: dict[str, np.ndarray]) -> dict[str, float]:
+def _reliability(tables: Tables) -> dict[str, float]:
     values = {}
-    for name, covariance in matrices.items():
+    for name, covariance in tables.covariances.items():
         values[f"alpha_{name}"] = arrays.alpha(covariance)
         for position, left_out in enumerate(DIMENSION_NAMES):
             values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(_without(covariance, position))
     return values
 
 
-def _structure(tables: Tables, matrices: dict[str, np.ndarray]) -> dict[str, float]:
+def _reliability_of_six(tables: Tables) -> dict[str, float]:
+    """Alpha of the turns that rate the other six, for each dimension that is left out."""
     values = {}
+    for position, left_out in enumerate(DIMENSION_NAMES):
+        covariance = arrays.covariances(_complete(np.delete(tables.seven, position, axis=1)))
+        values[f"alpha_turn_listwise_without_only_{left_out}"] = arrays.alpha(covariance)
+    return values
+
+
+def _structure(tables: Tables) -> dict[str, float]:
+    values, matrices = {}, tables.covariances
     pairs = arrays.pair_correlations(tables.seven)
     for a, b in itertools.combinations(range(7), 2):
         values[f"correlation_turn_{DIMENSION_NAMES[a]}_{DIMENSION_NAMES[b]}"] = pairs[a, b]
@@ -125,7 +172,7 @@ def _omega(loadings: np.ndarray) -> float:
 def _importance(tables: Tables) -> dict[str, float]:
     values = {}
     names = DIMENSION_NAMES
-    complete = (tables.seven > 0).all(axis=1) & (tables.overall > 0)
+    complete = tables.complete & (tables.overall > 0)
     of_turns = np.column_stack([tables.seven, tables.overall])[complete].astype(float)
     six = (tables.seven[:, :6] > 0).all(axis=1) & (tables.overall > 0)
     of_six = np.column_stack([tables.seven[:, :6], tables.overall])[six].astype(float)
@@ -140,6 +187,85 @@ def _importance(tables: Tables) -> dict[str, float]:
         values[f"{prefix}_r2"] = shares.sum()
         values |= {f"{prefix}_share_{item}": share / shares.sum() for item, share in zip(items, shares, strict=True)}
     return values
+
+
+# Within conversations and between them --------------------------------------------------------------
+
+
+def _levels_of_nesting(tables: Tables) -> dict[str, float]:
+    """Reliability of the ratings within conversations and between them, and what makes the overall rating within."""
+    study, seven = tables.study, tables.seven
+    complete = tables.complete
+    within, between = _nested_covariances(seven, study.conversation)
+    of = arrays.compact(study.conversation[complete])
+    within_listwise, between_listwise = _complete_covariances(seven[complete].astype(float), of)
+    six = (seven[:, :6] > 0).all(axis=1)
+    within_six, _ = _complete_covariances(seven[six, :6].astype(float), arrays.compact(study.conversation[six]))
+    values = {
+        "within_alpha": arrays.alpha(within),
+        "within_alpha_listwise": arrays.alpha(within_listwise),
+        "within_alpha_without_relational": arrays.alpha(_without(within, _RELATIONAL)),
+        "between_alpha": arrays.alpha(between),
+        "between_alpha_listwise": arrays.alpha(between_listwise),
+        "within_average_correlation": _average(within),
+        "within_average_correlation_listwise": _average(within_listwise),
+        "between_average_correlation": _average(between),
+        "within_omega_listwise": _omega(one_factor(arrays.correlations(within_listwise))),
+        "within_omega_without_relational": _omega(one_factor(arrays.correlations(within_six))),
+    }
+    used = complete & (tables.overall > 0)
+    rows = np.column_stack([seven, tables.overall])[used].astype(float)
+    own = arrays.centered(rows, arrays.compact(study.conversation[used]))
+    shares = shapley_shares(own)
+    for prefix, columns in (("overall_coefficient", rows), ("overall_coefficient_within", own)):
+        coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :-1]), columns[:, -1])
+        values |= {f"{prefix}_{item}": coefficients[1 + place] for place, item in enumerate(DIMENSION_NAMES)}
+    values |= {f"relative_importance_within_{item}": shares[place] for place, item in enumerate(DIMENSION_NAMES)}
+    return values | {"relative_importance_within_r2": shares.sum()}
+
+
+def _average(covariance: np.ndarray) -> float:
+    matrix = arrays.correlations(covariance)
+    return (matrix.sum() - len(matrix)) / (len(matrix) * (len(matrix) - 1))
+
+
+def _complete_covariances(rows: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Covariances within groups and between them, of complete rows, by analysis of variance."""
+    counts = np.bincount(of).astype(float)
+    if len(counts) < 2 or len(of) <= len(counts):
+        return np.full((2, rows.shape[1], rows.shape[1]), np.nan)
+    own = arrays.centered(rows, of)
+    whole = rows - rows.mean(axis=0)
+    inside = own.T @ own
+    within = inside / (len(of) - len(counts))
+    size = (len(of) - (counts**2).sum() / len(of)) / (len(counts) - 1)
+    return within, ((whole.T @ whole - inside) / (len(counts) - 1) - within) / size
+
+
+def _nested_covariances(ratings: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for every two columns over the rows that rate both; zeros are missing."""
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    values, rated = ratings.astype(float), (ratings > 0).astype(float)
+    items = ratings.shape[1]
+    within, between = np.full((items, items), np.nan), np.full((items, items), np.nan)
+    for a, b in itertools.combinations_with_replacement(range(items), 2):
+        both = rated[:, a] * rated[:, b]
+        x, y = values[:, a] * both, values[:, b] * both
+        counts, sum_x, sum_y = (np.add.reduceat(column, starts) for column in (both, x, y))
+        some = counts > 0
+        counts, products = counts[some], sum_x[some] * sum_y[some] / counts[some]
+        total, groups = counts.sum(), len(counts)
+        if groups < 2 or total <= groups:
+            continue
+        inside = ((x * y).sum() - products.sum()) / (total - groups)
+        mean_square = (products.sum() - sum_x.sum() * sum_y.sum() / total) / (groups - 1)
+        size = (total - (counts**2).sum() / total) / (groups - 1)
+        within[a, b] = within[b, a] = inside
+        between[a, b] = between[b, a] = (mean_square - inside) / size
+    return within, between
+
+
+# Relative importance --------------------------------------------------------------------------------
 
 
 def shapley_shares(rows: np.ndarray) -> np.ndarray:
