@@ -63,12 +63,16 @@ class World:
         Parameters of the simulation and of its judge that differ from the default.
     notebooks : tuple of str
         Names of the notebooks, in an order in which each finds the values that it reads.
+    keys : frozenset of str
+        The values that are wanted: a notebook ends once it recorded those that are its own. All of them if empty;
+        if not, the study has no texts either, which only pages on words and judges need.
     """
 
     name: str
     changes: Mapping = field(default_factory=dict)
     judge_changes: Mapping = field(default_factory=dict)
     notebooks: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
 
 
 def reads_a_workbook(notebook: TextNotebook) -> bool:
@@ -91,14 +95,16 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
     """The planted world with all notebooks, and one for each set of parameters under which a claim has no effect."""
     every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
-    notebooks: dict[str, set[str]] = {}
+    judged: dict[str, list[Claim]] = {}
     for claim in claims:
         if claim.null:
-            notebooks.setdefault(null_name(claim), set()).add(claim.notebook)
+            judged.setdefault(null_name(claim), []).append(claim)
     worlds = [World(PLANTED, notebooks=every)]
-    for name, needed in sorted(notebooks.items()):
+    for name, own in sorted(judged.items()):
         changes = json.loads(name)
-        worlds.append(World(name, changes, changes.pop("judge", {}), in_order(needed, known)))
+        keys = frozenset(key for claim in own for key in (claim.key, claim.compare.get("flag")) if key)
+        needed = in_order({claim.notebook for claim in own}, known)
+        worlds.append(World(name, changes, changes.pop("judge", {}), needed, keys))
     return worlds
 
 
@@ -133,26 +139,30 @@ def run_notebooks(
         folder = Path(temporary)
         asks_judge = any("predictions" in notebook.defaults for notebook in notebooks)
         judge = JudgeParameters.from_mapping(world.judge_changes) if asks_judge else None
-        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge)
+        wordless = bool(world.keys) and not asks_judge
+        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=not wordless)
         study = parse_sheets(simulation.sheets, name="synthetic")
         given = {"data": "synthetic", "results": str(folder / "results"), "draws": draws}
         if asks_judge:
             write_simulated(simulation, folder / "judge")
             given["predictions"] = str(folder / "judge")
         for notebook in notebooks:
-            _execute(notebook, study, given)
+            _execute(notebook, study, given, world.keys)
         return {notebook.name: list(read_values(folder / "results", notebook.name).values()) for notebook in notebooks}
 
 
-def _execute(notebook: TextNotebook, study, given: Mapping) -> None:
+def _execute(notebook: TextNotebook, study, given: Mapping, keys: frozenset[str]) -> None:
     """Run the cells of a notebook; what the last line of a cell would show is not drawn."""
     names: dict = {"__name__": "__main__"}
+    path = Path(given["results"]) / f"{notebook.name}.json"
     sense7.load = lambda *_, **__: copy.deepcopy(study)
     try:
         for code, metadata in json.loads(notebook.code):
             exec(compile(code, notebook.name, "exec"), names)  # noqa: S102 -- the project's own notebooks
             if "parameters" in metadata.get("tags", ()):
                 names |= {name: value for name, value in given.items() if name in names}
+            if keys and path.exists() and keys <= {value["key"] for value in json.loads(path.read_text("utf-8"))}:
+                break
     finally:
         del sense7.load
 

@@ -119,7 +119,11 @@ class Simulation:
 
 
 def simulate(
-    parameters: Parameters, seed: int = DEFAULT_SEED, judge: JudgeParameters | None = DEFAULT_JUDGE
+    parameters: Parameters,
+    seed: int = DEFAULT_SEED,
+    judge: JudgeParameters | None = DEFAULT_JUDGE,
+    *,
+    texts: bool = True,
 ) -> Simulation:
     """Simulate a study: numbers, words, sheets and truth, and the scores of a judge.
 
@@ -134,6 +138,9 @@ def simulate(
         At least 0. The same parameters and seed give the same simulation.
     judge : JudgeParameters or None
         What to plant in the simulated judge; None for no judge.
+    texts : bool
+        Whether messages and comments are written. Without them, every message is one word and nobody comments: enough
+        for the statistics of ratings, in half the time. A judge needs them.
 
     Returns
     -------
@@ -149,13 +156,18 @@ def simulate(
         raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     study = draw(parameters, streams[0])
-    words = write_words(study, streams[1])
+    words = write_words(study, streams[1]) if texts or judge is not None else _no_words(study)
     built = build_sheets(study, words, streams[2])
     sheets = built.sheets | {SYNTHETIC_SHEET: _marks(parameters, seed)}
     judged = None
     if judge is not None:
         judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
     return Simulation(sheets, study, words, seed, built, judge, judged)
+
+
+def _no_words(study: Numbers) -> Words:
+    turns = len(study.turn)
+    return Words(["."] * turns, ["."] * turns, [None] * turns, np.full((turns, 7), -1, dtype=np.int8))
 
 
 def _marks(parameters: Parameters, seed: int) -> Sheet:
