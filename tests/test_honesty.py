@@ -32,7 +32,8 @@ FETCHED = "2026-01-01T00:00:00Z"
 # "Reproduced" is for the authors' workbook alone -------------------------------------------
 
 COUNT = next(claim for claim in claims.load_claims(ROOT / "data" / "claims.yml") if claim.id == "participants")
-EQUAL = {"participants": {"key": "participants", "estimate": 109, "low": None, "high": None, "n": 109, "reason": None}}
+COUNTED = {"key": "participants", "estimate": 109, "low": None, "high": None, "n": 109, "unit": "participants"}
+EQUAL = {"participants": COUNTED | {"reason": None}}
 
 
 def verdict(path):

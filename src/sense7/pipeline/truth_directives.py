@@ -295,6 +295,8 @@ class DistancesDirective(SphinxDirective):
             "standard deviation over simulated studies combined with the Monte Carlo error of the implied value. The "
             "dashed line is where independent normal distances would lie. Dotted: 1.96 on either side."
         )
+        if any(edition.implied[key].sd is None for key in known):
+            caption += " Where no spread over simulated studies is known, half the interval over 1.96 stands for it."
         return caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
 
 
