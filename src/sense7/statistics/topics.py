@@ -441,7 +441,7 @@ def _summary(
         ),
         "found again": (again, "Jaccard index", f"{how}; {AGAIN} resamplings of participants"),
         "found again, shuffled": (chance, "Jaccard index", f"{how}; {RESAMPLINGS} resamplings of each of {sets}"),
-        "p": (p, "p", f"rank among {sets}"),
+        "p": (p, "p value", f"rank among {sets}"),
     }
     table = {
         name: estimate_row(value, n=n, unit=unit, method=method, reason="" if np.isfinite(value) else reason)
