@@ -157,8 +157,8 @@ def test_synthetic_data_without_their_truth_say_nothing():
 def test_a_count_that_was_planted_is_found_by_construction():
     known = truth(109, key="participants", kind="count")
     for estimate, said, why in (
-        (109, "by construction", "109 (planted), as what was found"),
-        (108, "missed", "109 (planted), not what was found"),
+        (109, "by construction", "109 (planted) was found"),
+        (108, "missed", "109 (planted) was not found"),
     ):
         row = verdict(recorded(estimate, key="participants"), provenance("synthetic"), known, COUNT)
         assert (row.verdict, row.why) == (said, why)
@@ -215,7 +215,7 @@ def test_what_the_truth_file_lacks_is_compared_with_the_mean_over_simulated_stud
     row = simulated(recorded(0.94, 0.93, 0.96))
     assert (row.verdict, row.truth, row.tuned) == ("recovered", 0.95, False)
     assert row.why == (
-        "0.950 (implied, by the companion's statistics, 200 studies) lies inside the interval; precision 2%"
+        "0.950 (implied, by the companion's statistics, 200 studies) lies inside the interval; precision 1.6%"
     )
     assert simulated(recorded(0.94, 0.93, 0.96), known=truth(0.97)).truth == 0.97, "independent code comes first"
 
@@ -363,8 +363,15 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
             claims.MISSED,
             "0.950 (implied, by independent code) lies outside",
         ),
-        (ALPHA, recorded("a"), "synthetic", truth("a"), claims.RECOVERED, "a (implied, by independent code), as what"),
-        (ALPHA, recorded("b"), "synthetic", truth("a"), claims.MISSED, "a (implied, by independent code), not what"),
+        (ALPHA, recorded("a"), "synthetic", truth("a"), claims.RECOVERED, "a (implied, by independent code) was found"),
+        (
+            ALPHA,
+            recorded("b"),
+            "synthetic",
+            truth("a"),
+            claims.MISSED,
+            "a (implied, by independent code) was not found",
+        ),
         (WORDS, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "published in words"),
         (WHEN, recorded(0.961), "official", None, claims.NOT_COMPARABLE, "not so here: made alike"),
         (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),

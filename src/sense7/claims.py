@@ -397,7 +397,7 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: Im
     if isinstance(truth, str) or (planted or {}).get("kind") == "count":
         same, counted = estimate == truth, not isinstance(truth, str)
         verdict = (BY_CONSTRUCTION if counted else RECOVERED) if same else MISSED
-        why = f"{format_number(truth, claim.unit)} ({source}), {'as' if same else 'not'} what was found"
+        why = f"{format_number(truth, claim.unit)} ({source}) was {'' if same else 'not '}found"
         return replace(row, verdict=verdict, why=why)
     if low is None:
         return replace(row, **_without_interval(value, truth, implied, source))
@@ -407,7 +407,9 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: Im
         return replace(row, verdict=MISSED, why=why, precision=_precision(low, high, truth))
     precision = _precision(low, high, truth)
     recovered = precision is not None and precision <= PRECISE
-    width = "its precision can't be said of a truth of zero" if precision is None else f"precision {precision:.0%}"
+    width = (
+        "its precision can't be said of a truth of zero" if precision is None else f"precision {_percent(precision)}"
+    )
     why = f"{texts[0]} ({source}) lies inside the interval; {width}"
     return replace(row, verdict=RECOVERED if recovered else CONSISTENT, why=why, precision=precision)
 
@@ -415,6 +417,11 @@ def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: Im
 def _precision(low: float, high: float, truth: float) -> float | None:
     """Half the interval's width as a share of the truth; None of a truth of zero."""
     return (high - low) / 2 / abs(truth) if truth else None
+
+
+def _percent(share: float) -> str:
+    """A share in percent with at least two digits that are not zero."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None, source: str) -> dict:

@@ -23,12 +23,14 @@ from sense7.statistics import (
     characteristics,
     clustered,
     comparison,
+    condition_profile,
     context,
     disruption,
     expectations,
     factor,
     failures,
     ground_truth,
+    multilevel,
     ordinal,
     outcomes,
     parallel,
@@ -100,6 +102,11 @@ def of_ratings(study, bootstrap):
     applied = library_ratings.applicability(study, bootstrap)
     found = keyed(applied, "applicability_{}") | keyed(applied, {"Relational": "relational_applicability"})
     found |= keyed(library_ratings.mean_levels(study, bootstrap), "mean_{}")
+    found |= keyed(library_ratings.applicability(study, bootstrap, of="all"), "applicability_all_turns_{}")
+    first = library_ratings.applicability_of_first_turn(study, bootstrap, "Relational")
+    found |= keyed(first, library_ratings.FIRST_TURN_KEYS)
+    by_turn = library_ratings.applicability_by_turn(study, bootstrap, ["Relational"])
+    found |= keyed(by_turn, "relational_applicability_turn_{}")
     for of in ("rated", "all"):
         shares = library_ratings.level_shares(study, bootstrap, level=1, of=of)
         found |= keyed(shares, f"very_poor_of_{of}_{{}}")
@@ -124,7 +131,13 @@ def of_agreement(study, bootstrap):
     linear = agreement.agreement_with_overall(study, bootstrap, weights="linear")
     quadratic = agreement.agreement_with_overall(study, bootstrap, weights="quadratic")
     twins = {"Affective": "kappa_affective", "Relational": "kappa_relational"}
-    return keyed(linear, "kappa_linear_{}") | keyed(linear, twins) | keyed(quadratic, "kappa_quadratic_{}")
+    found = keyed(linear, "kappa_linear_{}") | keyed(linear, twins) | keyed(quadratic, "kappa_quadratic_{}")
+    same = agreement.agreement_with_overall(study, bootstrap, weights="linear", turns="complete")
+    found |= keyed(same, "kappa_same_turns_{}")
+    for weights, start in (("linear", "relational_kappa_minus"), ("quadratic", "relational_kappa_quadratic_minus")):
+        differences = agreement.kappa_differences(study, bootstrap, weights=weights)
+        found |= keyed(differences.drop(agreement.NEAREST), f"{start}_{{}}")
+    return found
 
 
 def of_structure(study, bootstrap):
@@ -145,7 +158,23 @@ def of_structure(study, bootstrap):
 def of_one_factor(study, bootstrap):
     turns, after = reliability.turn_ratings(study), reliability.post_task_ratings(study)
     found = keyed(factor.omega_table(turns, after, bootstrap), factor.OMEGA_KEYS)
+    found |= keyed(multilevel.omegas_within(multilevel.nested_turn_ratings(study), bootstrap), multilevel.OMEGA_KEYS)
     return found | keyed(factor.loadings(turns, bootstrap), "one_factor_loading_turn_{}")
+
+
+def of_nesting(study, bootstrap):
+    nested = multilevel.nested_turn_ratings(study)
+    found = keyed(multilevel.alphas_by_level(nested, bootstrap), multilevel.ALPHA_KEYS)
+    found |= keyed(multilevel.average_correlations_by_level(nested, bootstrap), multilevel.CORRELATION_KEYS)
+    overall, turns = relative_importance.overall_and_ratings(study)
+    talks = study.turns_put_to_rating["conversation"]
+    within = relative_importance.relative_importance(overall, turns, bootstrap, conversations=talks)
+    found |= keyed(within, relative_importance.keys("relative_importance_within"))
+    shares = relative_importance.relative_importance(overall, turns, bootstrap, share=True, conversations=talks)
+    found |= keyed(shares, "relative_importance_within_share_{}")
+    found |= keyed(relative_importance.coefficients(overall, turns, bootstrap), "overall_coefficient_{}")
+    slopes = relative_importance.coefficients(overall, turns, bootstrap, conversations=talks)
+    return found | keyed(slopes, "overall_coefficient_within_{}")
 
 
 def of_importance(study, bootstrap):
@@ -165,12 +194,20 @@ def of_importance(study, bootstrap):
     return found
 
 
+def without_mixed(keys, ending=""):
+    return {name: key + ending for name, key in keys.items() if "mixed" not in name}
+
+
 def of_poor_turns(study, bootstrap):
     found = {}
     for outcome, ending in (("empathy", ""), ("experience", "_experience")):
         table = disruption.poor_turn_effects(study, bootstrap, outcome=outcome)
-        exact = {name: key + ending for name, key in disruption.KEYS.items() if "mixed" not in name}
-        found |= keyed(table, exact)
+        found |= keyed(table, without_mixed(disruption.KEYS, ending))
+    measures = disruption.poor_turn_measures(study, bootstrap)
+    found |= keyed(measures["points"], without_mixed(disruption.POINTS_KEYS))
+    found |= keyed(measures["spread"], without_mixed(disruption.SPREAD_KEYS))
+    found |= keyed(disruption.poor_turn_ladder(study, bootstrap), disruption.LADDER_KEYS)
+    found |= keyed(disruption.poor_turn_by_length(study, bootstrap), disruption.LENGTH_KEYS)
     intervals = clustered.poor_turn_intervals(study, bootstrap)
     for kind in intervals:
         if (end := clustered.KINDS[kind]) in ("naive", "clustered"):
@@ -183,6 +220,9 @@ def of_poor_turns_mixed(study, bootstrap):
     for outcome, ending in (("empathy", ""), ("experience", "_experience")):
         table = disruption.poor_turn_effects(study, bootstrap, outcome=outcome)
         found |= keyed(table, {name: key + ending for name, key in disruption.KEYS.items() if "mixed" in name})
+    measures = disruption.poor_turn_measures(study, bootstrap)
+    for measure, keys in (("points", disruption.POINTS_KEYS), ("spread", disruption.SPREAD_KEYS)):
+        found |= keyed(measures[measure], {name: key for name, key in keys.items() if "mixed" in name})
     return found
 
 
@@ -196,7 +236,7 @@ def of_failures(study, bootstrap):
     found = {}
     for moment in failures.MOMENTS:
         found |= keyed(failures.failure_losses(study, bootstrap, moment), failures.keys(moment))
-    return found
+    return found | keyed(failures.continuity_contrasts(study, bootstrap), failures.CONTINUITY_KEYS)
 
 
 def of_expectations(study, bootstrap):
@@ -216,6 +256,9 @@ def of_conditions(study, bootstrap):
     intervals = clustered.condition_intervals(study, bootstrap)
     for kind, key in clustered.KINDS.items():
         found |= keyed(intervals[kind], comparison.pair_keys(study, f"condition_difference_turns_{key}"))
+    profile = condition_profile.condition_profile(study, bootstrap)
+    for condition, table in profile.items():
+        found |= keyed(table, condition_profile.profile_keys(study, condition))
     prompted = comparison.prompted_by_dimension(study, bootstrap).rename(index={"ground truth": "ground_truth"})
     return found | keyed(prompted, "prompted_difference_{}")
 
@@ -229,14 +272,14 @@ def of_persons(study, bootstrap):
         variance.participant_icc(study, bootstrap),
         {"as rated": "icc_1", "without conditions' means": "icc_1_without_conditions"},
     )
-    alike = variance.alike_conversations(study, bootstrap)
+    alike = variance.same_condition_differences(study, bootstrap)
     kinds = (f"{kind}{ending}" for ending in ("", "_topic") for kind in ("two_people", "one_person", "excess"))
     found |= keyed(alike, {row: f"apart_{kind}" for row, kind in zip(alike.index, kinds, strict=True)})
     relations = characteristics.relations(study, bootstrap, permutations=0)
     with_effect = {name: key for name, key in relations.keys.items() if name in ("TrustInAI", "EmpathicConcern")}
     found |= keyed(relations.estimates, with_effect)
-    together = characteristics.explained_together(study, bootstrap)
-    return found | keyed(together, {together.index[0]: "characteristics_explained"})
+    keys = {name: key for name, key in characteristics.TOGETHER_KEYS.items() if "predicted" not in name}
+    return found | keyed(characteristics.explained_together(study, bootstrap), keys)
 
 
 def of_variances(study, bootstrap):
@@ -307,7 +350,17 @@ def of_ceiling(study, bootstrap):
 
 
 SAME_FORMULA = (
-    *(of_ratings, of_reliability, of_agreement, of_structure, of_importance, of_poor_turns, of_events, of_failures),
+    *(
+        of_ratings,
+        of_reliability,
+        of_agreement,
+        of_structure,
+        of_importance,
+        of_nesting,
+        of_poor_turns,
+        of_events,
+        of_failures,
+    ),
     *(of_expectations, of_conditions, of_persons, of_context, of_course, of_ground_truth),
 )
 
@@ -335,7 +388,8 @@ STUDIES, STUDIES_SCALE = 10, 3
 
 def of_chance_order(study, bootstrap):
     found = keyed(recovery.lasting_drop(study, bootstrap), recovery.DROP_KEYS)
-    return found | keyed(recovery.levels_by_event_time(study, bootstrap)["difference"], recovery.KEYS)
+    found |= keyed(recovery.levels_by_event_time(study, bootstrap)["difference"], recovery.KEYS)
+    return found | keyed(recovery.reversed_order(study, bootstrap), recovery.REVERSED_KEYS)
 
 
 def of_models(study, _):
@@ -343,12 +397,7 @@ def of_models(study, _):
     return keyed(contrasts.differences, comparison.pair_keys(study, "condition_model_difference"))
 
 
-def of_own_share(study, bootstrap):
-    together = characteristics.explained_together(study, bootstrap)
-    return keyed(together, {together.index[2]: "own_share"})
-
-
-ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models, of_own_share)
+ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)
 
 
 def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
@@ -462,9 +511,9 @@ def test_without_effects_what_measures_an_effect_is_zero():
     null = PARAMETERS.without_effects()
     values = implied_values(null, batches=6, scale=8)
     for key in (
-        *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading", "own_share"),
+        *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading"),
         *("context_share", "prompted_difference_ground_truth", "desired_slope_within", "importance_slope_within"),
         *(f"failure_next_turn_{name}" for name in DIMENSION_NAMES),
     ):
         value, error = values[key]
-        assert abs(value - (key == "own_share")) < 5 * error, key
+        assert abs(value) < 5 * error, key

@@ -64,6 +64,7 @@ def intervals(
     label: str,
     caption: str,
     limits: tuple[float, float] | None = None,
+    zero: bool = False,
 ) -> Figure | Sentence:
     """Estimates with their intervals, a row each, one colour and mark a table.
 
@@ -79,6 +80,8 @@ def intervals(
         n and the kind of interval.
     limits : tuple, optional
         Ends of the axis, in the units drawn.
+    zero : bool
+        Whether a line marks zero, for what is judged by which side of it an interval lies on.
 
     Returns
     -------
@@ -110,6 +113,8 @@ def intervals(
             )
         if limits:
             axes.set_xlim(limits)
+        if zero:
+            axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
         for place, row in enumerate(rows):
             if not any(np.isfinite(table.loc[row, "estimate"]) for table in tables.values()):
                 axes.text(

@@ -251,7 +251,7 @@ class LedgerDirective(SphinxDirective):
 def _rule_on_simulated(rule: Mapping) -> list[nodes.Node]:
     """Whether simulated data pass a claim's rule, apart from whether their truth was found."""
     said = {True: "passed", False: "not passed", None: "can't be applied"}[rule["passed"]]
-    mark = nodes.inline(text="simulated", classes=["sense7-tuned"])
+    mark = nodes.inline(text="simulated", classes=["sense7-simulated"])
     return [nodes.Text("Rule "), nodes.strong(text=said), nodes.Text(" "), mark, nodes.Text(f": {rule['words']}")]
 
 

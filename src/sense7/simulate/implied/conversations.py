@@ -438,14 +438,5 @@ def _characteristics(tables: Tables) -> dict[str, float]:
     freedom = len(people) - 1 - scores.shape[1]
     whole = ((means - means.mean()) ** 2).sum()
     values["characteristics_explained"] = 1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
-    condition = study.condition[known]
-    cell = arrays.compact(participant, condition)
-    rest = arrays.centered(tables.truth[known], condition)
-    before = arrays.variance_parts(rest, [participant, cell])[0]
-    of_person = scores[participant]
-    columns = arrays.centered(of_person, condition)
-    coefficients, _ = arrays.regression(columns, rest)
-    after = arrays.variance_parts(rest - columns @ coefficients, [participant, cell])[0]
-    # The coefficients were fitted to these participants, which takes a degree of freedom each from them.
-    values["own_share"] = after / before * (len(people) - 1) / freedom if freedom > 0 else np.nan
+    values["characteristics_left_to_the_person"] = 1 - values["characteristics_explained"]
     return values

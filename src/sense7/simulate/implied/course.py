@@ -87,8 +87,12 @@ def _summaries(tables: Tables) -> dict[str, float]:
 
 
 def _outcomes(tables: Tables) -> dict[str, float]:
-    ranked = arrays.ranks(tables.post)
-    values = {"empathy_satisfaction": arrays.correlation(ranked, arrays.ranks(tables.experience))}
+    ranked, person = arrays.ranks(tables.post), arrays.compact(tables.study.participant)
+    own = (arrays.centered(outcome, person) for outcome in (tables.post, tables.experience))
+    values = {
+        "empathy_satisfaction": arrays.correlation(ranked, arrays.ranks(tables.experience)),
+        "empathy_satisfaction_within": arrays.correlation(*own),
+    }
     for position, name in enumerate(EXPERIENCE_ITEMS):
         values[f"empathy_{name}"] = arrays.correlation(ranked, arrays.ranks(tables.study.experience[:, position]))
     return values

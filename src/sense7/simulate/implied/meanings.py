@@ -116,13 +116,19 @@ _FAMILIES = (
         _RELATIONAL,
     ),
     (
-        "kappa_complete_*",
+        "kappa_same_turns_*",
         "1",
         "Cohen's kappa with linear weights of {0} with the overall rating, turns that rate everything",
         (*_OVERALL, *_SPREAD, *_TURN),
     ),
     (
-        "kappa_difference_*",
+        "relational_kappa_quadratic_minus_*",
+        "1",
+        "kappa (quadratic) of Relational minus that of {0}, both with the overall rating, turns that rate all three",
+        (*_OVERALL, *_TURN),
+    ),
+    (
+        "relational_kappa_minus_*",
         "1",
         "kappa (linear) of Relational minus that of {0}, both with the overall rating, turns that rate all three",
         (*_OVERALL, *_TURN),
@@ -137,6 +143,12 @@ _FAMILIES = (
         "share",
         "R squared of the dimensions for the overall rating within conversations",
         (*_OVERALL, *_TURN),
+    ),
+    (
+        "relative_importance_within_share_*",
+        "share",
+        "LMG of {0} for the overall rating within conversations, divided by R squared",
+        ("overall_weight_{0}", *_TURN),
     ),
     (
         "relative_importance_within_*",
@@ -351,6 +363,36 @@ _FAMILIES = (
         ("expectation_drop",),
     ),
     (
+        "recovery_after_1_reversed",
+        "level",
+        "mean overall rating right after the first poor turn, turns in reversed order, minus that of shuffled ratings",
+        ("conversation_sd", "turn_sd", "continuity_drop", "continuity_persistence"),
+    ),
+    (
+        "recovery_after_1_minus_reversed",
+        "level",
+        "mean overall rating right after the first poor turn against chance, as it happened minus in reversed order",
+        ("continuity_drop", "continuity_persistence"),
+    ),
+    (
+        "lasting_drop_reversed",
+        "level",
+        "lasting drop, turns in reversed order",
+        ("conversation_sd", "turn_sd", "continuity_drop", "continuity_persistence"),
+    ),
+    (
+        "lasting_drop_minus_reversed",
+        "level",
+        "lasting drop as it happened minus that of turns in reversed order",
+        ("continuity_drop", "continuity_persistence"),
+    ),
+    (
+        "response_surface_*",
+        "level",
+        "post-task empathy on mean overall rating and desired empathy, both from -1 to 1, quadratic: {0}",
+        ("post_mean_weight", "expectation_drop", "unmet_below"),
+    ),
+    (
         "recovery_*_*",
         "level",
         "mean overall rating {1} turns {0} the first poor turn, minus that around the first poor turn of the same "
@@ -505,9 +547,9 @@ _FAMILIES = (
         ("characteristic_effect_*", "participant_sd"),
     ),
     (
-        "own_share",
+        "characteristics_left_to_the_person",
         "share",
-        "variance between participants with all characteristics held equal, by that without",
+        "share of the variance of participants' mean ground truth that no characteristic explains",
         ("characteristic_effect_*", "participant_sd"),
     ),
     (
@@ -645,6 +687,12 @@ _FAMILIES = (
         "empathy_satisfaction",
         "1",
         "Spearman correlation of mean post-task empathy with the mean of the four experience items",
+        (*_EXPERIENCE, *_AFTER_ITEMS),
+    ),
+    (
+        "empathy_satisfaction_within",
+        "1",
+        "Pearson correlation within participants of mean post-task empathy with the mean of the experience items",
         (*_EXPERIENCE, *_AFTER_ITEMS),
     ),
     (

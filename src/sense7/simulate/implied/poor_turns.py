@@ -138,12 +138,16 @@ def _around_first_poor(tables: Tables) -> dict[str, float]:
     for time in range(-3, 6):
         name = f"recovery_{'after' if time >= 0 else 'before'}_{abs(time)}"
         values[name] = arrays.mean(level[observed == time]) - arrays.mean(shuffled[chance == time])
-    drops = []
-    for ratings, times in ((level, observed), (shuffled, chance)):
-        before, later = (times >= -3) & (times <= -1), (times >= 2) & (times <= 5)
-        drops.append(arrays.mean(ratings[before]) - arrays.mean(ratings[later]))
-    values |= {"lasting_drop_as_rated": drops[0], "lasting_drop_in_chance_order": drops[1]}
-    values["lasting_drop"] = drops[0] - drops[1]
+    values["lasting_drop_as_rated"] = _drop(level, observed)
+    values["lasting_drop_in_chance_order"] = _drop(shuffled, chance)
+    values["lasting_drop"] = _drop(level, observed) - _drop(shuffled, chance)
+    # The same with the last turn of each conversation as the first.
+    backward = study.turns[of] - 1 - turn
+    reverse, chance = (_event_times(values, of, backward) for values in (level, shuffled))
+    values["recovery_after_1_reversed"] = arrays.mean(level[reverse == 1]) - arrays.mean(shuffled[chance == 1])
+    values["lasting_drop_reversed"] = _drop(level, reverse) - _drop(shuffled, chance)
+    for key in ("recovery_after_1", "lasting_drop"):
+        values[f"{key}_minus_reversed"] = values[key] - values[f"{key}_reversed"]
     bins = np.clip(observed, -3, 4)
     times = [time for time in range(-3, 5) if time != -1]
     columns = arrays.centered((bins[:, None] == np.array(times)).astype(float), arrays.compact(of))
@@ -151,6 +155,12 @@ def _around_first_poor(tables: Tables) -> dict[str, float]:
     for time, coefficient in zip(times, coefficients, strict=True):
         values[f"event_study_{'after' if time >= 0 else 'before'}_{abs(time)}"] = coefficient
     return values
+
+
+def _drop(level: np.ndarray, times: np.ndarray) -> float:
+    """Mean of the three turns before the first poor one minus that of turns 2 to 5 after it."""
+    before, later = (times >= -3) & (times <= -1), (times >= 2) & (times <= 5)
+    return arrays.mean(level[before]) - arrays.mean(level[later])
 
 
 def _event_times(level: np.ndarray, of: np.ndarray, turn: np.ndarray) -> np.ndarray:
@@ -231,7 +241,25 @@ def _expectations(tables: Tables) -> dict[str, float]:
         ):
             coefficients, _ = arrays.regression(arrays.with_ones(low & high, *held), outcome)
             values[f"{key}{suffix}"] = -coefficients[1]
-    return values
+    return values | _response_surface(tables)
+
+
+def _response_surface(tables: Tables) -> dict[str, float]:
+    """Post-task empathy on mean rating and wish, their squares and product, both from -1 to 1."""
+    rated = ~np.isnan(tables.overall_mean)
+    m, w = (tables.overall_mean[rated] - 3) / 2, tables.study.desired[rated] - 2.0
+    b = arrays.regression(arrays.with_ones(m, w, m**2, m * w, w**2), tables.post[rated])[0]
+    return {
+        "response_surface_mean_rating": b[1],
+        "response_surface_wish": b[2],
+        "response_surface_mean_rating_squared": b[3],
+        "response_surface_interaction": b[4],
+        "response_surface_wish_squared": b[5],
+        "response_surface_slope_match": b[1] + b[2],
+        "response_surface_curvature_match": b[3] + b[4] + b[5],
+        "response_surface_slope_mismatch": b[1] - b[2],
+        "response_surface_curvature_mismatch": b[3] - b[4] + b[5],
+    }
 
 
 # What was caused, by taking it away ---------------------------------------------------------------

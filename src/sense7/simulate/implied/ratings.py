@@ -79,14 +79,15 @@ def _agreement_on_same_turns(tables: Tables) -> dict[str, float]:
     values = {}
     seven, overall = tables.seven[tables.complete], tables.overall[tables.complete]
     for position, name in enumerate(DIMENSION_NAMES):
-        values[f"kappa_complete_{name}"] = arrays.kappa(arrays.crossed(seven[:, position], overall), 1)
+        values[f"kappa_same_turns_{name}"] = arrays.kappa(arrays.crossed(seven[:, position], overall), 1)
     rows = tables.seven[:, _RELATIONAL] > 0
     seven, overall = tables.seven[rows], tables.overall[rows]
     for position, name in enumerate(DIMENSION_NAMES):
         if position != _RELATIONAL:
             shared = np.where(seven[:, position] > 0, overall, 0)
             own, other = (arrays.crossed(seven[:, one], shared) for one in (_RELATIONAL, position))
-            values[f"kappa_difference_{name}"] = arrays.kappa(own, 1) - arrays.kappa(other, 1)
+            values[f"relational_kappa_minus_{name}"] = arrays.kappa(own, 1) - arrays.kappa(other, 1)
+            values[f"relational_kappa_quadratic_minus_{name}"] = arrays.kappa(own, 2) - arrays.kappa(other, 2)
     return values
 
 
@@ -220,7 +221,9 @@ def _levels_of_nesting(tables: Tables) -> dict[str, float]:
     for prefix, columns in (("overall_coefficient", rows), ("overall_coefficient_within", own)):
         coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :-1]), columns[:, -1])
         values |= {f"{prefix}_{item}": coefficients[1 + place] for place, item in enumerate(DIMENSION_NAMES)}
-    values |= {f"relative_importance_within_{item}": shares[place] for place, item in enumerate(DIMENSION_NAMES)}
+    for place, item in enumerate(DIMENSION_NAMES):
+        values[f"relative_importance_within_{item}"] = shares[place]
+        values[f"relative_importance_within_share_{item}"] = shares[place] / shares.sum()
     return values | {"relative_importance_within_r2": shares.sum()}
 
 
