@@ -97,7 +97,9 @@ def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.nd
     return (states == RATED).sum(axis=1).to_numpy(), (states != UNREADABLE).sum(axis=1).to_numpy()
 
 
-def applicability_by_turn(study: Study, bootstrap: ParticipantBootstrap, names: Sequence[str]) -> pd.DataFrame:
+def applicability_by_turn(
+    study: Study, bootstrap: ParticipantBootstrap, names: Sequence[str] = ("Relational",)
+) -> pd.DataFrame:
     """Share of the first turns put to rating, of the second, and so on, in which these dimensions are rated.
 
     Parameters
@@ -131,7 +133,9 @@ def applicability_by_turn(study: Study, bootstrap: ParticipantBootstrap, names: 
     return estimate_table(rows, "turn")
 
 
-def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap, name: str) -> pd.DataFrame:
+def applicability_of_first_turn(
+    study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
+) -> pd.DataFrame:
     """Share of first turns, and of later turns, in which a dimension is rated, and their difference.
 
     Parameters
