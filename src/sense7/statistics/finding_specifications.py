@@ -53,11 +53,11 @@ MOMENTS = ("next turn", "same turn")
 CONTINUITY_RATINGS = ("mean of the rated dimensions", "overall rating")
 FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
 
-MODEL_DRAWS = 150
+MODEL_DRAWS = 100
 """A mixed model is fitted in every resample of every specification, so there are few."""
 
 SHARE_DRAWS = 1_000
-CONTRAST_DRAWS = 2_000
+CONTRAST_DRAWS = 1_000
 OF_VARIANCE = "share of the variance"
 
 Compute = Callable[[dict, ParticipantBootstrap], dict]
@@ -98,7 +98,7 @@ def participants_share(study: Study) -> Compute:
     Returns
     -------
     callable
-        Of a specification and a bootstrap, of which the first 150 resamples are used; returns a row of estimates.
+        Of a specification and a bootstrap, of which the first 100 resamples are used; returns a row of estimates.
     """
     rated: dict[tuple[str, str], pd.DataFrame] = {}
 
@@ -244,7 +244,7 @@ def continuity_fails(study: Study) -> Compute:
     Returns
     -------
     callable
-        Of a specification and a bootstrap, of which the first 2,000 resamples are used; returns a row of estimates.
+        Of a specification and a bootstrap, of which the first 1,000 resamples are used; returns a row of estimates.
     """
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
