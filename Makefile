@@ -104,6 +104,10 @@ bench: $(JUDGE) browser ## measure against what a user would use otherwise (abou
 coverage: $(READY) ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
 	@$(BIN)/python coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
 
+.PHONY: simulated-studies
+simulated-studies: $(READY) ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)
+	@$(BIN)/python coverage/simulated_studies.py
+
 # R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
 .PHONY: reference
 reference: $(JUDGE) ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept

@@ -130,7 +130,7 @@ def run_step(step: str, folder: Path, data: Path) -> None:
     elif step == "ledger":
         from sense7.sources import resolve
 
-        write_ledger(root, edition, resolve(data)[1], None)
+        write_ledger(root, edition, resolve(data)[1], None, {})
     else:
         job = plan_jobs(root, {"data": str(data), "results": "../results"}, "", [])[step]
         scratch = edition / f"{step}.left"

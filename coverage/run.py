@@ -29,7 +29,8 @@ from tqdm import tqdm
 
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
-from sense7.simulate.truth import implied_values, turn_means
+from sense7.simulate.implied import implied_values
+from sense7.simulate.implied.arrays import turn_means
 from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
 from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.statistics.comparison import condition_differences, conversation_ratings, mixed_contrasts

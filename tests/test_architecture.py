@@ -23,7 +23,7 @@ FLOORS = (
     {"judge"},
     {"findings"},
     {"record", "tables", "figures", "benchmarks"},
-    {"claims"},
+    {"claims", "implied"},
     {"pipeline"},
     {"cli", "cli_judge", "cli_more", "cli_scale"},
     {"start"},
@@ -36,13 +36,14 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
 ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book", "sphinx", "docutils", "jsonschema"}
 """What the extra ``book`` brings: without it, everything below the pipeline has to work."""
 
-CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "cli", "simulate", "sources", "download", "files"}
+CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "implied", "cli", "simulate", "sources", "download", "files"}
 LONGEST_CELL = 14
 STORED = {
     "coverage_": "data/coverage.json",
     "stored_benchmarks": "data/bench.json",
     "stored_growth": "data/growth.json",
     "elsewhere.matrix_cells": "data/claims.yml",
+    "elsewhere.published": "data/claims.yml",
 }
 """Stored results, by the calls that read them."""
 

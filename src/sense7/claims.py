@@ -5,9 +5,12 @@ A verdict says no more than the data allow:
 - ``reproduced`` or ``differs``: of a claim about SENSE-7, the official workbook, fetched from the authors'
   repository, and nothing else; of a claim about another work, the numbers that this work released, pinned by their
   hash, and nothing else;
-- ``recovered`` or ``missed``: synthetic data, whether the planted truth lies inside the
-  interval. Where the truth was set near the published figure ("tuned"), being near the
-  published figure is no evidence for it;
+- ``recovered``, ``consistent`` or ``missed``: synthetic data, whether the truth that the planted parameters imply lies
+  inside the interval; consistent where it does and the interval is wide, see ``PRECISE``. Where a truth was set near
+  the published figure ("tuned"), being near the published figure is no evidence for it;
+- ``by construction``: synthetic data, counts that were planted;
+- ``possible`` or ``impossible as published``: a check of published figures against each other (kind ``check``), which
+  rests on no data and is the same in every edition;
 - ``not comparable``: any other data;
 - ``cannot be computed here``: with the reason.
 """
@@ -20,22 +23,54 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
-from sense7.record import format_number
+from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
+from sense7.record import format_distinct, format_number
 from sense7.sources.released import RELEASED
 
-__all__ = ["Claim", "Row", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
+__all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
 
 REPRODUCED = "reproduced"
 DIFFERS = "differs"
 RECOVERED = "recovered"
+CONSISTENT = "consistent"
 MISSED = "missed"
+BY_CONSTRUCTION = "by construction"
+POSSIBLE = "possible as published"
+IMPOSSIBLE = "impossible as published"
 NOT_COMPARABLE = "not comparable"
 NOT_COMPUTED = "cannot be computed here"
-VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED)
+VERDICTS = (
+    *(REPRODUCED, DIFFERS),
+    *(RECOVERED, CONSISTENT, MISSED, BY_CONSTRUCTION),
+    *(POSSIBLE, IMPOSSIBLE),
+    *(NOT_COMPARABLE, NOT_COMPUTED),
+)
+PRECISE = 0.25
+"""Largest half-width of an interval, as a share of the truth inside it, with which a truth is called recovered.
+
+An interval this narrow that holds the truth lies, wherever the truth is inside it, between half the truth and one and a
+half times it: it excludes no effect, and an effect half as large. A wider one would hold many other truths as well.
+"""
+
+CHECK = "check"
+"""Kind of a claim whose published figures are checked against each other."""
+
+P_VALUE = "p value"
+"""Unit of what is judged by its rule alone: no truth of a p value can be stated."""
+
 PRIMARY = ("A", "B")
 
+POWER_FILE = "claims_power.json"
+"""How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
+
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("of", "also", "truth", "compare", "release", "why_not", "contradiction")
+_OPTIONAL = ("of", "also", "truth", "compare", "null", "release", "why_not", "contradiction")
+RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
+"""Kinds of rule that a claim may be judged by, one each."""
+
+OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
+"""Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
+
 _TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
 
 
@@ -57,6 +92,7 @@ class Claim:
     also: str | None = None
     truth: str | None = None
     compare: dict | None = None
+    null: dict | None = None
     release: list[str] | None = None
     why_not: str | None = None
     contradiction: str | None = None
@@ -87,7 +123,12 @@ class Row:
     tuned : bool
         Whether the synthetic truth was set near the published figure.
     truth : float or None
-        The planted value.
+        The planted or implied value.
+    precision : float or None
+        Half the interval's width as a share of the truth, on synthetic data.
+    rule : dict or None
+        On synthetic data, whether they pass a rule that states an effect: ``passed`` (None where it can't be applied)
+        and ``words``. It says nothing about SENSE-7.
     """
 
     claim: Claim
@@ -96,6 +137,8 @@ class Row:
     why: str
     tuned: bool = False
     truth: float | None = None
+    precision: float | None = None
+    rule: dict | None = None
 
     @property
     def link(self) -> str | None:
@@ -122,6 +165,8 @@ class Row:
             "why": self.why,
             "tuned": self.tuned,
             "truth": self.truth,
+            "precision": self.precision,
+            "rule": self.rule,
         }
 
 
@@ -139,6 +184,8 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(f"{path}: can't be read ({reason(error)}). Mend it there, or restore the file.") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
+    # YAML reads the name of the field null as nothing.
+    entries = [{"null" if name is None else name: value for name, value in entry.items()} for entry in entries]
     for number, entry in enumerate(entries, 1):
         name = f"{entry.get('id', f'claim {number}')!s:.60}"
         if missing := [field for field in _REQUIRED if field not in entry]:
@@ -153,12 +200,8 @@ def load_claims(path: Path) -> list[Claim]:
             raise UserError(f"{path}: {name}: release: {problem}")
         if entry["key"] is None and not entry.get("why_not"):
             raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
-        if ((entry["key"] and entry["value"] is not None) or entry.get("compare")) and not (
-            entry.get("compare") or {}
-        ).get("reason"):
-            raise UserError(f"{path}: {name}: no tolerance with its reason. Add compare.")
-        if entry.get("compare") and (problem := _no_rule(entry["compare"], entry["value"])):
-            raise UserError(f"{path}: {name}: compare: {problem}")
+        if problem := _no_judgment(entry):
+            raise UserError(f"{path}: {name}: {problem}")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
@@ -171,7 +214,9 @@ def _mistyped(entry: Mapping) -> str | None:
         if name == "value":
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
-            holds, wanted = value is None or isinstance(value, dict), "within, at_most, above, flag or sign, and reason"
+            holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
+        elif name == "null":
+            holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
         elif name == "release":
             holds = isinstance(value, list) and bool(value) and all(isinstance(table, str) for table in value)
             wanted = "a list of tables of released ratings"
@@ -197,12 +242,29 @@ def _unfit_release(entry: Mapping) -> str | None:
     return None
 
 
+def _no_judgment(entry: Mapping) -> str | None:
+    """Say why a claim can't be judged by its rule, or its rule not be tried out; None if they can."""
+    compare = entry.get("compare") or {}
+    if ((entry["key"] and entry["value"] is not None) or compare) and not compare.get("reason"):
+        return "no tolerance with its reason. Add compare."
+    if compare and (problem := _no_rule(compare, entry["value"])):
+        return f"compare: {problem}"
+    if entry["kind"] == CHECK and "flag" not in compare:
+        return "compare: published figures are checked by a flag. Give one."
+    if "null" in entry and (problem := _no_null(entry)):
+        return f"null: {problem}"
+    return None
+
+
 def _no_rule(compare: Mapping, value: float | None) -> str | None:
     """Say why a tolerance is none, and the mend; None if it is one."""
     holds = {
         "within": lambda given: _is_number(given) and given >= 0 and value is not None,
         "at_most": _is_number,
         "above": lambda given: _is_number(given) and given == value,
+        "beyond": _is_number,
+        "significant": lambda given: _is_number(given) and 0 < given < 1,
+        "counts": lambda given: isinstance(given, int) and _is_number(given) and given >= 0 and value in (None, given),
         "flag": lambda given: isinstance(given, str),
         "sign": lambda given: given in ("positive", "negative", "either"),
         "when": lambda given: isinstance(given, str),
@@ -214,8 +276,38 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
         if not holds[name](given):
             return f"{name} can't be {given!r:.60}. See the head of the file for what it takes."
     if len(compare.keys() - {"when", "reason"}) != 1:
-        return "more than one rule, or none. Give one of within, at_most, above, flag and sign."
+        return f"more than one rule, or none. Give one of {', '.join(RULES)}."
     return None
+
+
+def _no_null(entry: Mapping) -> str | None:
+    """Say why these are no parameters under which a claim's effect is absent; None if their shape is right.
+
+    Whether the simulation has parameters of these names is not known here: a test asks it.
+    """
+    if not entry.get("compare"):
+        return "the claim has no rule that data without the effect could fail. Add compare, or remove null."
+    for name, value in entry["null"].items():
+        if name == "judge":
+            if not isinstance(value, dict) or not value:
+                return f"judge is {value!r:.60}. Write the judge's parameters and their values."
+            values = [*value.items()]
+        else:
+            values = [(name, value)]
+        for parameter, held in values:
+            if not isinstance(parameter, str) or not parameter.isidentifier():
+                return f"{parameter!r:.60} is no name of a parameter."
+            if not _is_parameter(held):
+                return f"{parameter} is {held!r:.60}. Write a number, a text, a list of these, or names and numbers."
+    return None
+
+
+def _is_parameter(value) -> bool:
+    """Whether a parameter of the simulation may be of this kind."""
+    if isinstance(value, list | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return bool(value) and all(_is_number(part) or isinstance(part, str) for part in parts)
+    return _is_number(value) or isinstance(value, str)
 
 
 def _is_number(value) -> bool:
@@ -228,6 +320,7 @@ def make_ledger(
     provenance,
     truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
+    implied: Mapping[str, ImpliedTruth] | None = None,
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
 
@@ -245,6 +338,9 @@ def make_ledger(
         Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
         notebook that reads the edition's workbook. A claim about another work is compared only with what such a
         notebook recorded.
+    implied : mapping, optional
+        Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
+        named in the truth file.
 
     Returns
     -------
@@ -252,14 +348,14 @@ def make_ledger(
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    rows = [_row(claim, values, provenance, planted, rests_on or {}) for claim in claims]
+    rows = [_row(claim, values, provenance, (planted, implied or {}), rests_on or {}) for claim in claims]
     if not values.get("rescaled_columns", {}).get("estimate"):
         return rows
     note = "; ratings on another scale were rescaled to the official one"
     return [replace(row, why=row.why + note) if row.computed and not row.claim.release else row for row in rows]
 
 
-def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: Mapping) -> Row:
+def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mapping], rests_on: Mapping) -> Row:
     value = values.get(claim.key)
     if claim.key is None:
         return Row(claim, None, NOT_COMPUTED, claim.why_not)
@@ -267,12 +363,18 @@ def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: 
         return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
     if value["estimate"] is None:
         return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+    if claim.kind == CHECK:
+        passed, words = apply_rule(claim, values)
+        verdict = {True: POSSIBLE, False: IMPOSSIBLE, None: NOT_COMPARABLE}[passed]
+        return Row(claim, dict(value), verdict, f"{words} ({claim.compare['reason']})")
     if claim.release:
         if absent := [table for table in claim.release if table not in rests_on.get(value["notebook"], ())]:
             return Row(claim, dict(value), NOT_COMPARABLE, f"not computed from the released table {', '.join(absent)}")
         return _reproduction(claim, value, values)
     if provenance.kind == "synthetic":
-        return _recovery(claim, value, planted.get(claim.truth or claim.key))
+        planted, implied = (known.get(claim.truth or claim.key) for known in truths)
+        row = _recovery(claim, value, planted, implied)
+        return replace(row, rule=_passed(claim, values))
     if provenance.kind != "official":
         return Row(claim, dict(value), NOT_COMPARABLE, "the data are not the SENSE-7 release")
     if not provenance.verified:
@@ -280,60 +382,169 @@ def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: 
     return _reproduction(claim, value, values)
 
 
-def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
+def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> Row:
+    if value["unit"] == P_VALUE:
+        return Row(claim, dict(value), NOT_COMPARABLE, "a p value has no truth that could be stated; see its rule")
+    if planted is None and implied is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a truth under this name")
     if planted is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a planted truth under this name")
-    truth, tuned = planted["value"], bool(planted.get("tuned"))
-    shown = format_number(truth, claim.unit)
-    if planted.get("kind") == "count" or isinstance(truth, str):
-        inside = value["estimate"] == truth
-        why = f"planted {shown}, {'equal' if inside else 'not equal'} to what was found"
-    elif value["low"] is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to hold the truth against", tuned, truth)
+        truth, tuned, source = implied.value, False, f"implied, by {implied.source}"
     else:
-        inside = value["low"] <= truth <= value["high"]
-        why = f"planted truth {shown} lies {'inside' if inside else 'outside'} the interval"
-    if tuned:
-        why += "; it was tuned to the published figure, so nearness to that is no evidence"
-    return Row(claim, dict(value), RECOVERED if inside else MISSED, why, tuned, truth)
+        truth, tuned = planted["value"], bool(planted.get("tuned"))
+        source = f"implied, by {INDEPENDENT}" if planted.get("kind") == "implied" else "planted"
+    row = Row(claim, dict(value), NOT_COMPARABLE, "", tuned, truth)
+    estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
+    if isinstance(truth, str) or (planted or {}).get("kind") == "count":
+        same, counted = estimate == truth, not isinstance(truth, str)
+        verdict = (BY_CONSTRUCTION if counted else RECOVERED) if same else MISSED
+        why = f"{format_number(truth, claim.unit)} ({source}) was {'' if same else 'not '}found"
+        return replace(row, verdict=verdict, why=why)
+    if low is None:
+        return replace(row, **_without_interval(value, truth, implied, source))
+    texts = format_distinct([truth, low, high], unit)
+    if not low <= truth <= high:
+        why = f"{texts[0]} ({source}) lies outside the interval, [{texts[1]}, {texts[2]}]"
+        return replace(row, verdict=MISSED, why=why, precision=_precision(low, high, truth))
+    precision = _precision(low, high, truth)
+    recovered = precision is not None and precision <= PRECISE
+    width = (
+        "its precision can't be said of a truth of zero" if precision is None else f"precision {_percent(precision)}"
+    )
+    why = f"{texts[0]} ({source}) lies inside the interval; {width}"
+    return replace(row, verdict=RECOVERED if recovered else CONSISTENT, why=why, precision=precision)
+
+
+def _precision(low: float, high: float, truth: float) -> float | None:
+    """Half the interval's width as a share of the truth; None of a truth of zero."""
+    return (high - low) / 2 / abs(truth) if truth else None
+
+
+def _percent(share: float) -> str:
+    """A share in percent with at least two digits that are not zero."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None, source: str) -> dict:
+    """Verdict of a value without an interval: its spread over simulated studies stands for it, where it is known."""
+    distance = None if implied is None or not implied.sd else replace(implied, value=truth).distance(value)
+    if distance is None:
+        return {"why": "there is no interval to compare the truth with"}
+    shown = format_number(truth, value["unit"])
+    why = f"{shown} ({source}) lies {abs(distance):.1f} standard errors away, by the spread over simulated studies"
+    return {"verdict": CONSISTENT if abs(distance) <= BEYOND else MISSED, "why": why}
+
+
+def _passed(claim: Claim, values: Mapping) -> dict | None:
+    """Whether data pass the rule of a claim that states an effect; None for a claim without such a rule."""
+    if not set(OF_AN_EFFECT) & set(claim.compare or {}):
+        return None
+    passed, words = apply_rule(claim, values)
+    return {"passed": passed, "words": words}
 
 
 def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
-    estimate = value["estimate"]
     if claim.compare is None:
         return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
-    reason = claim.compare["reason"]
     condition = claim.compare.get("when")
     if condition and values.get(condition, {}).get("estimate") != "yes":
         return Row(claim, dict(value), NOT_COMPARABLE, f"not so here: {condition.replace('_', ' ')}")
-    if "flag" in claim.compare:
-        flag, rule = values.get(claim.compare["flag"], {}), claim.compare["flag"].replace("_", " ")
-        if flag.get("estimate") is None:
-            return Row(claim, dict(value), NOT_COMPARABLE, f"{rule}: {flag.get('reason') or 'not recorded here'}")
-        agrees = flag["estimate"] == "yes"
-        rule += "" if agrees else f": {flag['estimate']}"
-    elif "sign" in claim.compare:
-        if value["low"] is None:
-            return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to tell the sign by")
-        signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
-        agrees = signs.get(claim.compare["sign"], any(signs.values()))
-        rule = f"in sign: the whole interval on one side of nought ({claim.compare['sign']})"
-    elif "above" in claim.compare:
-        agrees = estimate > claim.compare["above"]
-        rule = f"above {format_number(claim.compare['above'], claim.unit)}"
-    elif "at_most" in claim.compare:
-        agrees = 0 < estimate <= claim.compare["at_most"]
-        rule = f"at most {format_number(claim.compare['at_most'], claim.unit)}"
-    else:
-        # Guards against 0.966 - 0.961 being a hair above 0.005.
-        agrees = abs(estimate - claim.value) <= claim.compare["within"] + 1e-12
-        rule = f"within {claim.compare['within']:g}" if claim.compare["within"] else "exactly"
-    verdict = REPRODUCED if agrees else DIFFERS
-    return Row(claim, dict(value), verdict, f"{'agrees' if agrees else 'does not agree'} {rule} ({reason})")
+    passed, rule = apply_rule(claim, values)
+    if passed is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, rule)
+    verdict = REPRODUCED if passed else DIFFERS
+    words = f"{'agrees' if passed else 'does not agree'} {rule} ({claim.compare['reason']})"
+    return Row(claim, dict(value), verdict, words)
+
+
+def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
+    """Whether recorded values pass a claim's rule, whatever data they come from.
+
+    Parameters
+    ----------
+    claim : Claim
+        With a rule (``compare``) or without; a condition (``when``) is not asked for.
+    values : mapping
+        Key -> recorded value.
+
+    Returns
+    -------
+    passed : bool or None
+        None where the rule can't be applied.
+    words : str
+        The rule, to follow "agrees" or "does not agree"; where it can't be applied, why.
+
+    Examples
+    --------
+    >>> entry = dict(id="a", title="A", kind="finding", value=None, unit="in words", grade="A", source="abstract")
+    >>> entry |= dict(needs="ratings", notebook="10-individualized", key="share")
+    >>> claim = Claim(**entry, compare={"beyond": 0.1, "reason": "a tenth of the variance"})
+    >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
+    (True, 'with the whole interval above 10.0%')
+    """
+    value = values.get(claim.key)
+    if claim.compare is None:
+        return None, "published in words, without a rule"
+    if value is None:
+        return None, "not recorded here"
+    if value["estimate"] is None:
+        return None, value["reason"]
+    rule = next(name for name in RULES if name in claim.compare)
+    if rule in ("sign", "beyond") and value["low"] is None:
+        return None, f"there is no interval to tell the {'sign' if rule == 'sign' else 'distance'} by"
+    return _APPLIED[rule](claim.compare[rule], claim, value, values)
+
+
+def _within(most, claim, value, values):
+    # Guards against 0.966 - 0.961 being slightly above 0.005.
+    return abs(value["estimate"] - claim.value) <= most + 1e-12, f"within {most:g}" if most else "exactly"
+
+
+def _at_most(limit, claim, value, values):
+    return 0 < value["estimate"] <= limit, f"at most {format_number(limit, claim.unit)}"
+
+
+def _above(limit, claim, value, values):
+    return value["estimate"] > limit, f"above {format_number(limit, claim.unit)}"
+
+
+def _beyond(limit, claim, value, values):
+    return value["low"] > limit, f"with the whole interval above {format_number(limit, value['unit'])}"
+
+
+def _significant(level, claim, value, values):
+    return value["estimate"] <= level, f"at the level of significance {level:g}"
+
+
+def _counts(number, claim, value, values):
+    return value["estimate"] == number, f"with a count of {number:,}"
+
+
+def _flag(key, claim, value, values):
+    flag, rule = values.get(key, {}), key.replace("_", " ")
+    if flag.get("estimate") is None:
+        return None, f"{rule}: {flag.get('reason') or 'not recorded here'}"
+    return flag["estimate"] == "yes", rule if flag["estimate"] == "yes" else f"{rule}: {flag['estimate']}"
+
+
+def _sign(wanted, claim, value, values):
+    signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
+    return signs.get(wanted, any(signs.values())), f"in sign: the whole interval on one side of zero ({wanted})"
+
+
+_APPLIED = {
+    "within": _within,
+    "at_most": _at_most,
+    "above": _above,
+    "beyond": _beyond,
+    "significant": _significant,
+    "counts": _counts,
+    "flag": _flag,
+    "sign": _sign,
+}
 
 
 def summarize(rows: Sequence[Row]) -> str:
-    """One line on the claims about SENSE-7: how many of each verdict, and how many of those recovered were tuned.
+    """One line on the claims about SENSE-7: how many of each verdict, and how many rest on a tuned truth.
 
     Claims about other works that are compared with their own released numbers are not counted, see
     :func:`summarize_other_works`.
@@ -344,11 +555,9 @@ def summarize(rows: Sequence[Row]) -> str:
     'Ledger: no claims'
     """
     rows = [row for row in rows if not row.claim.release]
-    recovered = [row for row in rows if row.verdict == RECOVERED]
-    plain = sum(row.computed["low"] is None for row in recovered)
-    tuned = sum(row.tuned for row in recovered)
-    note = f" ({plain} mere counts or names; {tuned} tuned to a published figure)" if plain or tuned else ""
-    return f"Ledger: {_tally(rows, {RECOVERED: note}) or 'no claims'}"
+    tuned = sum(row.tuned for row in rows)
+    note = f" ({tuned} with a truth tuned to a published figure)" if tuned else ""
+    return f"Ledger: {_tally(rows) or 'no claims'}{note}"
 
 
 def summarize_other_works(rows: Sequence[Row]) -> str:
@@ -360,9 +569,9 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
     'Other works, from the numbers that they released: no claims'
     """
     rows = [row for row in rows if row.claim.release]
-    return f"Other works, from the numbers that they released: {_tally(rows, {}) or 'no claims'}"
+    return f"Other works, from the numbers that they released: {_tally(rows) or 'no claims'}"
 
 
-def _tally(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
+def _tally(rows: Sequence[Row]) -> str:
     counts = Counter(row.verdict for row in rows)
-    return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in VERDICTS if counts[name])
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])

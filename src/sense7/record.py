@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -11,15 +11,28 @@ from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.statistics.estimates import require_estimates
 
-__all__ = ["FIELDS", "Recorder", "format_number", "format_value", "read_values", "write_json"]
+__all__ = [
+    "FIELDS",
+    "Recorder",
+    "format_distinct",
+    "format_number",
+    "format_value",
+    "read_values",
+    "write_json",
+]
 
 COUNTS = frozenset(
     {
-        *("comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("cells", "components", "factors", "participants", "specifications", "studies", "topics", "turns"),
+        *("characteristics", "comments", "conditions", "conversations", "dimensions", "levels", "messages"),
+        *("cells", "components", "factors", "participants", "specifications", "studies", "tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
+
+P_VALUE = "p value"
+"""Unit of p values: below ``SMALLEST_P`` they are shown as that, since none of them is zero."""
+
+SMALLEST_P = 0.001
 
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
@@ -222,26 +235,74 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     return values
 
 
-def format_number(number: float | str, unit: str) -> str:
-    """One number in the words of its unit: percent for shares, separators for counts.
+def format_number(number: float | str, unit: str, extra: int = 0) -> str:
+    """One number in the words of its unit: percent for shares, separators for counts, no p value of zero.
+
+    Parameters
+    ----------
+    number : float or str
+        The number; a text stands as it is.
+    unit : str
+        What is counted or measured.
+    extra : int
+        Decimals beyond those that the unit is shown with.
 
     Examples
     --------
     >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
     ('38.1%', '6,812', '0.961')
+    >>> format_number(0.38064, "share of turns", extra=1)
+    '38.06%'
+    >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
+    ('0.031', '< 0.001')
     """
     if isinstance(number, str):
         return number
+    if unit == P_VALUE and number < SMALLEST_P:
+        return f"< {SMALLEST_P:g}"
     if unit.startswith("share"):
-        return f"{100 * number:z.1f}%"
+        return f"{100 * number:z.{1 + extra}f}%"
     if unit.startswith("level,"):
-        return f"{number:z.2f}"
+        return f"{number:z.{2 + extra}f}"
     if unit in {"seconds", "words"}:
-        return f"{number:z,.1f}"
+        return f"{number:z,.{1 + extra}f}"
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
     if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
-        return f"{number:z,.0f}"
-    return f"{number:z.3f}"
+        return f"{number:z,.{extra}f}"
+    return f"{number:z.{3 + extra}f}"
+
+
+_MOST_EXTRA = 12
+"""Decimals beyond the usual ones after which a number is written with all its digits."""
+
+
+def format_distinct(numbers: Sequence[float], unit: str) -> list[str]:
+    """Numbers in the words of their unit, with as many more decimals as it takes for different ones to look different.
+
+    A sentence that compares two numbers, such as a truth and the limit of an interval, has to show the difference.
+
+    Parameters
+    ----------
+    numbers : sequence of float
+        What is compared.
+    unit : str
+        Their unit.
+
+    Returns
+    -------
+    list of str
+        One text for each number; equal texts only for equal numbers.
+
+    Examples
+    --------
+    >>> format_distinct([0.8729, 0.8731, 0.91], "alpha"), format_distinct([0.87, 0.91], "alpha")
+    (['0.8729', '0.8731', '0.9100'], ['0.870', '0.910'])
+    """
+    for extra in range(_MOST_EXTRA + 1):
+        texts = [format_number(number, unit, extra) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            return texts
+    return [repr(number + 0.0) for number in numbers]  # not -0.0
 
 
 def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sense7.simulate import NOT_PUT, Parameters, draw
-from sense7.simulate.truth import ground_truth, implied_values, statistics_of
+from sense7.simulate.implied import implied_values, statistics_of
+from sense7.simulate.implied.arrays import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES
 
 # Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects

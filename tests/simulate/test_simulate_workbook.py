@@ -125,7 +125,7 @@ def test_participants(default):
 
 def test_truth_is_complete(default):
     truth = default.truth
-    assert truth["format"] == 1
+    assert truth["format"] == 2
     assert Parameters.from_mapping(truth["parameters"]) == Parameters()
     planted = {entry["key"]: entry for entry in truth["planted"]}
     assert len(planted) == len(truth["planted"])
@@ -199,3 +199,14 @@ def test_unwritable_place_is_said(default, tmp_path):
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(UserError, match="can't be written"):
         default.write(tmp_path / "a.xlsx", tmp_path / "file" / "a.json")
+
+
+def test_a_study_without_texts_has_the_same_ratings():
+    """The words come from a stream of their own, and no rating depends on them."""
+    small = Parameters(participants=6, conversations=18)
+    spoken, mute = (simulate(small, 5, None, texts=texts) for texts in (True, False))
+    assert np.array_equal(spoken.study.ratings, mute.study.ratings)
+    content = mute.sheets["Messages"].header.index("Content")
+    role = mute.sheets["Messages"].header.index("Role")
+    said = {row[content] for row in mute.sheets["Messages"].rows if row[role] in ("user", "assistant")}
+    assert said <= {".", None}

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -271,6 +272,47 @@ def test_percent_ranks_have_no_gap_over_all_by_construction(study):
     row = context.expected_experienced_gap(study, bootstrap_of(study)).loc["percent ranks within the data set"]
     assert np.isnan(row["estimate"])
     assert "by construction" in row["reason"]
+
+
+def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(study):
+    """Any other levels in the same order: the p value of percent ranks stays, though the gap itself turns round."""
+    conversations = study.conversations
+    post = [name for name in conversations if name.startswith("post_")]
+    # All items alike, so that a curve of the items is a curve of their mean.
+    conversations = conversations.assign(**dict.fromkeys(post, conversations[post[0]]))
+    curved = {name: conversations[name] ** 3 / 50 + 1 for name in post}
+    desired = conversations["desired_empathy"].map({1: 0.5, 2: 2.9, 3: 3.0})
+    plain = replace(study, conversations=conversations)
+    other = replace(study, conversations=conversations.assign(**curved, desired_empathy=desired))
+    shifted = replace(study, conversations=conversations.assign(desired_empathy=conversations["desired_empathy"] + 3))
+    words = list(context.WAYS)
+    tests = {
+        name: context.gap_differs_by_topic(each, bootstrap_of(each, 300))["estimate"]
+        for name, each in {"plain": plain, "other": other, "shifted": shifted}.items()
+    }
+    ranks = "percent ranks within the data set"
+    assert tests["other"][ranks] == tests["plain"][ranks]
+    assert tests["other"][words[0]] != tests["plain"][words[0]]
+    np.testing.assert_allclose(tests["shifted"][words[:2]], tests["plain"][words[:2]])
+    gaps = [context.expected_experienced_gap(each, bootstrap_of(each)).iloc[0] for each in (plain, shifted)]
+    assert gaps[0]["low"] > 0 > gaps[1]["high"]
+
+
+def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
+    """At most one in twenty without a difference; the synthetic topics exchanged at random have none."""
+    generator, found = np.random.default_rng(7), []
+    post = [name for name in study.conversations if name.startswith("post_")]
+    for _ in range(60):
+        topics = generator.permutation(study.conversations["topic"])
+        without = replace(study, conversations=study.conversations.assign(topic=topics))
+        found.append(context.gap_differs_by_topic(without, bootstrap_of(without))["estimate"].iloc[-1])
+    assert np.mean(np.array(found) <= 0.05) <= 0.15  # five in a hundred, as far as sixty studies can tell
+    assert 0.3 < np.median(found) < 0.7
+    moved = study.conversations.copy()
+    for topic, step in zip(moved["topic"].unique(), (1, -1), strict=False):
+        moved.loc[moved["topic"] == topic, post] = (moved.loc[moved["topic"] == topic, post] + step).clip(1, 5)
+    differing = replace(study, conversations=moved)
+    assert context.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001
 
 
 def test_the_gaps_of_the_topics_add_up_to_that_of_all(study):

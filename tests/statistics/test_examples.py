@@ -66,7 +66,7 @@ def test_every_example_has_a_level_of_its_end(chosen):
 def test_a_turn_without_a_text_is_no_example(minimal_sheets):
     texts = ["asked", None, "asked", "answered", None, "answered", "asked", "answered"] * 2
     study = parse_sheets(minimal_sheets(messages={"Content": texts}))
-    spoken = examples._with_texts(study)
+    spoken = examples.turns_with_texts(study)
     assert len(spoken) < len(study.turns)
     assert spoken[["user", "assistant"]].notna().all(axis=None)
     assert set(spoken["user"]) | set(spoken["assistant"]) == {"asked", "answered"}

@@ -1,15 +1,25 @@
 """Parts of the variance: against R, exact in resamplings, recovered, and where they can't be told."""
 
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sense7 as s7
+from sense7.simulate import Parameters, draw
 from sense7.statistics import variance
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
+from sense7.statistics.context import CONTEXT, context_frame
 from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -239,10 +249,10 @@ def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
     assert variance._icc_of(sums, centred=True) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-def test_alike_conversations_are_counted_pair_by_pair(study):
+def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
     frame = conversation_ratings(study).dropna(subset=["ground_truth"]).iloc[:80]
     small = type(study)(**{**study.__dict__, "conversations": study.conversations.iloc[:80]})
-    table = variance.alike_conversations(small, bootstrap_of(small))
+    table = variance.same_condition_differences(small, bootstrap_of(small))
     apart = {"two people": [], "one person": []}
     for i in range(len(frame)):
         for j in range(i):
@@ -263,12 +273,12 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
     weights = generator.integers(4, size=(5, 30)).astype(float)
     sums, pairs = variance._pair_sums(y, group, weights)
     apart = np.abs(y[:, None] - y[None])
-    for draw, taken in enumerate(weights):
+    for place, taken in enumerate(weights):
         often = taken[:, None] * taken[None] * (1 - np.eye(30))
         for one in range(3):
             both = np.ix_(group == one, group == one)
-            assert sums[draw, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
-            assert pairs[draw, one] == often[both].sum()
+            assert sums[place, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
+            assert pairs[place, one] == often[both].sum()
 
 
 def test_shares_add_up_and_lie_inside_their_limits(study):
@@ -319,10 +329,12 @@ def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_shee
     study = varied(minimal_sheets, **changes)
     for rating in ("ground_truth", "overall"):
         parts = variance.variance_parts(study, bootstrap_of(study), rating=rating)
-        for table in (parts.variances, parts.shares, parts.differences):
+        for table in (parts.variances, parts.shares, parts.differences, parts.on_one_base):
             assert set(table["reason"]) == {reason}
+    base = variance.one_base(study, bootstrap_of(study))
+    assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
     assert set(variance.participant_icc(study, bootstrap_of(study))["reason"]) <= {reason, variance.ONE_EACH}
-    alike = variance.alike_conversations(study, bootstrap_of(study))
+    alike = variance.same_condition_differences(study, bootstrap_of(study))
     assert alike["estimate"].isna().all()
     difference = alike.loc["two people minus one person, same condition"]
     assert difference["reason"] == "too few pairs of conversations"
@@ -339,7 +351,7 @@ def test_constant_ratings_have_no_parts(minimal_sheets):
 def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
     """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
     study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
-    table = variance.alike_conversations(study, bootstrap_of(study))
+    table = variance.same_condition_differences(study, bootstrap_of(study))
     same = table.loc[[name for name in table.index if name.endswith("same condition")]]
     assert same["estimate"].tolist() == [0, 0, 0]
     assert same[["low", "high"]].isna().all(axis=None)
@@ -376,3 +388,219 @@ def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
     part = variance.variance_parts(study, bootstrap_of(study), draws=20).variances
     assert np.isnan(part.loc["participant by condition", "estimate"])
     assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
+
+
+# Shares on one base
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return s7.load("synthetic")
+
+
+def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
+    generator = np.random.default_rng(3)
+    y = generator.normal(size=(20, 4)) + generator.normal(size=(20, 1)) + np.array([0.0, 1.0, 1.0, 3.0])
+    means = y.mean(axis=0)
+    rest = y - y.mean(axis=1, keepdims=True) - means + y.mean()
+    error = (rest**2).sum() / (19 * 3)
+    # Participants shift all conditions alike; so their variance is in all variances and covariances of the means.
+    covariance = (error * np.eye(4) + 0.7) / 20
+    found = variance.variance_of_effects(means, covariance, np.full(4, 20))
+    mean_square = 20 * means.var(ddof=1)
+    assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
+
+
+def test_conditions_that_do_not_differ_have_no_variance_on_average():
+    generator, found = np.random.default_rng(5), []
+    counts = np.array([8, 30, 12])
+    for _ in range(2000):
+        groups = [generator.normal(size=count) for count in counts]
+        means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
+        found.append(variance.variance_of_effects(means, np.diag(errors / counts), counts))
+    assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
+
+
+def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
+    """By hand on complete turns: the residual mean square of a two-way table, by the number of dimensions."""
+    complete = synthetic.turns[synthetic.turns[list(DIMENSION_NAMES)].notna().all(axis=1)]
+    some = replace(synthetic, turns=complete)
+    table = complete[list(DIMENSION_NAMES)].to_numpy()
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    square = (rest**2).sum() / ((len(table) - 1) * 6)
+    frame, _ = variance._rated(some, "turn_mean")
+    sums = variance._turns_of(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
+    turn, noise, turn_of_mean, noise_of_mean = variance._within_conversations(sums)
+    assert noise == pytest.approx(square / 7)
+    means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
+    size = means.size()
+    spread = (means.var() * (size - 1)).sum() / (size - 1).sum()
+    assert turn == pytest.approx(spread)
+    assert noise_of_mean == pytest.approx(square / 7 * (1 / size).mean())
+    assert turn_of_mean == pytest.approx((spread - square / 7) * (1 / size).mean())
+
+
+def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
+    frame, _ = variance._rated(synthetic, "turn_mean")
+    names = pd.Index(frame["participant"].unique())
+    times = np.random.default_rng(2).integers(0, 3, len(names))
+    copies = []
+    for name, count in zip(names, times, strict=True):
+        for copy in range(count):
+            own = synthetic.turns[synthetic.turns["participant"] == name]
+            copies.append(own.assign(conversation=own["conversation"].astype(str) + f"/{copy}"))
+    copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
+    whole, _ = variance._rated(copied, "turn_mean")
+    expected = variance._within_conversations(variance._turns_of(copied, whole, names).sum(axis=0))
+    found = variance._within_conversations(times @ variance._turns_of(synthetic, frame, names))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rating", ["ground_truth", "turn_mean", "overall"])
+def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic, rating):
+    parts = variance.variance_parts(synthetic, bootstrap_of(synthetic), rating=rating, draws=40)
+    base = parts.on_one_base["estimate"]
+    assert base.sum() == pytest.approx(1)
+    without = base / (1 - base["condition"])
+    for name in ("participant", "participant by condition"):
+        assert without[name] == pytest.approx(parts.shares.loc[name, "estimate"])
+    inner = without[["conversation", "turn", "noise within a turn"]].sum()
+    assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
+    assert (parts.on_one_base["low"] <= base).equals(base.notna())
+    missing = parts.on_one_base["reason"].str.startswith("an overall rating is a single one")
+    assert missing.tolist() == [False] * 5 + [rating == "overall"]
+    assert list(variance.BASE_KEYS[rating]) == list(base.index)
+
+
+def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
+    """Ratings without rounding: variances of .36 (people), .09 (their conditions), .25, .64 (turns) and .49 (noise)."""
+    generator = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), kinds * talks)
+    what = np.tile(np.repeat(np.arange(kinds), talks), people)
+    level = np.array([0.0, 0.5, 1.0])[what] + generator.normal(0, 0.6, people)[who]
+    level = level + generator.normal(0, 0.3, people * kinds)[who * kinds + what]
+    level = level + generator.normal(0, 0.5, len(who))
+    of = np.repeat(np.arange(len(who)), turns)
+    rating = level[of] + generator.normal(0, 0.8, len(of))
+    ratings = rating[:, None] + generator.normal(0, 0.7, (len(of), 7)) + np.arange(7) / 5
+    names = {"participant": who.astype(str), "condition": what.astype(str), "conversation": np.arange(len(who))}
+    conversations = pd.DataFrame(names | {"topic": None}).astype({"participant": object, "condition": object})
+    frame = conversations.iloc[of].drop(columns="topic").reset_index(drop=True)
+    frame[list(DIMENSION_NAMES)], frame["overall"] = ratings, np.nan
+    return Study("simulated", conversations, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
+
+
+@pytest.mark.parametrize(("rating", "turns"), [("turn_mean", 1), ("ground_truth", 4)])
+def test_what_was_planted_in_the_variance_is_found_on_one_base(rating, turns):
+    planted = np.array([0.36, 0.5 / 3, 0.09, 0.25, 0.64 / turns, 0.49 / 7 / turns])
+    found = []
+    for seed in range(12):
+        study = planted_study(seed)
+        parts = variance.variance_parts(study, bootstrap_of(study, 2), rating=rating)
+        found.append(parts.on_one_base["estimate"].to_numpy())
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(12)
+    assert error.max() < 0.02
+    assert (np.abs(np.mean(found, axis=0) - planted / planted.sum()) < 3.5 * error).all()
+
+
+def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of_each(synthetic):
+    frame = context_frame(synthetic)
+    people = pd.get_dummies(frame["participant"], dtype=float)
+    conditions = pd.get_dummies(frame["condition"], dtype=float).iloc[:, 1:]
+    topics = pd.get_dummies(frame["topic"], dtype=float).iloc[:, 1:]
+    steps = frame[["importance", "desired_empathy"]]
+
+    def mean_square(*more):
+        return sm.OLS(frame["y"], pd.concat([people, conditions, *more], axis=1)).fit().mse_resid
+
+    base = variance.one_base(synthetic, bootstrap_of(synthetic), draws=40)
+    shares = base.shares["estimate"]
+    parts = variance.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
+    whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
+    for name, columns in (
+        ("context", (topics, steps)),
+        ("of the context: topic", (topics,)),
+        ("of the context: importance", (steps[["importance"]],)),
+        ("of the context: desired empathy", (steps[["desired_empathy"]],)),
+    ):
+        assert shares[name] == pytest.approx((mean_square() - mean_square(*columns)) / whole, abs=1e-8)
+    assert shares.iloc[:5].sum() == pytest.approx(1)
+    assert shares["participant"] == pytest.approx(parts.on_one_base.loc["participant", "estimate"])
+    comparison = base.comparison["estimate"]
+    assert comparison["condition and topic"] == pytest.approx(shares["condition"] + shares["of the context: topic"])
+    assert comparison.iloc[2] == pytest.approx(comparison.iloc[0] - comparison.iloc[1])
+    for table in (base.shares, base.comparison):
+        assert (table["low"] <= table["estimate"]).all()
+        assert (table["estimate"] <= table["high"]).all()
+
+
+def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
+    frame = context_frame(synthetic)
+    names = pd.Index(frame["participant"].unique())
+    times = np.random.default_rng(6).integers(0, 3, len(names))
+    sums, columns = variance._context_sums(frame, list(CONTEXT), names)
+    copies = [
+        frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
+        for name, count in zip(names, times, strict=True)
+        for copy in range(count)
+    ]
+    copied = pd.concat(copies, ignore_index=True)
+    expected, _ = variance._context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
+    found = variance._context_variances(times @ sums, columns)
+    for name, value in variance._context_variances(expected.sum(axis=0), columns).items():
+        assert found[name] == pytest.approx(value, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def study_of():
+    """Makes a study of simulated numbers: the coverage script's, which is no part of the package."""
+    script = Path(__file__).resolve().parents[2] / "coverage" / "run.py"
+    spec = importlib.util.spec_from_file_location("sense7_coverage_run_of_variance", script)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module.study_of
+    del sys.modules[spec.name]
+
+
+PEOPLE_ALIKE = {"participant_sd": 0, "participant_condition_sd": 0, "characteristic_effects": [0] * 8}
+NO_CONTEXT = {
+    "topic_effects": [0] * 8,
+    "importance_effect": 0,
+    "desired_effect": 0,
+    "condition_desired_slopes": [0] * 4,
+}
+
+
+@pytest.mark.parametrize(
+    ("without", "individual", "context"), [({}, True, True), (PEOPLE_ALIKE, False, True), (NO_CONTEXT, True, False)]
+)
+def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, without, individual, context):
+    """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
+    passed = []
+    for seed in range(3):
+        study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
+        base = variance.one_base(study, bootstrap_of(study, 200))
+        passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
+    assert np.median(passed, axis=0).tolist() == [individual, context]
+
+
+def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
+    conversations = synthetic.conversations
+    no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
+    comparison = variance.one_base(no_topic, bootstrap_of(no_topic), draws=20)
+    assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
+    assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
+        comparison.shares.loc["condition", "estimate"]
+    )
+    one = replace(synthetic, conversations=conversations.assign(condition="only"))
+    shares = variance.one_base(one, bootstrap_of(one), draws=20)
+    assert shares.shares.loc["condition", "reason"] == "there is one condition only"
+    assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
+    assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
+        shares.shares.loc["of the context: topic", "estimate"]
+    )
+    neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
+    table = variance.one_base(neither, bootstrap_of(neither), draws=20).comparison
+    assert table["estimate"].notna().tolist() == [True, False, False]
+    assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}

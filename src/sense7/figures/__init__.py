@@ -1,6 +1,7 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
+from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.charts import (
     counts_by_group,
@@ -9,7 +10,9 @@ from sense7.figures.charts import (
     histogram,
     intervals,
     level_distribution,
+    stacked_shares,
 )
+from sense7.figures.download import Download
 from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
@@ -22,7 +25,9 @@ from sense7.figures.time_course import lines_by_turn
 from sense7.figures.words import distinctive_terms, topic_stability
 
 __all__ = [
+    "Download",
     "Figure",
+    "caterpillar",
     "ceiling_curves",
     "counts_by_group",
     "counts_by_two_groups",
@@ -43,5 +48,6 @@ __all__ = [
     "score_pairs",
     "scree",
     "specification_curve",
+    "stacked_shares",
     "topic_stability",
 ]

@@ -1,5 +1,6 @@
 """Figures that any table of estimates or counts can have."""
 
+import itertools
 from collections.abc import Mapping
 
 import matplotlib as mpl
@@ -11,6 +12,7 @@ from sense7.arguments import check_arguments
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
 from sense7.statistics.estimates import require_estimates
+from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -23,10 +25,22 @@ __all__ = [
     "intervals",
     "level_distribution",
     "ranges_in_words",
+    "stacked_shares",
 ]
+
+_WITHOUT_LEVEL = {
+    NOT_RATED: ("unknown or not applicable", "////"),
+    ABSENT: ("blank", ""),
+    UNREADABLE: ("can't be read", "...."),
+}
+"""Answers without a level: their words, and their hatching."""
 
 HEAVY_TAIL = 20
 """An axis is logarithmic if the largest value is more than so many times the median."""
+
+
+NARROWEST_LABEL = 0.04
+"""A part of a stacked bar has its share written into it from this share on."""
 
 
 def ranges_in_words(table: pd.DataFrame) -> str:
@@ -50,6 +64,7 @@ def intervals(
     label: str,
     caption: str,
     limits: tuple[float, float] | None = None,
+    zero: bool = False,
 ) -> Figure | Sentence:
     """Estimates with their intervals, a row each, one colour and mark a table.
 
@@ -65,6 +80,8 @@ def intervals(
         n and the kind of interval.
     limits : tuple, optional
         Ends of the axis, in the units drawn.
+    zero : bool
+        Whether a line marks zero, for what is judged by which side of it an interval lies on.
 
     Returns
     -------
@@ -96,6 +113,8 @@ def intervals(
             )
         if limits:
             axes.set_xlim(limits)
+        if zero:
+            axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
         for place, row in enumerate(rows):
             if not any(np.isfinite(table.loc[row, "estimate"]) for table in tables.values()):
                 axes.text(
@@ -122,39 +141,100 @@ def intervals(
 
 
 def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
-    """Shares of the levels of each rating as stacked bars, from very poor to very good.
+    """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.
+
+    Answers that decline to rate are hatched, blank cells are empty with an outline, and answers that can't be read are
+    dotted, all in the color of the page's text, so that they read on light and dark pages.
 
     Parameters
     ----------
     counts : DataFrame
-        As :func:`sense7.statistics.ratings.level_counts` returns it.
+        As :func:`sense7.statistics.ratings.level_counts` returns it. A bar is as long as all turns of its row.
     name, caption : str
         As for :func:`intervals`.
     """
-    levels = counts[[1, 2, 3, 4, 5]]
-    shares = levels.div(levels.sum(axis=1), axis=0)
-    with styled():
-        drawing, axes = new_axes(7, 1.1 + 0.36 * len(counts))
+    answers = [answer for answer in (*range(1, 6), *_WITHOUT_LEVEL) if answer in counts]
+    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
+    words = dict(zip(range(1, 6), LEVELS, strict=True)) | {key: word for key, (word, _) in _WITHOUT_LEVEL.items()}
+    answers = [answer for answer in answers if answer not in _WITHOUT_LEVEL or counts[answer].any()]
+    with styled(), mpl.rc_context({"hatch.linewidth": 0.6}):
+        drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
         left = np.zeros(len(counts))
-        for level, word, colour in zip(levels, LEVELS, LEVEL_COLOURS, strict=True):
-            width = shares[level].fillna(0).to_numpy()
-            axes.barh(range(len(counts)), 100 * width, left=100 * left, color=colour, label=word, height=0.72)
+        for answer in answers:
+            width = shares[answer].to_numpy()
+            look = (
+                {"facecolor": "none", "edgecolor": STYLE["text.color"], "linewidth": 0.6, "clip_on": False}
+                | {"hatch": _WITHOUT_LEVEL[answer][1]}
+                if answer in _WITHOUT_LEVEL
+                else {"color": LEVEL_COLOURS[answer - 1]}
+            )
+            bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
+            axes.barh(bars, 100 * width[bars], left=100 * left[bars], label=words[answer], height=0.72, **look)
             left += width
-        for place, rated in enumerate(levels.sum(axis=1)):
-            if not rated:
-                axes.text(1, place, "never rated in this data set", va="center", style="italic")
         axes.set_yticks(range(len(counts)), [drawn(row) for row in counts.index])
         axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_xlim(0, 100)
-        axes.set_xlabel("share of rated turns (%)")
+        axes.set_xlabel("share of turns (%)")
         axes.grid(visible=False, axis="y")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
+        # A legend is filled column by column: one row of levels, and below it what has none.
+        handles, labels = axes.get_legend_handles_labels()
+        columns = itertools.zip_longest(range(5), range(5, len(handles)))
+        order = [place for column in columns for place in column if place is not None]
+        ordered = [handles[place] for place in order], [labels[place] for place in order]
+        axes.legend(*ordered, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
     described = []
     for row in counts.index:
-        parts = [f"{word} {share:.0%}" for word, share in zip(LEVELS, shares.loc[row].fillna(0), strict=True)]
-        described.append(f"{row}: " + (", ".join(parts) if levels.loc[row].sum() else "never rated"))
-    alt = "Shares of the five levels for each rating. " + "; ".join(described) + "."
+        parts = [f"{words[answer]} {share:.0%}" for answer, share in shares.loc[row, answers].items()]
+        described.append(f"{row}: {', '.join(parts)}")
+    alt = "Shares of the answers to each rating. " + "; ".join(described) + "."
     return Figure(drawing, name, alt, caption, counts)
+
+
+def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> Figure | Sentence:
+    """Shares of a whole as stacked bars, one bar per table and one color per row, in the order of the rows.
+
+    Parameters
+    ----------
+    tables : mapping of name -> DataFrame
+        Tables of estimates with the same rows, each of shares that add up to one. A row without an
+        estimate, or with a negative one, has no width; the data say which.
+    name, caption : str
+        As for :func:`intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        With the share in each part that is wide enough for it; a sentence if no table has an estimate.
+    """
+    for table in tables.values():
+        require_estimates("stacked_shares", "tables", table)
+    known = {bar: table for bar, table in tables.items() if np.isfinite(table["estimate"]).any()}
+    if not known:
+        reasons = list(dict.fromkeys(reason for table in tables.values() for reason in table["reason"]))
+        return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
+    rows = list(next(iter(known.values())).index)
+    with styled():
+        drawing, axes = new_axes(5.2, 1.3 + 0.55 * len(known))
+        left = np.zeros(len(known))
+        for place, row in enumerate(rows):
+            width = np.array([max(0.0, np.nan_to_num(table.loc[row, "estimate"])) for table in known.values()])
+            color = (*COLOURS, "#B0B0B0")[place % (len(COLOURS) + 1)]
+            bars = axes.barh(
+                range(len(known)), 100 * width, left=100 * left, color=color, label=drawn(row), height=0.72
+            )
+            (ink,) = ink_on([mpl.colors.to_rgb(color)])
+            labels = [f"{100 * share:.0f}" if share >= NARROWEST_LABEL else "" for share in width]
+            axes.bar_label(bars, labels=labels, label_type="center", color=ink)
+            left += width
+        axes.set_yticks(range(len(known)), [drawn(bar) for bar in known])
+        axes.set_ylim(len(known) - 0.5, -0.5)
+        axes.set_xlim(0, 100 * max(1, left.max()))
+        axes.set_xlabel("share of the variance (%)")
+        axes.grid(visible=False, axis="y")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, handlelength=1.2, columnspacing=1)
+    alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
+    data = pd.concat(known, names=["rating"])
+    return Figure(drawing, name, alt, caption, data, fluid=True)
 
 
 def counts_by_group(counts: pd.Series, *, name: str, label: str, caption: str) -> Figure | Sentence:

@@ -31,7 +31,7 @@ _INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
 _WIDENINGS = 4
 _LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}")
-_DIGITS = 7  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
+_DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""

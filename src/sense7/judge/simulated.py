@@ -166,7 +166,7 @@ def _replies(scores: Sequence[int], kinds: Sequence[int]) -> pd.DataFrame:
 def _mark_sheet(simulation: "Simulation") -> Sheet:
     marks = {
         "note": _NOTE,
-        "seed": str(simulation.truth["seed"]),
+        "seed": str(simulation.seed),
         "judge_parameters": json.dumps(simulation.judged.parameters.as_dict()),
     }
     return Sheet(SYNTHETIC_SHEET, ["key", "value"], [list(row) for row in marks.items()])

@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ import yaml
 from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, exchange, not_written
+from sense7.implied import FILE as IMPLIED
+from sense7.implied import implied_truths, load_implied
 from sense7.judge.predictions import files_to_copy
 from sense7.judge.simulated import is_planted, simulated_files, simulated_folder
 from sense7.loading import load, synthetic_marks
@@ -452,6 +454,7 @@ def _book_key(
     """SHA-256 of everything that a finished edition depends on."""
     pages = [path for path in (root / "book").rglob("*") if path.is_file()]
     pages += [root / "_config.yml", root / "_toc.yml", root / "data" / "claims.yml"]
+    simulated = [root / "data" / name for name in (IMPLIED, claims.POWER_FILE)]
     parts = {
         "jobs": {name: job.digest for name, job in jobs.items()},
         "notebooks": {name: job.notebook.source for name, job in jobs.items()},
@@ -459,6 +462,7 @@ def _book_key(
         "made": made,
         "provenance": provenance.to_dict(),
         "truth": hashlib.sha256(truth.read_bytes()).hexdigest() if truth.is_file() else None,
+        "simulated": execute.digest_files([path for path in simulated if path.is_file()], root),
         "repository": repository,
         "logs": execute.digest_files(logged, logged[0].parent) if logged else None,
     }
@@ -540,9 +544,31 @@ def write_ledger(
         name: [table for table in tables if released.verified_digest(table)]
         for name, tables in released_only(jobs).items()
     }
-    rows = claims.make_ledger(claims.load_claims(root / "data" / "claims.yml"), values, provenance, truth, rests_on)
+    simulated = _simulated_means(root, truth, jobs)
+    implied = implied_truths(truth, simulated)
+    known = claims.load_claims(root / "data" / "claims.yml")
+    rows = claims.make_ledger(known, values, provenance, truth, rests_on, implied)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
+    if implied:
+        truths = {key: asdict(truth) for key, truth in implied.items()}
+        shares = (simulated or {}).get("beyond_shares", [])
+        write_json(edition / "data" / IMPLIED, {"truths": truths, "beyond_shares": shares})
     return rows
+
+
+_CHANCE = {"data", "predictions", "results", "confidence", "draws", "seed"}
+"""Parameters of notebooks on which no estimate of a simulated study depends but by chance."""
+
+
+def _simulated_means(root: Path, truth: dict | None, jobs: Mapping[str, execute.Job]) -> dict | None:
+    """Stored means over simulated studies, where they hold: same parameters, and notebooks that analyze by default."""
+    stored = load_implied(root / "data" / IMPLIED)
+    changed = any(
+        name not in _CHANCE and value != job.notebook.defaults.get(name)
+        for job in jobs.values()
+        for name, value in job.parameters.items()
+    )
+    return None if truth is None or changed or (stored or truth)["parameters"] != truth["parameters"] else stored
 
 
 # --- pages -----------------------------------------------------------------------------

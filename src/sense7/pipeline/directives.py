@@ -27,21 +27,28 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from sense7.implied import FILE as IMPLIED
+from sense7.implied import ImpliedTruth
 from sense7.pipeline.made import describe
+from sense7.pipeline.page_table import page_table
 from sense7.pipeline.pages import DATASET_PAGE, REAL_RATINGS
 from sense7.pipeline.settings import SETTINGS
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["setup"]
+__all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
 _SWITCH_STYLES = {"editions.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
+TUNED = (
+    "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
+    "evidence for anything; only whether the analysis found what was planted is."
+)
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
-class _Edition:
+class Edition:
     """What the extension reads from the folder of the edition."""
 
     def __init__(self, folder: Path):
@@ -49,14 +56,16 @@ class _Edition:
         self.ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
         self.folder = folder
+        self.truth = _json(folder / "data" / "truth.json")
+        simulated = _json(folder / "data" / IMPLIED)
+        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.get("truths", {}).items()}
+        self.beyond_shares = simulated.get("beyond_shares", [])
         self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
         self.tuned |= self._planted_near_published() & self.values.keys()
 
     def _planted_near_published(self) -> set[str]:
         """What the truth of a synthetic workbook calls tuned; a claim may rest on it under another name."""
-        truth = self.folder / "data" / "truth.json"
-        planted = json.loads(truth.read_text(encoding="utf-8"))["planted"] if truth.exists() else ()
-        return {entry["key"] for entry in planted if entry.get("tuned")}
+        return {entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")}
 
     def tuned_on(self, page: str) -> dict[str, int | None]:
         """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
@@ -68,18 +77,34 @@ class _Edition:
         return {key: value["cell"] if value["notebook"] == name else None for key, value in shown.items()}
 
 
-def _edition(app_or_env) -> _Edition:
+def _json(path: Path) -> dict:
+    """What a file holds; nothing if it is not there."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def edition_of(app_or_env) -> Edition:
+    """The edition that the pages are made of, read once."""
     app = getattr(app_or_env, "app", app_or_env)
     if not hasattr(app, "_sense7_edition"):
-        app._sense7_edition = _Edition(Path(app.config.sense7_edition))
+        app._sense7_edition = Edition(Path(app.config.sense7_edition))
     return app._sense7_edition
 
 
-def _looked_up(env, file: str) -> _Edition:
+def looked_up(env, file: str) -> Edition:
     """The edition, of which the page that is read shows what stands in this file: with it the page is read anew."""
-    edition = _edition(env)
+    edition = edition_of(env)
     env.note_dependency(str(edition.folder / file))
     return edition
+
+
+def marks(edition: Edition, key: str) -> str:
+    """Words that go with a recorded value, in parentheses; "" if there are none.
+
+    Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
+    """
+    words = [SIMULATED_WORDS] * (edition.values[key]["method"] or "").startswith(SIMULATED_WORDS)
+    words += ["tuned"] * (key in edition.tuned)
+    return f" ({', '.join(words)})" if words else ""
 
 
 class _TextRole(SphinxRole):
@@ -102,18 +127,15 @@ class ValueRole(_TextRole):
     """A recorded value, or a part of it; n and method go with every value that has them."""
 
     def lookup(self) -> str:
-        edition = _edition(self.env)
+        edition = edition_of(self.env)
         key, part = self._key(edition)
-        _looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
+        looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
         text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
         if part not in {"", "estimate", "interval"}:
             return text
-        # Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
-        words = [SIMULATED_WORDS] * edition.values[key]["method"].startswith(SIMULATED_WORDS)
-        words += ["tuned"] * (key in edition.tuned)
-        return f"{text} ({', '.join(words)})" if words else text
+        return text + marks(edition, key)
 
-    def _key(self, edition: _Edition) -> tuple[str, str]:
+    def _key(self, edition: Edition) -> tuple[str, str]:
         if self.text in edition.values:
             return self.text, ""
         key, _, part = self.text.rpartition(".")
@@ -123,7 +145,7 @@ class ValueRole(_TextRole):
 
     def run(self):
         (node,), messages = super().run()
-        edition = _edition(self.env)
+        edition = edition_of(self.env)
         with contextlib.suppress(KeyError):  # said by lookup
             value = edition.values[self._key(edition)[0]]
             if value["estimate"] is not None:
@@ -142,7 +164,7 @@ class PublishedRole(_TextRole):
     """The published figure of a claim."""
 
     def lookup(self) -> str:
-        ledger = _looked_up(self.env, "ledger.json").ledger
+        ledger = looked_up(self.env, "ledger.json").ledger
         claim = next((row["published"] for row in ledger if row["id"] == self.text), None)
         if claim is None or claim["value"] is None:
             raise KeyError(self.text)
@@ -153,7 +175,7 @@ class EditionRole(_TextRole):
     """A fact about the edition."""
 
     def lookup(self) -> str:
-        return str(_looked_up(self.env, "edition.json").facts[self.text])
+        return str(looked_up(self.env, "edition.json").facts[self.text])
 
 
 class SettingRole(_TextRole):
@@ -169,7 +191,7 @@ class JudgeLogsRole(SphinxRole):
     """A link to the judge's logs; without logs, words that say so."""
 
     def run(self):
-        place = _looked_up(self.env, "edition.json").facts.get("judge_logs")
+        place = looked_up(self.env, "edition.json").facts.get("judge_logs")
         if not place:
             return [nodes.inline(text="This edition has no logs of a judge")], []
         return [nodes.reference("", self.text, refuri=f"../{place}", internal=True)], []
@@ -186,28 +208,19 @@ class LedgerDirective(SphinxDirective):
         if self.arguments and not others:
             raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
         head = ("Claim", "Published", "Released numbers give" if others else "This edition", "Verdict")
-        rows = _looked_up(self.env, "ledger.json").ledger
+        rows = looked_up(self.env, "ledger.json").ledger
         rows = [row for row in rows if bool(row["published"]["release"]) == others]
         body = [[*map(self._cell, self._texts(row))] for row in rows]
         title = "compared with the numbers that the work released" if others else "beside what this edition computed"
-        table = nodes.table(classes=["sense7-ledger"], support_smartquotes=False)
-        table += nodes.title(text=f"Every claim about {'other works' if others else 'SENSE-7'}, {title}")
-        group = nodes.tgroup(cols=len(head))
-        group += [nodes.colspec(colwidth=width) for width in (28, 22, 25, 25)]
-        group += nodes.thead("", self._row([nodes.entry("", nodes.paragraph(text=text)) for text in head]))
-        group += nodes.tbody("", *map(self._row, body))
-        table += group
-        return [nodes.container("", table, classes=["sense7-scroll", "full-width"])]
-
-    @staticmethod
-    def _row(entries):
-        return nodes.row("", *entries)
+        title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
+        table = page_table(title, head, (28, 22, 25, 25), body, classes=["sense7-ledger"])
+        return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
 
     @staticmethod
     def _cell(paragraphs):
         """Paragraphs of inline nodes; what is no list of them stands as it is."""
         given = filter(None, paragraphs)
-        return nodes.entry("", *(nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in given))
+        return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in given]
 
     def _texts(self, row):
         claim, computed = row["published"], row["computed"]
@@ -232,7 +245,14 @@ class LedgerDirective(SphinxDirective):
         verdict = [nodes.strong(text=row["verdict"])]
         if row["tuned"]:
             verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
-        yield [verdict, [nodes.Text(row["why"])]]
+        yield [verdict, [nodes.Text(row["why"])], _rule_on_simulated(row["rule"]) if row["rule"] else None]
+
+
+def _rule_on_simulated(rule: Mapping) -> list[nodes.Node]:
+    """Whether simulated data pass a claim's rule, apart from whether their truth was found."""
+    said = {True: "passed", False: "not passed", None: "can't be applied"}[rule["passed"]]
+    mark = nodes.inline(text="simulated", classes=["sense7-simulated"])
+    return [nodes.Text("Rule "), nodes.strong(text=said), nodes.Text(" "), mark, nodes.Text(f": {rule['words']}")]
 
 
 def _listed(figures: Iterable[Mapping]) -> nodes.raw:
@@ -247,7 +267,7 @@ def _listed(figures: Iterable[Mapping]) -> nodes.raw:
 
 def _anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger; mark tuned values."""
-    tuned = _edition(app).tuned_on(app.env.docname)
+    tuned = edition_of(app).tuned_on(app.env.docname)
     for node in list(tree.findall(nodes.container)):
         count = node.get("exec_count")
         if node.get("nb_element") == "cell_code" and count:
@@ -276,16 +296,16 @@ def _add_switches(app) -> None:
         app.add_css_file(name)
     if _EDITIONS_SCRIPT in present:
         # Only the name: which other editions there are stands outside, so that no page changes by them.
-        attributes = {"data-edition": _edition(app).facts["name"]}
+        attributes = {"data-edition": edition_of(app).facts["name"]}
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
 
 
 def _say_how_made(app, page, template, context, doctree):
     """Put workbook, parameters, versions and commit at the foot of every page; complete the banner's link."""
-    context["theme_extra_footer"] = describe(_edition(app).facts, page)
+    context["theme_extra_footer"] = describe(edition_of(app).facts, page)
     banner = context.get("theme_announcement", "")
     address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
-    released = page in {f"notebooks/{name}" for name in _edition(app).facts["made"].get("released", ())}
+    released = page in {f"notebooks/{name}" for name in edition_of(app).facts["made"].get("released", ())}
     context["theme_announcement"] = f"{REAL_RATINGS} " * released + banner.replace(DATASET_PAGE, address)
 
 

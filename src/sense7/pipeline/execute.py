@@ -75,7 +75,7 @@ INLINE = "module://matplotlib_inline.backend_inline"
 
 NOT_IN_NOTEBOOKS = (
     *("cli.py", "cli_judge.py", "cli_more.py", "cli_scale.py", "start.py", "help.txt"),
-    *("claims.py", "pipeline", "simulate"),
+    *("claims.py", "implied.py", "pipeline", "simulate"),
 )
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import yaml
 
 from sense7.files import disk_trouble
+from sense7.implied import FILE as IMPLIED
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import describe
@@ -103,7 +104,7 @@ def make_pages(
 def _edition_files(edition: Path, facts: Mapping) -> dict[str, bytes]:
     """What the roles and directives of pages look up."""
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
-    paths += [edition / "ledger.json", edition / "data" / "truth.json"]
+    paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
     found = {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
     return found | {"edition/edition.json": json.dumps(facts, indent=1, sort_keys=True).encode()}
 

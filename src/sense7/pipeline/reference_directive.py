@@ -11,7 +11,7 @@ Everything is read from ``data/reference.json``, which ``make reference`` measur
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -19,6 +19,7 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.errors import UserError
+from sense7.pipeline.page_table import page_table
 from sense7.sources.places import data_file
 
 __all__ = ["FILE", "power_of_ten", "setup"]
@@ -27,6 +28,7 @@ FILE = "reference.json"
 """The stored table, in ``data/``."""
 
 NOT_STORED = "The table of reference values is not part of this checkout. `make reference` measures it."
+_CLASSES = ("sense7-reference", "colwidths-given")
 _TIMES = "\u00d7"
 _PARTS = ("counts", "families", "not-computed", "without-reference")
 
@@ -81,7 +83,7 @@ class ReferenceValues(SphinxDirective):
 
     def _families(self, stored):
         head = ("Statistic, function, and reference in R", "Values", "Tolerance", "Largest error")
-        return _table(
+        return page_table(
             "Every statistic that is compared with R",
             head,
             (52, 12, 17, 19),
@@ -101,10 +103,11 @@ class ReferenceValues(SphinxDirective):
                 ]
                 for row in stored["families"]
             ],
+            _CLASSES,
         )
 
     def _not_computed(self, stored):
-        return _table(
+        return page_table(
             "Values of R that the library does not compute",
             ("Values of R", "Number", "Why not"),
             (40, 10, 50),
@@ -116,10 +119,11 @@ class ReferenceValues(SphinxDirective):
                 ]
                 for row in stored["not_computed"]
             ],
+            _CLASSES,
         )
 
     def _without_reference(self, stored):
-        return _table(
+        return page_table(
             "Statistics without a reference in R",
             ("Statistic, module or function", "No reference; compared instead with"),
             (50, 50),
@@ -130,18 +134,8 @@ class ReferenceValues(SphinxDirective):
                 ]
                 for row in stored["without_reference"]
             ],
+            _CLASSES,
         )
-
-
-def _table(title: str, head: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[list[nodes.Node]]]):
-    table = nodes.table(classes=["sense7-reference", "colwidths-given"], support_smartquotes=False)
-    table += nodes.title(text=title)
-    group = nodes.tgroup(cols=len(head))
-    group += [nodes.colspec(colwidth=width) for width in widths]
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph(text=text)) for text in head)))
-    group += nodes.tbody("", *(nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows))
-    table += group
-    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
 
 
 def _code(text: str) -> nodes.paragraph:

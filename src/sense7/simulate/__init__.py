@@ -11,6 +11,7 @@ never a finding about people or about a model.
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import Words, write_words
 from sense7.simulate.truth import truth_of
-from sense7.simulate.workbook import build_sheets
+from sense7.simulate.workbook import Built, build_sheets
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook.sheets import Sheet, write_sheets
 
@@ -57,21 +58,40 @@ class Simulation:
     sheets : dict of Sheet
         Tasks, Messages and Participants in the official format, and Synthetic, which says what
         the workbook is.
-    truth : dict
-        What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
     study : Numbers
         Latents and ratings in arrays.
     words : Words
         Messages and comments by assistant turn.
+    seed : int
+        Seed of the simulation.
+    built : Built
+        The sheets of the study, with the identifiers of participants, conversations and messages.
+    judge : JudgeParameters or None
+        What was planted in the simulated judge, if one was asked for.
     judged : JudgeScores or None
-        Scores of a simulated judge, if one was asked for; :func:`sense7.judge.simulated.write_simulated` writes them.
+        Its scores; :func:`sense7.judge.simulated.write_simulated` writes them.
     """
 
     sheets: dict[str, Sheet] = field(repr=False)
-    truth: dict = field(repr=False)
     study: Numbers = field(repr=False)
     words: Words = field(repr=False)
+    seed: int
+    built: Built = field(repr=False)
+    judge: JudgeParameters | None = field(default=None, repr=False)
     judged: JudgeScores | None = field(default=None, repr=False)
+
+    @cached_property
+    def truth(self) -> dict:
+        """What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
+
+        Computed when it is first asked for: the implied values of new parameters take some seconds.
+        """
+        built = self.built
+        truth = truth_of(self.study, self.seed, built.pids, built.task_ids, built.message_ids)
+        if self.judge is not None:
+            planted = plant_judge(self.study.parameters, self.judge)
+            truth |= {"planted": truth["planted"] + planted, "judge": judge_record(self.judge)}
+        return truth
 
     def write(self, workbook_path: str | Path, truth_path: str | Path | None = None) -> None:
         """Write the workbook, and the truth if a path is given; each appears whole or not at all.
@@ -99,7 +119,11 @@ class Simulation:
 
 
 def simulate(
-    parameters: Parameters, seed: int = DEFAULT_SEED, judge: JudgeParameters | None = DEFAULT_JUDGE
+    parameters: Parameters,
+    seed: int = DEFAULT_SEED,
+    judge: JudgeParameters | None = DEFAULT_JUDGE,
+    *,
+    texts: bool = True,
 ) -> Simulation:
     """Simulate a study: numbers, words, sheets and truth, and the scores of a judge.
 
@@ -114,11 +138,14 @@ def simulate(
         At least 0. The same parameters and seed give the same simulation.
     judge : JudgeParameters or None
         What to plant in the simulated judge; None for no judge.
+    texts : bool
+        Whether messages and comments are written. Without them, every message is one word and nobody comments: enough
+        for the statistics of ratings, in half the time. A judge needs them.
 
     Returns
     -------
     Simulation
-        The first call with given parameters takes some seconds: the implied values.
+        Its truth is computed when it is first asked for.
 
     Raises
     ------
@@ -129,15 +156,18 @@ def simulate(
         raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     study = draw(parameters, streams[0])
-    words = write_words(study, streams[1])
+    words = write_words(study, streams[1]) if texts or judge is not None else _no_words(study)
     built = build_sheets(study, words, streams[2])
-    truth = truth_of(study, seed, built.pids, built.task_ids, built.message_ids)
     sheets = built.sheets | {SYNTHETIC_SHEET: _marks(parameters, seed)}
     judged = None
     if judge is not None:
         judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
-        truth |= {"planted": truth["planted"] + plant_judge(parameters, judge), "judge": judge_record(judge)}
-    return Simulation(sheets, truth, study, words, judged)
+    return Simulation(sheets, study, words, seed, built, judge, judged)
+
+
+def _no_words(study: Numbers) -> Words:
+    turns = len(study.turn)
+    return Words(["."] * turns, ["."] * turns, [None] * turns, np.full((turns, 7), -1, dtype=np.int8))
 
 
 def _marks(parameters: Parameters, seed: int) -> Sheet:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sense7.simulate.implied.arrays import correlation, ground_truth, ranks
 from sense7.simulate.judge import KINDS, USABLE, JudgeScores, assistant_words, draw_judge
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import write_words
-from sense7.simulate.truth import Ledger, correlation, ground_truth, ranks
+from sense7.simulate.truth import Ledger
 from sense7.taxonomy import SIMULATED_JUDGE
 
 __all__ = ["implied_judge_values", "judge_record", "judge_statistics", "plant_judge"]

@@ -15,16 +15,16 @@ from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
     "NO_SHEET",
+    "TOGETHER_KEYS",
     "Relations",
     "characteristic_columns",
-    "eta_squared",
     "explained_together",
+    "omega_squared",
     "relations",
     "spearman",
     "spearman_in_draws",
@@ -37,14 +37,21 @@ FEWEST_PER_GROUP = 3
 """Participants that a group has on average, at least."""
 
 FEWEST_ANSWERS = 10
-ABOVE_ONE = "above 100% by sampling error, as this estimate has no upper bound: read it as 100%, nothing explained"
-"""How a remaining share of variance above one is to be read."""
-
 ANSWERED = 0.8
 """Share of participants that have to have answered a characteristic for it to be taken together with others."""
 
 FREE_PARTICIPANTS = 20
 """Participants beyond the number of coefficients, at least, in the model of all characteristics."""
+
+NONCENTRAL = "interval from the noncentral F distribution, participants independent"
+
+TOGETHER_KEYS = {
+    "explained, adjusted": "characteristics_explained",
+    "left to the person": "characteristics_left_to_the_person",
+    "predicted, cross-validated": "characteristics_explained_cross_validated",
+    "predicted, expected": "characteristics_explained_cross_validated_expected",
+}
+"""Rows of :func:`explained_together` -> keys."""
 
 _PIECE = 2000
 
@@ -56,7 +63,7 @@ class Relations:
     Attributes
     ----------
     estimates : DataFrame
-        A table of estimates, a row a characteristic: Spearman's rho of numbers, eta squared of groups.
+        A table of estimates, a row a characteristic: Spearman's rho of numbers, omega squared of groups.
     tests : DataFrame
         p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
     left_out : DataFrame
@@ -187,10 +194,14 @@ def _weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (np.cumsum(tied, axis=1) - tied / 2)[:, place]
 
 
-def eta_squared(sums: np.ndarray) -> np.ndarray:
-    r"""Share of the sum of squares that lies between groups, from sums.
+def omega_squared(sums: np.ndarray) -> np.ndarray:
+    r"""Share of the variance that lies between groups, adjusted for chance: omega squared, from sums.
 
-    .. math:: \eta^2 = \frac{\sum_g n_g (\bar y_g - \bar y)^2}{\sum_i (y_i - \bar y)^2}
+    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
+
+    with :math:`SS_b` and :math:`SS_w` the sums of squares between and within k groups, and :math:`MS_w` the mean square
+    within. Unlike eta squared, :math:`SS_b / (SS_b + SS_w)`, it is about zero on average where groups do not
+    differ, and may be negative.
 
     Parameters
     ----------
@@ -200,24 +211,36 @@ def eta_squared(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     array, shape (...)
-        0..1; NaN if nothing varies. It lies above zero by chance alone, the more so with many groups.
+        At most 1; NaN if nothing varies, or if there are no more rows than groups.
 
     References
     ----------
-    Fisher, R. A. (1925). Statistical methods for research workers.
+    Hays, W. L. (1963). Statistics for psychologists.
 
     Examples
     --------
     >>> groups = [[1.0, 2.0], [3.0, 4.0]]
-    >>> float(eta_squared(np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])))
-    0.8
+    >>> sums = np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])
+    >>> round(float(omega_squared(sums)), 3)
+    0.636
     """
+    between, within, above, below = _analysis_of_variance(sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = within / below
+        return np.where(below > 0, (between - above * square) / (between + within + square), np.nan)
+
+
+def _analysis_of_variance(sums: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Sums of squares between and within groups, and their degrees of freedom; NaN if nothing varies."""
     n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         grand = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
-        between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
-        whole = squares.sum(axis=-1) - grand
-        return np.where(whole > 1e-9 * np.maximum(squares.sum(axis=-1), 1), between / whole, np.nan)
+    between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
+    whole = squares.sum(axis=-1) - grand
+    groups = (n > 0).sum(axis=-1)
+    varies = whole > 1e-9 * np.maximum(squares.sum(axis=-1), 1)
+    between = np.where(varies, between, np.nan)
+    return between, np.maximum(whole - between, 0), groups - 1, n.sum(axis=-1) - groups
 
 
 def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
@@ -236,8 +259,10 @@ def relations(
 ) -> Relations:
     """Relate every characteristic to participants' mean ratings, with control of false discoveries.
 
-    Numbers by Spearman's rank correlation, groups by eta squared. p is the share of permutations of the participants
-    with at least as strong a relation; q by Benjamini and Hochberg over all that were examined.
+    Numbers by Spearman's rank correlation, groups by omega squared, whose interval is that of the noncentral F
+    distribution with participants independent, since resampling inflates it; its lower limit is at most the estimate,
+    which may be negative. p is the share of permutations of the participants with at least as strong a relation; q by
+    Benjamini and Hochberg over all that were examined.
 
     Parameters
     ----------
@@ -280,7 +305,7 @@ def relations(
         tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
     tests["related"] = tests["q"] <= FALSE_DISCOVERY_RATE
     safe = safe_names(estimates.index)
-    start = {"number": "characteristic_correlation", "group": "characteristic_eta_squared"}
+    start = {"number": "characteristic_correlation", "group": "characteristic_omega_squared"}
     keys = {name: f"{start[examined.loc[name, 'kind']]}_{safe[name]}" for name in estimates.index}
     left_out = columns.loc[columns["kind"] == "", ["reason"]]
     summary = _summary(study, tests, len(means))
@@ -307,23 +332,32 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
 def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
     groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     y_values = y.to_numpy()
-    unit = "share of the variance of participants' means (eta squared)"
-    method = f"eta squared of {count_of(groups.shape[1], 'group')}; above zero by chance alone"
+    unit = "share of the variance of participants' means (omega squared)"
+    method = f"omega squared of {count_of(groups.shape[1], 'group')}"
     cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
-    eta = float(eta_squared(cells.sum(axis=0)))
-    if not np.isfinite(eta):
+    sums = cells.sum(axis=0)
+    between, within, above, below = (float(part) for part in _analysis_of_variance(sums))
+    if not np.isfinite(between):
         return estimate_row(n=len(y), unit=unit, method=method, reason="the ratings do not vary"), np.nan
-    between, within = groups.shape[1] - 1, len(y) - groups.shape[1]
+    f = between / max(within, 1e-12) * below / above
     if permutations:
-        centred = y_values - y_values.mean()
-        by_size, whole = groups / np.sqrt(groups.sum(axis=0)), (centred**2).sum()
+        centered = y_values - y_values.mean()
+        by_size = groups / np.sqrt(groups.sum(axis=0))
         p = _share_as_strong(
-            lambda order: ((centred[order] @ by_size) ** 2).sum(axis=1) / whole, eta, len(y), permutations, generator
+            lambda order: ((centered[order] @ by_size) ** 2).sum(axis=1) / (between + within),
+            between / (between + within),
+            len(y),
+            permutations,
+            generator,
         )
     else:
-        p = float(stats.f.sf(eta / max(1 - eta, 1e-12) * within / between, between, within))
-    draws = bootstrap.distribution(eta_squared, cells, pd.Series(values.index))
-    return bootstrap.row((eta, *bootstrap.interval(draws, values.index)), n=len(y), unit=unit, method=method), p
+        p = float(stats.f.sf(f, above, below))
+    low, high, reason = np.nan, np.nan, "no interval: the groups tell the means exactly"
+    if within > 1e-9 * between:
+        low, high, reason = *_noncentral(f, int(above), int(below), len(y), bootstrap.confidence), ""
+        method += f"; {bootstrap.confidence:.0%} {NONCENTRAL}"
+    estimate = float(omega_squared(sums))
+    return estimate_row(estimate, np.minimum(low, estimate), high, n=len(y), unit=unit, method=method, reason=reason), p
 
 
 def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
@@ -354,7 +388,7 @@ def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     for name, row in estimates.iterrows():
         interval = f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else ""
         rows[name] = {
-            "measure": "eta squared" if row["unit"].startswith("share") else row["unit"],
+            "measure": "omega squared" if row["unit"].startswith("share") else row["unit"],
             "estimate": f"{row['estimate']:z.2f}" if np.isfinite(row["estimate"]) else row["reason"],
             "interval": interval,
             "n": row["n"],
@@ -366,33 +400,30 @@ def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""What all characteristics together explain of participants' differences, and what remains.
+    r"""What all characteristics together explain of the variance of participants' means, and what they predict.
 
-    - *explained, adjusted*: adjusted R squared of participants' mean ratings on all characteristics (numbers as they
-      are, groups as groups); its interval from the noncentral F distribution,
-      :math:`\lambda / (\lambda + n)`. Participants are its independent units.
-    - *explained, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
-      participant predicted from the others; below nought where prediction is worse than the others' mean.
-    - *the person's own*: :math:`\hat\sigma^2_{with} / \hat\sigma^2_{without}`, the variance between participants in
-      the mixed model of conversations (conditions fixed; REML) with the characteristics, by that without them. 1
-      means that nothing is explained. It is not bounded by 1: REML counts each characteristic's coefficient against the
-      participants, so characteristics that explain less than chance would raise the estimated variance, as they make
-      an adjusted R squared negative (Snijders & Bosker, 1994). A value above 1 is kept, since cutting it off would bias
-      the estimate downwards, and its reason says how to read it.
+    All rows are shares of one base, the variance of participants' mean ratings, each participant counting the same:
+
+    - *explained, adjusted*: adjusted R squared of the means on all characteristics (numbers as they are, groups as
+      groups), an estimate of what the true coefficients would explain; its interval from the noncentral F
+      distribution, :math:`\lambda / (\lambda + n)`, its lower limit at most the estimate, which may be negative.
+      Participants are its independent units.
+    - *left to the person*: one minus this, with its interval.
+    - *predicted, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
+      participant predicted from the others; below zero where prediction is worse than the others' mean.
+    - *predicted, expected*: the same if the adjusted share is right,
+      :math:`1 - \hat\sigma^2 \sum 1 / (1 - h_i) / \sum (y_i - \bar y_{(i)})^2`, with :math:`\hat\sigma^2` the
+      residual mean square and h the leverage. Its distance from the adjusted share is the price of estimating so
+      many coefficients from so few participants.
 
     Returns
     -------
     DataFrame
         These rows; n counts participants, those who answered every characteristic that at least
         80% answered.
-
-    References
-    ----------
-    Snijders, T. A. B., & Bosker, R. J. (1994). Modeled variance in two-level models. Sociological Methods & Research
-    22, 342-363.
     """
-    names = ("explained, adjusted", "explained, cross-validated", "the person's own")
-    units = ("share of the variance of participants' means",) * 2 + ("share of the variance between participants",)
+    names = tuple(TOGETHER_KEYS)
+    unit = "share of the variance of participants' means"
     means = participant_means(study)
     columns = characteristic_columns(study.participants, means.index)
     columns = columns[(columns["kind"] != "") & (columns["answers"] >= ANSWERED * len(means))]
@@ -412,11 +443,8 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
             reason = "the ratings do not vary"
     method = count_of(len(columns), "characteristic")
     if reason:
-        rows = {
-            name: estimate_row(n=len(y), unit=unit, method=method, reason=reason)
-            for name, unit in zip(names, units, strict=True)
-        }
-        return estimate_table(rows, "share")
+        none = estimate_row(n=len(y), unit=unit, method=method, reason=reason)
+        return estimate_table(dict.fromkeys(names, none), "share")
     n, width = design.shape
     basis = np.linalg.qr(design)[0]
     residual = y.to_numpy() - basis @ (basis.T @ y.to_numpy())
@@ -425,19 +453,28 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     adjusted = 1 - within / (n - width) / (whole / (n - 1))
     f = (whole - within) / (width - 1) / (within / (n - width))
     low, high = _noncentral(f, width - 1, n - width, n, bootstrap.confidence)
+    low = min(low, adjusted)
     leverage = np.minimum((basis**2).sum(axis=1), 1)
     alone = leverage > 1 - 1e-9  # a participant whom nobody resembles in a group can't be predicted
     predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
     without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
-    interval = f"{bootstrap.confidence:.0%} interval from the noncentral F distribution, participants independent"
+    expected = within / (n - width) * (1 / (1 - leverage[~alone])).sum()
+    coefficients = f"{method}, {count_of(width - 1, 'coefficient')}"
+    adjusted_method = f"adjusted R squared, {coefficients}; {bootstrap.confidence:.0%} {NONCENTRAL}"
+    estimates = (
+        (adjusted, low, high, adjusted_method),
+        (1 - adjusted, 1 - high, 1 - low, f"one minus {adjusted_method}"),
+        (1 - predicted / without, np.nan, np.nan, f"leave one participant out, {coefficients}"),
+        (
+            1 - expected / without,
+            np.nan,
+            np.nan,
+            f"leave one participant out if adjusted R squared holds, {coefficients}",
+        ),
+    )
     rows = {
-        names[0]: estimate_row(
-            adjusted, low, high, n=n, unit=units[0], method=f"adjusted R squared, {method}; {interval}"
-        ),
-        names[1]: estimate_row(
-            1 - predicted / without, n=n, unit=units[1], method=f"leave one participant out, {method}"
-        ),
-        names[2]: _own_share(study, design, y.index, units[2], method),
+        name: estimate_row(*numbers, n=n, unit=unit, method=words)
+        for name, (*numbers, words) in zip(names, estimates, strict=True)
     }
     return estimate_table(rows, "share")
 
@@ -475,33 +512,6 @@ def _noncentral(f: float, above: int, below: int, n: int, confidence: float) -> 
             left, right = (middle, right) if stats.ncf.cdf(f, above, below, middle) > level else (left, middle)
         limits.append(left / (left + n))
     return limits[0], limits[1]
-
-
-def _own_share(study: Study, design: np.ndarray, people: pd.Index, unit: str, method: str) -> dict:
-    words = f"variance between participants with {method} by that without; mixed model, conditions fixed; REML"
-    frame = conversation_ratings(study)
-    frame = frame[frame["ground_truth"].notna() & frame["participant"].isin(people)]
-    frame = frame.assign(condition=frame["condition"].astype(object) if study.conditions else "")
-    frame = frame[frame["condition"].notna()]
-    if frame.groupby("participant").size().max() < 2:
-        reason = "no participant has two rated conversations, so persons can't be told from conversations"
-        return estimate_row(n=len(people), unit=unit, method=words, reason=reason)
-    conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
-    of_person = design[people.get_indexer(frame["participant"])][:, 1:]
-    variances = [
-        fit_nested(
-            nested_sums(frame["ground_truth"].to_numpy(), effects, frame["participant"], frame["condition"])
-        ).variances[0]
-        for effects in (conditions, np.column_stack([conditions, of_person]))
-    ]
-    if not np.isfinite(variances).all() or variances[0] < 1e-6:
-        reason = "participants do not differ beyond what conversations do"
-        return estimate_row(n=len(people), unit=unit, method=words, reason=reason)
-    share = variances[1] / variances[0]
-    note = "no interval: resampling copies participants, which the characteristics would then fit too well"
-    return estimate_row(
-        share, n=len(people), unit=unit, method=words, reason=f"{ABOVE_ONE}; {note}" if share > 1 else note
-    )
 
 
 check_arguments(globals())

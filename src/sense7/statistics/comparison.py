@@ -54,6 +54,7 @@ __all__ = [
     "pair_keys",
     "prompted_by_dimension",
     "prompted_is_highest",
+    "prompted_minus_best_other",
     "rank_tests",
     "safe_names",
     "wilcoxon",
@@ -342,6 +343,8 @@ class Contrasts:
         Why there are none; "" if there are.
     overall : DataFrame
         Whether the conditions differ at all: p values, the rows of ``TEST_KEYS``.
+    errors, freedom : Series
+        Standard error (points) and degrees of freedom (Satterthwaite) of each difference; empty if there are none.
     """
 
     differences: pd.DataFrame
@@ -349,6 +352,8 @@ class Contrasts:
     shown: pd.DataFrame
     reason: str
     overall: pd.DataFrame
+    errors: pd.Series
+    freedom: pd.Series
 
 
 def mixed_contrasts(
@@ -404,7 +409,8 @@ def mixed_contrasts(
         none = estimate_row(n=len(frame), unit=unit, method=kind, reason=reason)
         differences, p = (estimate_table(dict.fromkeys(pairs, none | {"unit": of}), "pair") for of in (unit, "p value"))
         overall = estimate_table(dict.fromkeys(TEST_KEYS, none | {"unit": "p value"}), "test")
-        return Contrasts(differences, p, pd.DataFrame(), reason, overall)
+        empty = pd.Series(dtype=float)
+        return Contrasts(differences, p, pd.DataFrame(), reason, overall, empty, empty)
     known = {name: pair for name, pair in pairs.items() if set(pair) <= set(present)}
     weights = np.zeros((len(known), len(present)))
     for row, (first, second) in enumerate(known.values()):
@@ -446,6 +452,8 @@ def mixed_contrasts(
         pd.DataFrame.from_dict(shown, orient="index").rename_axis("pair"),
         "",
         _any_difference(sums, fit, len(frame), kind),
+        pd.Series(errors, index=list(known)),
+        pd.Series(freedom, index=list(known)),
     )
 
 
@@ -472,6 +480,62 @@ def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.Data
         for name, (value, method) in words.items()
     }
     return estimate_table(rows, "test")
+
+
+def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: float = 0.95) -> dict:
+    r"""Prompted condition minus the best of the others, in the mixed model: the smallest of its differences.
+
+    .. math:: \min_k \hat\delta_k, \quad \left[\min_k (\hat\delta_k - t_{k, 1 - \alpha/2}\, SE_k),\;
+              \min_k (\hat\delta_k + t_{k, 1 - \alpha/(2m)}\, SE_k)\right]
+
+    with :math:`\hat\delta_k` the prompted condition's mean minus that of the other condition k of m, and
+    :math:`\alpha` one minus the confidence. The interval lies above zero only if each of the differences does, each
+    tested at the full level: an intersection-union test, which needs no correction for the number of conditions.
+    The upper limit has Bonferroni's, so that the interval holds the smallest true difference with at least the
+    confidence.
+
+    Parameters
+    ----------
+    study : Study
+        The data; it says which condition is prompted.
+    contrasts : Contrasts
+        As :func:`mixed_contrasts` returns them for this study.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    dict
+        A row of estimates: estimate, low, high (points; positive: the prompted condition is rated higher than every
+        other), n (conversations), unit, method, reason. Conditions without a rated conversation are left out.
+
+    References
+    ----------
+    Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295-300.
+    """
+    prompted, table = study.prompted_condition, contrasts.differences
+    unit, method = (
+        "points (levels from 1 to 5)",
+        "mixed model: smallest difference of the prompted condition from another",
+    )
+    n = int(table["n"].max()) if len(table) else 0
+    reason = contrasts.reason
+    if not reason and prompted is None:
+        reason = f"which condition is prompted is not known: {study.prompted_reason}"
+    rows = [name for name, pair in condition_pairs(study).items() if pair[0] == prompted and name in contrasts.errors]
+    if not reason and not rows:
+        reason = "no rated conversation in the prompted condition, or in any other"
+    if reason:
+        return estimate_row(n=n, unit=unit, method=method, reason=reason)
+    estimates, errors = table.loc[rows, "estimate"].to_numpy(dtype=float), contrasts.errors[rows].to_numpy()
+    freedom, tail = contrasts.freedom[rows].to_numpy(), (1 - confidence) / 2
+    low = (estimates - stats.t.ppf(1 - tail, freedom) * errors).min()
+    high = (estimates + stats.t.ppf(1 - tail / len(rows), freedom) * errors).min()
+    method += (
+        f", of {count_of(len(rows), 'difference')}; {confidence:.0%} interval of the model (t): smallest lower limit "
+        "(intersection-union), smallest upper limit (Bonferroni)"
+    )
+    return estimate_row(estimates.min(), low, high, n=n, unit=unit, method=method)
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:

@@ -25,12 +25,14 @@ from sense7.terminal import count_of
 __all__ = [
     "CONTEXT",
     "GAP_KEYS",
+    "GAP_TEST_KEYS",
     "PROMPT_KEYS",
     "SHARE_KEYS",
     "SLOPE_KEYS",
     "TEST_KEYS",
     "WAYS",
     "agreement_of_ways",
+    "context_design",
     "context_frame",
     "context_shares",
     "context_slopes",
@@ -40,6 +42,7 @@ __all__ = [
     "gap_by_topic",
     "gap_differs_by_topic",
     "group_means",
+    "not_varying",
     "numbered_keys",
     "slopes_by_condition",
     "slopes_with_prompt",
@@ -83,6 +86,14 @@ WAYS = {
 """Ways to put desired (1..3) and experienced (1..5) empathy together: words -> short name."""
 
 GAP_KEYS = {words: f"expected_experienced_gap_{short}" for words, short in WAYS.items()}
+
+GAP_TEST_KEYS = {
+    "both scales from 0 to 1": "expected_experienced_p_scale",
+    "desired level at the middle of its third": "expected_experienced_p_thirds",
+    "experienced cut into three bins": "expected_experienced_p_bins",
+    "percent ranks within the data set": "expected_experienced_p_ranks",
+}
+"""Rows of :func:`gap_differs_by_topic` -> keys."""
 
 MOST_GROUPS = 40
 MOST_DRAWS = 2_000
@@ -140,7 +151,7 @@ def context_frame(study: Study) -> pd.DataFrame:
     return frame[np.isfinite(truth)].reset_index(drop=True)
 
 
-def _missing(frame: pd.DataFrame, name: str) -> str:
+def not_varying(frame: pd.DataFrame, name: str) -> str:
     """Why a context variable says nothing; "" if it does."""
     if frame.empty:
         return "no conversation has ground truth in this data set"
@@ -152,7 +163,7 @@ def _missing(frame: pd.DataFrame, name: str) -> str:
     return ""
 
 
-def _design(frame: pd.DataFrame, names) -> np.ndarray:
+def context_design(frame: pd.DataFrame, names) -> np.ndarray:
     """Columns of a design: steps as numbers, texts as indicators of all but the first."""
     columns = []
     for name in names:
@@ -191,7 +202,7 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     by : {"topic", "importance", "desired_empathy"}
         What makes the groups.
     own : bool
-        Whether each conversation is first held against its participant's own mean,
+        Whether each conversation is first compared with its participant's own mean,
         :math:`y_{pc} - \bar y_p`: what is left of a group's mean when who is in it is set aside.
 
     Returns
@@ -210,11 +221,11 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     unit = "points" if own else LEVEL
     method = "mean ground truth over conversations" + (", minus the participant's own mean" if own else "")
     if frame.empty:
-        reason = _missing(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
+        reason = not_varying(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
         return estimate_table({NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}, CONTEXT[by])
     nothing = ""
     if own and frame[by].nunique() < 2:
-        nothing = _missing(frame, by)
+        nothing = not_varying(frame, by)
     elif own and not frame["participant"].duplicated().any():
         nothing = "no participant has two conversations to compare"
     rows = {}
@@ -266,9 +277,9 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     for name in STEPS:
         for adjustment in ADJUSTMENTS:
             words = f"{CONTEXT[name]}, {adjustment}"
-            reason = _missing(frame, name)
+            reason = not_varying(frame, name)
             if not reason and "topics" in adjustment:
-                reason = _missing(frame, "topic")
+                reason = not_varying(frame, "topic")
             if reason:
                 rows[words] = estimate_row(n=0, unit=PER_STEP, method="least squares", reason=reason)
             else:
@@ -278,11 +289,11 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 def _slope_model(frame: pd.DataFrame, name: str, adjustment: str) -> tuple[pd.DataFrame, np.ndarray, str]:
     """Complete rows, (design, y) with the slope of ``name`` first, and the model in words."""
-    names = [name, *(other for other in STEPS if other != name and not _missing(frame, other))]
+    names = [name, *(other for other in STEPS if other != name and not not_varying(frame, other))]
     if "topics" in adjustment:
         names.append("topic")
     complete = frame[frame[names].notna().all(axis=1)]
-    design = _design(complete, names)
+    design = context_design(complete, names)
     words = f"least squares on {', '.join(CONTEXT[each] for each in names)}; {adjustment}"
     if adjustment == "over conversations":
         return complete, np.column_stack([design, np.ones(len(complete)), complete["y"]]), words
@@ -303,7 +314,7 @@ def _slope_row(frame: pd.DataFrame, name: str, adjustment: str, bootstrap: Parti
 def _contrast_row(statistic, z: np.ndarray, participants: pd.Series, bootstrap, method: str, words: str) -> dict:
     """Row of a statistic of cross products; a slope that nothing identifies says so."""
     found = bootstrap.estimate(statistic, _products(z), participants)
-    undefined = f"{words} can't be told apart from the rest of the model here"
+    undefined = f"{words} can't be distinguished from the rest of the model here"
     return bootstrap.row(found, n=len(z), unit=PER_STEP, method=method, undefined=undefined)
 
 
@@ -313,10 +324,10 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     .. math:: 1 - \frac{\mathrm{RSS} / (n - G - r)}{\mathrm{TSS} / (n - G)}
 
     with all columns minus their participant's mean, n conversations, G participants and r the rank of the
-    context's columns. So chance alone gives nought on average, and single estimates may be negative.
+    context's columns. So chance alone gives zero on average, and single estimates may be negative.
     Resampling inflates it, as it does every share of explained variance: the draws are moved so
     that their mean is the estimate. In simulation (8 topics, 109 participants) such intervals covered the truth
-    in 93 to 97 of 100 studies, and in all of them where it was nought: there they are too wide.
+    in 93 to 97 of 100 studies, and in all of them where it was zero: there they are too wide.
 
     Parameters
     ----------
@@ -336,8 +347,8 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
     """
     frame = context_frame(study)
-    given = [name for name in CONTEXT if not _missing(frame, name)]
-    rows = {CONTEXT[name]: _share_row(frame, [name], _missing(frame, name), bootstrap) for name in CONTEXT}
+    given = [name for name in CONTEXT if not not_varying(frame, name)]
+    rows = {CONTEXT[name]: _share_row(frame, [name], not_varying(frame, name), bootstrap) for name in CONTEXT}
     reason = "" if given else "nothing of the context varies in this data set"
     rows["all of the context"] = _share_row(frame, given, reason, bootstrap)
     return estimate_table(rows, "context")
@@ -348,7 +359,7 @@ def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: Partici
     if reason:
         return estimate_row(n=0, unit=unit, method=method, reason=reason)
     frame = frame[frame[names].notna().all(axis=1)]
-    z = within(np.column_stack([_design(frame, names), frame["y"]]), frame["participant"])
+    z = within(np.column_stack([context_design(frame, names), frame["y"]]), frame["participant"])
     size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
     values = np.column_stack([_products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
     estimate = float(_adjusted_share(values.sum(axis=0), z.shape[1]))
@@ -404,7 +415,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool =
     rows = {"topic": _permutation_row(frame, bootstrap)}
     for name in STEPS:
         method = "slope within participants, t by bootstrap standard error"
-        if reason := _missing(frame, name):
+        if reason := not_varying(frame, name):
             rows[CONTEXT[name]] = estimate_row(n=0, unit="p value", method=method, reason=reason)
             continue
         complete, z, _ = _slope_model(frame, name, "within participants")
@@ -454,7 +465,7 @@ def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> di
     """Give the p value of the topics, permuted among each participant's own conversations."""
     draws = min(bootstrap.draws, MOST_DRAWS)
     method = f"{count_of(draws, 'permutation')} of topics within participants"
-    reason = _missing(frame, "topic")
+    reason = not_varying(frame, "topic")
     frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
@@ -551,12 +562,12 @@ def _coefficient(place: int):
 
 def _with_condition(study: Study, name: str) -> pd.DataFrame:
     frame = context_frame(study)
-    others = [other for other in STEPS if other != name and not _missing(frame, other)]
+    others = [other for other in STEPS if other != name and not not_varying(frame, other)]
     return frame[frame[["condition", name, *others]].notna().all(axis=1)]
 
 
 def _no_slopes(study: Study, frame: pd.DataFrame, name: str) -> str:
-    if reason := _missing(context_frame(study), name):
+    if reason := not_varying(context_frame(study), name):
         return reason
     return "" if len(frame) else "conditions were not given in this data set"
 
@@ -564,8 +575,10 @@ def _no_slopes(study: Study, frame: pd.DataFrame, name: str) -> str:
 def _interaction(frame: pd.DataFrame, name: str, groups: np.ndarray) -> tuple[np.ndarray, pd.Series]:
     """Slopes by group first, then conditions and the other step, then y; minus the participant's mean."""
     slopes = groups.astype(float) * frame[[name]].to_numpy(dtype=float)
-    others = [other for other in STEPS if other != name and not _missing(frame, other)]
-    columns = np.column_stack([slopes, _indicators(frame["condition"])[:, 1:], _design(frame, others), frame["y"]])
+    others = [other for other in STEPS if other != name and not not_varying(frame, other)]
+    columns = np.column_stack(
+        [slopes, _indicators(frame["condition"])[:, 1:], context_design(frame, others), frame["y"]]
+    )
     return within(columns, frame["participant"]), frame["participant"]
 
 
@@ -626,7 +639,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     """Mean over conversations of experienced minus expected empathy, by every way to put the scales together.
 
     See :func:`gaps`. Percent ranks have the same mean before and after whatever the answers are, so they give no
-    overall gap; they tell topics apart (:func:`gap_by_topic`).
+    overall gap; they compare topics (:func:`gap_by_topic`).
 
     Parameters
     ----------
@@ -647,7 +660,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     for words, way in WAYS.items():
         method = f"mean of experienced minus expected, {words}"
         if missing or way == "ranks":
-            reason = missing or "percent ranks have the same mean by construction; they only tell topics apart"
+            reason = missing or "percent ranks have the same mean by construction; they only compare topics"
             rows[words] = estimate_row(n=len(frame), unit=OF_SCALE, method=method, reason=reason)
         else:
             y = gaps(frame["expected"].to_numpy(), frame["experienced"].to_numpy(), way)
@@ -665,7 +678,7 @@ def gap_by_topic(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; percent ranks are computed anew in each.
+        Draws of participants for the intervals; percent ranks are computed again in each.
     way : {"scale", "thirds", "bins", "ranks"}
         See :func:`gaps`; ranks: share of conversations below, ties counting half.
     centred : bool
@@ -747,7 +760,21 @@ def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Whether the gap differs by topic: p values by permutation of the topics within participants, by way.
 
-    Percent ranks are those within the data set; as in :func:`context_tests`.
+    Adding a constant to a scale moves all topics' gaps alike and leaves every p value as it is. The p value of percent
+    ranks (those within the data set) does not depend on the units either: it stays the same if the levels of
+    either scale are replaced by any others in the same order.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws, at most 2,000 permutations; seed.
+
+    Returns
+    -------
+    DataFrame
+        A row per way (``WAYS``), as :func:`context_tests`.
     """
     frame = expected_and_experienced(study)
     missing = _no_gap(study, frame)
@@ -798,7 +825,7 @@ def agreement_of_ways(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Topics whose gap differs from nought, by each way that has an overall gap: counts, Holm over topics.
+    """Topics whose gap differs from zero, by each way that has an overall gap: counts, Holm over topics.
 
     p by the bootstrap standard error, t with the topic's participants minus one degrees of freedom; differing
     if Holm's p is below one minus the confidence.
@@ -813,7 +840,7 @@ def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     frame = frame[frame["topic"].notna()]
     if not missing and frame.empty:
         missing = "topic was not given in this data set"
-    rows, method = {}, "topics whose gap differs from nought, t by bootstrap standard error, Holm over topics"
+    rows, method = {}, "topics whose gap differs from zero, t by bootstrap standard error, Holm over topics"
     for words, way in WAYS.items():
         if way == "ranks":
             continue

@@ -10,7 +10,16 @@ from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
-__all__ = ["CUT", "ENDS", "OBSERVABLE", "dimensions_shown", "dimensions_with_examples", "rated_examples", "taxonomy"]
+__all__ = [
+    "CUT",
+    "ENDS",
+    "OBSERVABLE",
+    "dimensions_shown",
+    "dimensions_with_examples",
+    "rated_examples",
+    "taxonomy",
+    "turns_with_texts",
+]
 
 OBSERVABLE = {
     "Affective": "a feeling is named or mirrored, and its reason is understood; low: it is passed over, or misread",
@@ -78,7 +87,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
         conversation, turn, participant, user, assistant (texts, uncut), candidates (turns that
         fulfil the rule, whatever was taken before), reason ("" if there is an example).
     """
-    turns = _with_texts(study)
+    turns = turns_with_texts(study)
     taken: set[str] = set()
     shown: set[str] = set()
     rows = []
@@ -101,8 +110,20 @@ def rated_examples(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=[*columns, "candidates", "reason"])
 
 
-def _with_texts(study: Study) -> pd.DataFrame:
-    """Turns that have a text and a user's text before them, with both; in file order, numbered anew."""
+def turns_with_texts(study: Study) -> pd.DataFrame:
+    """Assistant turns that have a text and a user's text before them.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``study.turns`` in file order, with ``assistant`` (the turn's text) and ``user`` (the user's message
+        nearest before it). Turns whose text, or whose user's message, is blank are left out.
+    """
     messages = study.messages[["conversation", "position", "role", "content"]]
     messages = in_order_of_appearance(messages, "conversation", "position")
     user = messages["content"].where(messages["role"] == "user")

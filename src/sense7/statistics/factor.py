@@ -35,6 +35,7 @@ __all__ = [
     "OneFactor",
     "fit_indices",
     "fit_one_factor",
+    "indices_of",
     "loadings",
     "minres_loadings",
     "omega_row",
@@ -421,14 +422,51 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
 def _indices(values: np.ndarray) -> dict[str, float]:
     n, k = values.shape
     covariances = np.cov(values.T, ddof=0)
+    fit = fit_one_factor(correlations_from_covariances(covariances))
+    modeled = np.outer(fit.loadings, fit.loadings)
+    return indices_of(covariances, n, float(fit.discrepancy), modeled, parameters=2 * k)
+
+
+def indices_of(
+    covariances: np.ndarray, n: float, discrepancy: float, modeled: np.ndarray, *, parameters: int
+) -> dict[str, float]:
+    r"""Fit indices of any model of the covariances of k items, by the formulas of :func:`fit_indices`.
+
+    Parameters
+    ----------
+    covariances : array, shape (k, k)
+        By maximum likelihood: divided by n.
+    n : float
+        Number of independent units.
+    discrepancy : float
+        Value of the maximum-likelihood discrepancy of the model; NaN if it could not be fitted.
+    modeled : array, shape (k, k)
+        Correlations by the model; the diagonal is not read.
+    parameters : int
+        Free parameters of the model, the variances of the items included: degrees of freedom are
+        :math:`k (k + 1) / 2` less these. At least one is left.
+
+    Returns
+    -------
+    dict
+        The rows of ``FIT_KEYS``; NaN if the model could not be fitted.
+
+    Examples
+    --------
+    A model that leaves no residual: chi-square is zero, and the comparative fit index one.
+
+    >>> found = indices_of(np.eye(4) + 1, 100, 0.0, np.full((4, 4), 0.5), parameters=8)
+    >>> found["chi-square"], found["degrees of freedom"], float(found["CFI"])
+    (0.0, 2.0, 1.0)
+    """
+    if not np.isfinite(discrepancy):
+        return dict.fromkeys(FIT_KEYS, np.nan)
+    k = len(covariances)
     correlations = correlations_from_covariances(covariances)
-    fit = fit_one_factor(correlations)
-    if not np.isfinite(fit.discrepancy):
-        return {"chi-square": np.nan}
-    chi, freedom = n * float(fit.discrepancy), k * (k - 3) / 2
+    chi, freedom = n * discrepancy, k * (k + 1) / 2 - parameters
     chi_none, freedom_none = -n * np.linalg.slogdet(correlations)[1], k * (k - 1) / 2
     excess, excess_none = chi - freedom, chi_none - freedom_none
-    residuals = (correlations - np.outer(fit.loadings, fit.loadings))[np.triu_indices(k, 1)]
+    residuals = (correlations - modeled)[np.triu_indices(k, 1)]
     saturated = -n / 2 * (k * np.log(2 * np.pi) + np.linalg.slogdet(covariances)[1] + k)
     likelihood = saturated - chi / 2
     worst = max(excess_none, excess, 0)
@@ -440,8 +478,8 @@ def _indices(values: np.ndarray) -> dict[str, float]:
         "RMSEA": np.sqrt(max(excess, 0) / (freedom * n)),
         "SRMR": np.sqrt((residuals**2).sum() / (k * (k + 1) / 2)),
         "log-likelihood": likelihood,
-        "AIC": -2 * likelihood + 4 * k,
-        "BIC": -2 * likelihood + 2 * k * np.log(n),
+        "AIC": -2 * likelihood + 2 * parameters,
+        "BIC": -2 * likelihood + parameters * np.log(n),
     }
 
 

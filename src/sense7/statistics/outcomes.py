@@ -6,7 +6,7 @@ import statsmodels.api as sm
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, pieces
-from sense7.statistics.context import percent_ranks
+from sense7.statistics.context import percent_ranks, within
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
@@ -30,6 +30,7 @@ __all__ = [
     "turn_rating",
     "turn_summaries",
     "variance_inflation",
+    "within_correlation",
 ]
 
 PREDICTORS = ("mean", "trough", "peak", "end")
@@ -66,6 +67,7 @@ EXPERIENCE_KEYS = {
     "engaged": "empathy_Engaged",
     "positive interaction": "empathy_PositiveInteraction",
     "use again": "empathy_UseAgain",
+    "all four together, within participants": "empathy_satisfaction_within",
 }
 """Ratings of the experience -> keys."""
 
@@ -383,12 +385,15 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
     -------
     DataFrame
         Rows ``all four together`` (mean of those given), successful, engaged, positive interaction, use again:
-        estimate (-1..1), low, high, n (conversations with both), unit, method, reason.
+        estimate (-1..1), low, high, n (conversations with both), unit, method, reason. The last row is Pearson's
+        correlation of a participant's conversations minus that participant's mean (:func:`within_correlation`): a habit
+        of rating high has no part in it.
     """
     conversations = study.conversations
     empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)
     columns = {"all four together": OUTCOMES["experience"]}
     columns |= {name.replace("_", " "): [name] for name in OUTCOMES["experience"]}
+    columns["all four together, within participants"] = OUTCOMES["experience"]
     rows = {}
     for words, names in columns.items():
         what = "the experience" if len(names) > 1 else words
@@ -405,6 +410,10 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         common = {"n": known.sum(), "unit": "correlation"}
         if reason:
             rows[words] = estimate_row(**common, method=method, reason=reason)
+            continue
+        if words.endswith("within participants"):
+            who, values = conversations.loc[known, "participant"], np.column_stack([empathy[known], experience[known]])
+            rows[words] = within_correlation(values, who, who, bootstrap, "Pearson correlation within participants")
             continue
         rows[words] = spearman_row(
             empathy[known].to_numpy(),
@@ -434,6 +443,68 @@ def spearman_row(
     low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)
+
+
+def within_correlation(
+    values: np.ndarray,
+    groups: pd.Series,
+    participants: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    method: str,
+) -> dict:
+    r"""Correlation of two columns within groups, as a row of estimates; a third column, if there is one, held equal.
+
+    .. math:: r_{xy} = \frac{\sum \tilde x \tilde y}{\sqrt{\sum \tilde x^2 \sum \tilde y^2}}, \quad
+              r_{xy \cdot z} = \frac{r_{xy} - r_{xz} r_{yz}}{\sqrt{(1 - r_{xz}^2)(1 - r_{yz}^2)}}
+
+    with each value minus the mean of its group. So what differs between groups, such as the level at which a person
+    rates, has no part in it.
+
+    Parameters
+    ----------
+    values : array, shape (rows, 2) or (rows, 3)
+        x, y, and z if it is to be held equal; no NaN.
+    groups : Series
+        Group of each row; groups of one row say nothing and are left out.
+    participants : Series
+        Participant of each row; a group belongs to one of them.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the interval.
+    method : str
+        What is correlated.
+
+    Returns
+    -------
+    dict
+        estimate (-1..1), low, high, n (rows), unit, method, reason.
+
+    Notes
+    -----
+    Checked against numpy.corrcoef of the residuals of least squares on indicators of the groups.
+    """
+    codes = pd.factorize(pd.Series(groups).to_numpy())[0]
+    kept = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
+    common = {"n": int(kept.sum()), "unit": "correlation", "method": method}
+    if not kept.any():
+        return bootstrap.row((np.nan,) * 3 + ("",), **common, undefined="nothing has two ratings to compare")
+    values, participants = np.asarray(values, dtype=float)[kept], pd.Series(participants)[kept]
+    values = within(values, pd.Series(codes[kept]))
+    found = bootstrap.estimate(_partial, values[:, :, None] * values[:, None, :], participants)
+    return bootstrap.row(found, **common, undefined="one of the two does not vary")
+
+
+def _partial(cross: np.ndarray) -> np.ndarray:
+    """Correlation of the first two columns from cross products, the third held equal if there is one."""
+    squares = np.diagonal(cross, axis1=-2, axis2=-1)
+    vary = (squares > 1e-9).all(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = cross / np.sqrt(squares[..., :, None] * squares[..., None, :])
+        found = r[..., 0, 1]
+        if cross.shape[-1] == 3:
+            left = (1 - r[..., 0, 2] ** 2) * (1 - r[..., 1, 2] ** 2)
+            vary = vary & (left > 1e-9)
+            found = (found - r[..., 0, 2] * r[..., 1, 2]) / np.sqrt(left)
+    return np.where(vary, found, np.nan)
 
 
 check_arguments(globals())

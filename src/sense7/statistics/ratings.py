@@ -1,5 +1,7 @@
 """How the ratings are spread, and how often each dimension is rated at all."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -11,7 +13,25 @@ from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
 from sense7.workbook.options import Interval
 
-__all__ = ["applicability", "level_counts", "level_shares", "mean_levels"]
+__all__ = [
+    "FIRST_TURN_KEYS",
+    "applicability",
+    "applicability_by_turn",
+    "applicability_of_first_turn",
+    "level_counts",
+    "level_shares",
+    "mean_levels",
+]
+
+TURNS = 10
+"""The last turn of :func:`applicability_by_turn`, as of the courses over turns on other pages."""
+
+FIRST_TURN_KEYS = {
+    "first turn": "relational_applicability_first_turn",
+    "later turns": "relational_applicability_later_turns",
+    "later minus first": "relational_applicability_later_minus_first",
+}
+"""Rows of :func:`applicability_of_first_turn` -> keys, of Relational Continuity."""
 
 _NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
 NEVER_ASKED = "never asked in this data set"
@@ -34,12 +54,12 @@ def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
     return estimate_row(n=0, unit=unit, method=method, reason=reason)
 
 
-def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the turns put to rating in which each rating has a level.
+def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "put") -> pd.DataFrame:
+    """Share of turns in which each rating has a level.
 
-    A turn is put to rating if any of the eight ratings was answered, be it by unknown;
-    turns that nobody was asked about say nothing about applicability. Neither do turns in which the answer to a
-    rating can't be read: they are left out of that rating's denominator.
+    A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that nobody was asked
+    about say nothing about applicability. The share of all turns of the assistant counts them as not rated. Turns in
+    which the answer to a rating can't be read are left out of that rating's denominator in both.
 
     Parameters
     ----------
@@ -47,28 +67,108 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         The data.
     bootstrap : ParticipantBootstrap
         Draws of participants for the intervals.
+    of : {"put", "all"}
+        Whether the share is of the turns put to rating, or of all turns of the assistant.
 
     Returns
     -------
     DataFrame
-        A row for overall and each dimension: estimate, low, high (0..1), n (turns put to
-        rating), unit, method, reason.
+        A row for overall and each dimension: estimate, low, high (0..1), n (turns of the
+        denominator), unit, method, reason.
 
     Notes
     -----
-    R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
+    R: mean(!is.na), tests/reference/reference.R; equal to 1e-9. That is of the turns put to rating.
     """
-    turns = study.turns_put_to_rating
-    method = "rated turns by turns put to rating"
-    unit = "share of turns"
+    turns, words = (study.turns, "all turns") if of == "all" else (study.turns_put_to_rating, "turns put to rating")
+    method, unit = f"rated turns by {words}", "share of turns"
     rows = {}
     for name in RATING_NAMES:
         if name not in study.asked:
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
             continue
-        rated, readable = turns[f"{name}_state"] == RATED, turns[f"{name}_state"] != UNREADABLE
-        rows[name] = _ratio_row(rated, readable, turns["participant"], bootstrap, unit, method)
+        rows[name] = _ratio_row(*_rated(turns, [name]), turns["participant"], bootstrap, unit, method)
     return estimate_table(rows, "rating")
+
+
+def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """How many of these ratings each turn has, and how many of their answers can be read."""
+    states = turns[[f"{name}_state" for name in names]]
+    return (states == RATED).sum(axis=1).to_numpy(), (states != UNREADABLE).sum(axis=1).to_numpy()
+
+
+def applicability_by_turn(study: Study, bootstrap: ParticipantBootstrap, names: Sequence[str]) -> pd.DataFrame:
+    """Share of the first turns put to rating, of the second, and so on, in which these dimensions are rated.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals.
+    names : sequence of str
+        Dimensions. Of several, the share is that of their ratings together.
+
+    Returns
+    -------
+    DataFrame
+        One row per turn, 1 to at most 10: estimate, low, high (0..1), n (ratings that were asked for), unit, method,
+        reason. Later turns are those of longer conversations.
+    """
+    turns = study.turns_put_to_rating
+    unit, method = "share of turns", "ratings given by ratings asked for, turns put to rating"
+    asked = [name for name in names if name in study.asked]
+    last = int(turns["turn"].max()) if len(turns) else 1
+    rows = {}
+    for turn in range(1, min(TURNS, last) + 1):
+        own = turns[turns["turn"] == turn]
+        reason = NEVER_ASKED if not asked else "" if len(own) else "no such turn was put to rating"
+        rows[turn] = (
+            estimate_row(n=0, unit=unit, method=method, reason=reason)
+            if reason
+            else _ratio_row(*_rated(own, asked), own["participant"], bootstrap, unit, method)
+        )
+    return estimate_table(rows, "turn")
+
+
+def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap, name: str) -> pd.DataFrame:
+    """Share of first turns, and of later turns, in which a dimension is rated, and their difference.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws of participants for the intervals.
+    name : str
+        The dimension.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry of ``FIRST_TURN_KEYS``: estimate, low, high, n (turns put to rating), unit, method, reason.
+    """
+    turns, unit, method = study.turns_put_to_rating, "share of turns", "rated turns by turns put to rating"
+    first = (turns["turn"] == 1).to_numpy()
+    rated, readable = _rated(turns, [name])
+    values = np.column_stack([rated * first, readable * first, rated * ~first, readable * ~first]).astype(float)
+    statistics = {
+        "first turn": (lambda sums: sums[..., 0] / sums[..., 1], values[:, 1] > 0, "no first turn was put to rating"),
+        "later turns": (lambda sums: sums[..., 2] / sums[..., 3], values[:, 3] > 0, "no later turn was put to rating"),
+        "later minus first": (
+            lambda sums: sums[..., 2] / sums[..., 3] - sums[..., 0] / sums[..., 1],
+            readable > 0,
+            "no first turn, or no later one, was put to rating",
+        ),
+    }
+    rows = {}
+    for row, (statistic, chosen, undefined) in statistics.items():
+        if name not in study.asked:
+            rows[row] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
+            continue
+        found = bootstrap.estimate(statistic, values[chosen], turns["participant"][chosen])
+        rows[row] = bootstrap.row(found, n=int(chosen.sum()), unit=unit, method=method, undefined=undefined)
+    return estimate_table(rows, "turns")
 
 
 def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, of: str = "rated") -> pd.DataFrame:
@@ -130,15 +230,23 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return estimate_table(rows, "rating")
 
 
-def level_counts(study: Study) -> pd.DataFrame:
-    """Turns put to rating by rating and answer: levels 1..5 (rescaled ratings at the nearest one) and states.
+def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
+    """Turns by rating and answer: levels 1..5 (rescaled ratings at the nearest one), and answers without a level.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    of : {"put", "all"}
+        Whether to count the turns put to rating, or all turns of the assistant.
 
     Returns
     -------
     DataFrame
-        One row per rating; columns 1, 2, 3, 4, 5, ``not rated``, ``absent``, and ``unreadable`` where there is any.
+        One row per rating; columns 1, 2, 3, 4, 5, ``not rated`` (unknown, or not applicable), ``absent`` (blank), and
+        ``unreadable`` where there is any. The sum of a row is the number of turns.
     """
-    turns = study.turns_put_to_rating
+    turns = study.turns if of == "all" else study.turns_put_to_rating
     counts = {}
     for name in RATING_NAMES:
         states = turns[f"{name}_state"]

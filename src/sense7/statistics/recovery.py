@@ -4,10 +4,12 @@ The usual event study compares the turns after the first poor one with the turn 
 That is a trap: *before* it no turn is poor, by the meaning of "first", while turns after it may
 be poor. So ratings in a wholly arbitrary order show a lasting drop too. What an arbitrary order
 shows is known exactly: the mean over all orders of the ratings within each conversation. It is
-subtracted here.
+subtracted here. What follows a poor turn is then compared with what went before it, by the same statistic on the
+turns in reversed order.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,12 +28,15 @@ __all__ = [
     "DROP",
     "DROP_KEYS",
     "KEYS",
+    "REVERSED_KEYS",
     "STUDY_KEYS",
     "STUDY_TIMES",
     "TIMES",
     "event_study",
     "lasting_drop",
     "levels_by_event_time",
+    "reversed_order",
+    "reversed_turns",
     "turn_levels",
 ]
 
@@ -53,6 +58,14 @@ DROP_KEYS = {
     "difference": "lasting_drop",
 }
 """Key of each row of :func:`lasting_drop`."""
+
+REVERSED_KEYS = {
+    "right after, in reversed order": "recovery_after_1_reversed",
+    "right after, as it happened minus reversed": "recovery_after_1_minus_reversed",
+    "lasting drop, in reversed order": "lasting_drop_reversed",
+    "lasting drop, as it happened minus reversed": "lasting_drop_minus_reversed",
+}
+"""Rows of :func:`reversed_order` -> keys."""
 
 BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
 """Event times that :func:`lasting_drop` compares."""
@@ -259,22 +272,116 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         "in chance order": lambda s: _drop(s[..., 2:]),
         "difference": lambda s: _drop(s[..., :2]) - _drop(s[..., 2:]),
     }
-    turns, reason = _around_first_poor(study)
-    n, values = 0, np.zeros((0, 2, 4))
-    if not reason:
-        by_time = dict(zip(TIMES, _sums_by_time(turns), strict=True))
-        values = np.stack([sum(by_time[time] for time in times) for times in (BEFORE, LASTING)], axis=1)
-        before, n = values[:, :, 1].sum(axis=0).astype(int)
-        reason = (
-            "" if before and n else f"no rated turns stand both before a first poor one and {_LASTING} turns after one"
-        )
+    values, who, n, reason = _around_lasting(study)
     if reason:
         rows = {name: estimate_row(n=n, unit=UNIT, method=method, reason=reason) for name, method in methods.items()}
         return estimate_table(rows, "order of the ratings")
-    filled = (values[:, :, [1, 3]] > 0).any(axis=(1, 2))
-    who = turns["participant"][filled]
-    rows = {name: _row(statistics[name], values[filled], who, bootstrap, n, methods[name]) for name in methods}
+    rows = {name: _row(statistics[name], values, who, bootstrap, n, methods[name]) for name in methods}
     return estimate_table(rows, "order of the ratings")
+
+
+def _around_lasting(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
+    """Sums before and ``LASTING`` turns after the first poor turn, shape (turns, 2, 4); whose, how many, why none."""
+    turns, reason = _around_first_poor(study)
+    if reason:
+        return np.zeros((0, 2, 4)), turns["participant"], 0, reason
+    by_time = dict(zip(TIMES, _sums_by_time(turns), strict=True))
+    values = np.stack([sum(by_time[time] for time in times) for times in (BEFORE, LASTING)], axis=1)
+    before, n = values[:, :, 1].sum(axis=0).astype(int)
+    if not (before and n):
+        reason = f"no rated turns stand both before a first poor one and {_LASTING} turns after one"
+    filled = (values[:, :, [1, 3]] > 0).any(axis=(1, 2))
+    return values[filled], turns["participant"][filled], int(n), reason
+
+
+def reversed_turns(study: Study) -> Study:
+    """The study with the turns of every conversation in reversed order: the last one is the first.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    Study
+        Turns are numbered from 1 again and come in that order; nothing else is changed.
+    """
+    turns = study.turns
+    number = turns.groupby("conversation")["turn"].transform("max") + 1 - turns["turn"]
+    return replace(study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn"))
+
+
+def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""The difference from chance order with the turns of every conversation reversed: a placebo.
+
+    Whatever a poor turn does to what follows is absent there: what now follows came before. That turns resemble their
+    neighbors, whichever of them is first, is left, and so is what conditioning on the conversation's own mean does.
+    The difference of the two directions is what has a direction: an effect on what follows, or a trend.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``REVERSED_KEYS``. *Right after*: mean level one turn after the first poor one minus that in chance
+        order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
+        :func:`lasting_drop` (positive: lower afterwards). For each: estimate in reversed order, and as it happened
+        minus in reversed order; low, high, n (turns after, in the reversed order), unit, method, reason.
+    """
+    parts = {
+        "right after": (_right_after, lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]),
+        "lasting drop": (_around_lasting, lambda s: _drop(s[..., :2]) - _drop(s[..., 2:])),
+    }
+    other = reversed_turns(study)
+    rows = {}
+    for name, (sums_of, statistic) in parts.items():
+        forward, whose, _, reason = sums_of(study)
+        backward, whose_backward, n, none_backward = sums_of(other)
+        method = f"{name} minus chance order, turns in reversed order"
+        difference = f"{name} minus chance order, turns as they came minus turns in reversed order"
+        reason = reason or none_backward
+        both = np.zeros((len(forward) + len(backward), 2, *forward.shape[1:]))
+        both[: len(forward), 0], both[len(forward) :, 1] = forward, backward
+        who = pd.concat([whose, whose_backward], ignore_index=True)
+        for row, words, of in (
+            ("in reversed order", method, lambda s, f=statistic, k=forward.ndim: f(_direction(s, 1, k))),
+            (
+                "as it happened minus reversed",
+                difference,
+                lambda s, f=statistic, k=forward.ndim: f(_direction(s, 0, k)) - f(_direction(s, 1, k)),
+            ),
+        ):
+            rows[f"{name}, {row}"] = (
+                estimate_row(n=n, unit=UNIT, method=words, reason=reason)
+                if reason
+                else _row(of, both, who, bootstrap, n, words)
+            )
+    return estimate_table(rows, "order of the turns")
+
+
+def _direction(sums: np.ndarray, place: int, dimensions: int) -> np.ndarray:
+    """Sums of one of the two directions: of the axis before those of a row."""
+    return np.take(sums, place, axis=sums.ndim - dimensions)
+
+
+def _right_after(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
+    """Sums one turn after the first poor turn (turns, 4), whose, how many; why there are none."""
+    turns, reason = _around_first_poor(study)
+    if reason:
+        return np.zeros((0, 4)), turns["participant"], 0, reason
+    values = _sums_by_time(turns)[TIMES.index(1)]
+    n = int(values[:, 1].sum())
+    reason = "" if n else NOT_THERE
+    if n and not turns["conversation"].duplicated().any():
+        reason = NO_ORDER
+    filled = (values[:, [1, 3]] > 0).any(axis=1)
+    return values[filled], turns["participant"][filled], n, reason
 
 
 def _drop(sums: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.structure import joined, joint_estimates, lacking_items, rows_of, usable
@@ -24,11 +24,13 @@ from sense7.terminal import count_of
 
 __all__ = [
     "TOTAL",
+    "coefficients",
     "experience_and_ratings",
     "keys",
     "lmg_from_covariances",
     "overall_and_ratings",
     "relative_importance",
+    "slopes_from_covariances",
 ]
 
 TOTAL = "all together"
@@ -124,8 +126,48 @@ def experience_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     return conversations[OUTCOMES["experience"]].mean(axis=1), conversations[list(columns)].rename(columns=columns)
 
 
+def slopes_from_covariances(covariances: np.ndarray) -> np.ndarray:
+    r"""Coefficients of the least-squares regression of an outcome on k predictors, from the covariances of both.
+
+    .. math:: b = S_{xx}^{-1} S_{xy}
+
+    Parameters
+    ----------
+    covariances : array, shape (..., k + 1, k + 1)
+        The outcome last.
+
+    Returns
+    -------
+    array, shape (..., k)
+        Units of the outcome per unit of the predictor; NaN where the predictors are linearly dependent.
+
+    Notes
+    -----
+    Checked against numpy.linalg.lstsq to 1e-10.
+
+    Examples
+    --------
+    >>> slopes_from_covariances(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.8], [1.0, 0.8, 2.0]])).round(4).tolist()
+    [0.8, 0.4]
+    """
+    matrices = np.asarray(covariances, dtype=float)
+    predictors, outcome = matrices[..., :-1, :-1], matrices[..., :-1, -1:]
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    own = np.diagonal(predictors, axis1=-2, axis2=-1)
+    identity = np.eye(predictors.shape[-1])
+    safe = np.where(finite[..., None, None], predictors, identity)
+    independent = finite & (np.linalg.eigvalsh(safe)[..., 0] > _NOUGHT * np.where(finite, own.max(axis=-1), 1))
+    solved = np.linalg.solve(np.where(independent[..., None, None], safe, identity), np.nan_to_num(outcome))
+    return np.where(independent[..., None], solved[..., 0], np.nan)
+
+
 def relative_importance(
-    outcome: pd.Series, ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, share: bool = False
+    outcome: pd.Series,
+    ratings: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    *,
+    share: bool = False,
+    conversations: pd.Series | None = None,
 ) -> pd.DataFrame:
     """LMG of each rating for the outcome, and R squared, over the units that have all of them.
 
@@ -140,6 +182,9 @@ def relative_importance(
         Draws of participants.
     share : bool
         Whether to divide by R squared, so that the rows of the items sum to one.
+    conversations : Series, shape (units,), optional
+        Conversation of each unit. Outcome and ratings are then taken as departures from their means over the units of
+        the conversation that have all of them: what is shared out is the variance within conversations.
 
     Returns
     -------
@@ -155,32 +200,98 @@ def relative_importance(
     >>> round(float(table.loc["all together", "estimate"]), 6)
     1.0
     """
-    given = ratings[outcome.notna().to_numpy()]
-    used, note = usable(given)
-    complete = outcome[outcome.notna()][given.loc[:, given.notna().any()].notna().all(axis=1).to_numpy()]
     unit = "share of explained variance" if share else "share of variance"
-    method = f"LMG{' divided by R squared' if share else ''}, listwise, {count_of(used.shape[1], 'dimension')}{note}"
-    names = list(used) if share else [*used, TOTAL]
+    undefined = "nothing is explained" if share else "the outcome does not vary"
+    return _table(
+        (outcome, ratings, conversations),
+        bootstrap,
+        _shares if share else _lmg,
+        unit=unit,
+        method=f"LMG{' divided by R squared' if share else ''}",
+        undefined=undefined,
+        total=not share,
+    )
+
+
+def coefficients(
+    outcome: pd.Series,
+    ratings: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    *,
+    conversations: pd.Series | None = None,
+) -> pd.DataFrame:
+    """Coefficient of each rating in the regression of the outcome on all of them, by :func:`slopes_from_covariances`.
+
+    Parameters
+    ----------
+    outcome, ratings, bootstrap, conversations
+        As for :func:`relative_importance`; the units are the same.
+
+    Returns
+    -------
+    DataFrame
+        One row per item: estimate, low, high (points of the outcome per point of the rating, the others held fixed),
+        n (complete units), unit, method, reason.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(1)
+    >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
+    >>> table = coefficients(0.5 * x["a"] + 0.2 * x["b"], x, ParticipantBootstrap(x.index, 200, 1))
+    >>> table["estimate"].round(6).tolist()
+    [0.5, 0.2]
+    """
+    return _table(
+        (outcome, ratings, conversations),
+        bootstrap,
+        _slopes,
+        unit="points per point",
+        method="least squares on all dimensions",
+        undefined="some of the ratings are the same, or sums of others",
+        total=False,
+    )
+
+
+def _table(data, bootstrap: ParticipantBootstrap, statistic, *, unit, method, undefined, total: bool) -> pd.DataFrame:
+    """Rows of a regression of the outcome on the ratings, over the units that have all of them."""
+    outcome, ratings, conversations = data
+    known = outcome.notna().to_numpy()
+    given = ratings[known]
+    used, note = usable(given)
+    whole = given.loc[:, given.notna().any()].notna().all(axis=1).to_numpy()
+    complete = outcome[known][whole]
+    values = np.column_stack([used.to_numpy(dtype=float), complete.to_numpy(dtype=float)]) - 3
+    where = ""
+    if conversations is not None:
+        values, where = _departures(values, np.asarray(conversations)[known][whole]), "within conversations, "
+    method = f"{method}, {where}listwise, {count_of(used.shape[1], 'dimension')}{note}"
+    names = [*used, TOTAL] if total else list(used)
     reason, rows = _missing(outcome, ratings, used, complete), {}
+    if not reason and conversations is not None and not (np.abs(values) > _NOUGHT).any(axis=0).all():
+        reason = "the outcome or a dimension does not vary within conversations"
     if not reason:
-        values = np.column_stack([used.to_numpy(dtype=float), complete.to_numpy(dtype=float)]) - 3
         values = np.column_stack([np.ones(len(values)), values])
-        results = joint_estimates(
-            bootstrap, _shares if share else _lmg, values[:, :, None] * values[:, None, :], used.index
-        )
-        undefined = "nothing is explained" if share else "the outcome does not vary"
+        products = values[:, :, None] * values[:, None, :]
+        results = joint_estimates(bootstrap, statistic, products, used.index)
         counts = [len(used)] * len(names)
         rows = rows_of(names, results, bootstrap, counts=counts, unit=unit, method=method, undefined=undefined)
         if TOTAL in rows and note:
             rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(used, note))
-    for name in [*ratings, *([] if share else [TOTAL])]:
+    order = [*ratings, TOTAL] if total else list(ratings)
+    for name in order:
         why = reason
         if name != TOTAL and not ratings[name].notna().any():
             why = "never rated in this data set"
         why = why or "does not vary in the units used"
         rows.setdefault(name, estimate_row(n=len(used), unit=unit, method=method, reason=why))
-    order = [*ratings, *([] if share else [TOTAL])]
     return estimate_table({name: rows[name] for name in order}, "dimension")
+
+
+def _departures(values: np.ndarray, conversations: np.ndarray) -> np.ndarray:
+    """Values less their mean over the rows of the same conversation."""
+    codes, names = pd.factorize(conversations)
+    counts = np.bincount(codes, minlength=len(names))[:, None]
+    return values - (sums_by_participant(values, codes, len(names)) / counts)[codes]
 
 
 def _missing(outcome: pd.Series, ratings: pd.DataFrame, used: pd.DataFrame, complete: pd.Series) -> str:
@@ -197,13 +308,21 @@ def _missing(outcome: pd.Series, ratings: pd.DataFrame, used: pd.DataFrame, comp
     return "the outcome does not vary" if complete.nunique() < 2 else ""
 
 
-def _lmg(sums: np.ndarray) -> np.ndarray:
-    """LMG and their sum, from the sums of products of (1, x - 3, y - 3)."""
+def _covariances(sums: np.ndarray) -> np.ndarray:
+    """Covariances of (x, y), from the sums of products of (1, x - 3, y - 3)."""
     n = sums[..., :1, :1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        covariances = (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / n) / n
-    lmg = lmg_from_covariances(covariances)
+        return (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / n) / n
+
+
+def _lmg(sums: np.ndarray) -> np.ndarray:
+    """LMG and their sum."""
+    lmg = lmg_from_covariances(_covariances(sums))
     return np.concatenate([lmg, lmg.sum(axis=-1, keepdims=True)], axis=-1)
+
+
+def _slopes(sums: np.ndarray) -> np.ndarray:
+    return slopes_from_covariances(_covariances(sums))
 
 
 def _shares(sums: np.ndarray) -> np.ndarray:

@@ -1,10 +1,11 @@
-r"""Whether a headline survives other defensible choices: a declared multiverse.
+r"""Whether a headline survives other defensible choices: a multiverse.
 
-Every choice that somebody could defend is declared here as data, the first option of each
-being the one that the other pages take. All combinations are computed, on the same draws of
+Every choice that somebody could defend is listed here as data (:data:`HEADLINES`), the first option of each
+being the one that the other pages take. All combinations are computed, on the same resamples of
 participants, and shown as a specification curve: estimates with their intervals, sorted. What
-is read off is the range and on which side of a reference the estimates lie. P values of
-specifications are not counted: they rest on the same data, and their number says nothing.
+is read off is the range, and the share of the specifications whose interval holds the published value or, where none is
+published, lies above a reference. That share describes the choices. It is no p value: all specifications rest on
+the same data.
 """
 
 import itertools
@@ -18,6 +19,20 @@ from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.disruption import OUTCOMES, POOR, cohens_d, is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.finding_specifications import (
+    CONTEXTS,
+    CONTINUITY_RATINGS,
+    FAILURES,
+    MISSING,
+    MOMENTS,
+    PEOPLE,
+    RATINGS,
+    REMOVED,
+    TURN_RATINGS,
+    context_explains,
+    continuity_fails,
+    participants_share,
+)
 from sense7.statistics.ground_truth import ground_truth
 from sense7.statistics.reliability import alpha_row
 from sense7.study import Study
@@ -37,7 +52,7 @@ __all__ = [
 CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
 """Codings of the levels 1..5."""
 
-_MISSING = ("ratings given", "complete turns only")
+_MISSING = MISSING
 _CODING = tuple(CODINGS)
 _FEWEST_TURNS = 3
 _EXCLUSIONS = ("none", f"conversations under {_FEWEST_TURNS} rated turns", "first turns")
@@ -60,15 +75,18 @@ class Headline:
         Its name.
     unit : str
         Unit of the estimates.
-    reference : float
-        The value against which the side of an estimate is told.
+    reference : float or None
+        The value above which an interval has to lie to show what the headline says; None where a figure is published.
+    claim : str
+        Id of the published claim whose figure the intervals may hold; "" if only words are published.
     choices : dict
         Choice -> its options, the first being that of the other pages.
     """
 
     title: str
     unit: str
-    reference: float
+    reference: float | None
+    claim: str
     choices: dict[str, tuple[str, ...]] = field(repr=False)
 
 
@@ -76,13 +94,15 @@ HEADLINES = {
     "alpha": Headline(
         "Cronbach's alpha per turn",
         "alpha",
-        0.9,
+        None,
+        "alpha_turn",
         {"missing": _MISSING, "coding": _CODING, "dimensions": _DIMENSIONS, "exclusions": _EXCLUSIONS},
     ),
     "condition_difference": Headline(
         "best minus worst condition",
         "standard deviations of a turn's score",
         0.0,
+        "",
         {
             "score": _SCORES,
             "missing": _MISSING,
@@ -94,14 +114,42 @@ HEADLINES = {
     "poor_turn_d": Headline(
         "conversations without minus with a poor turn",
         "Cohen's d",
-        0.0,
+        None,
+        "poor_turn_d",
         {"poor turn": _POOR, "missing": _MISSING, "coding": _CODING, "exclusions": _EXCLUSIONS},
     ),
     "relational_applicability": Headline(
         "applicability of Relational",
         "share of turns",
-        0.5,
+        None,
+        "relational_applicability",
         {"share of": _DENOMINATORS, "averaging": _AVERAGING[::-1], "exclusions": _EXCLUSIONS},
+    ),
+    "participants_share": Headline(
+        "participants' share of the variance",
+        "share of the variance",
+        0.5,
+        "",
+        {"rating": TURN_RATINGS, "missing": MISSING, "conditions": REMOVED, "participants": PEOPLE},
+    ),
+    "context_share": Headline(
+        "context's share of the variance within participants",
+        "share of the variance within participants",
+        0.0,
+        "",
+        {"rating": RATINGS, "missing": MISSING, "conditions": REMOVED[::-1], "context": tuple(CONTEXTS)},
+    ),
+    "continuity_contrast": Headline(
+        "loss with a failure of Relational minus that with another",
+        "level, difference",
+        0.0,
+        "",
+        {
+            "moment": MOMENTS,
+            "rating": CONTINUITY_RATINGS,
+            "failure": FAILURES,
+            "exclusions": _EXCLUSIONS[::2],
+        },
     ),
 }
 """The headlines: key -> headline."""
@@ -118,18 +166,22 @@ def specifications(headline: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a specification, numbered from 1; a column a choice. What a choice can't change is
-        left out: the overall rating alone has no incomplete turns.
+        One row per specification, numbered from 1; one column per choice. What a choice can't change is
+        left out: the overall rating alone has no incomplete turns. So is what nobody would defend: the loss in the same
+        turn is looked at in the overall rating only, since Relational itself is part of the mean of the dimensions.
 
     Examples
     --------
-    >>> len(specifications("alpha")), len(specifications("condition_difference"))
-    (36, 54)
+    >>> {name: len(specifications(name)) for name in ("alpha", "participants_share", "continuity_contrast")}
+    {'alpha': 36, 'participants_share': 20, 'continuity_contrast': 12}
     """
     choices = HEADLINES[headline].choices
     rows = pd.DataFrame(list(itertools.product(*choices.values())), columns=list(choices))
-    if "score" in choices:
-        rows = rows[(rows["score"] != _SCORES[1]) | (rows["missing"] == _MISSING[0])]
+    rated = rows["score" if "score" in choices else "rating"] if {"score", "rating"} & set(choices) else None
+    if rated is not None and "missing" in choices:
+        rows = rows[~rated.str.startswith("overall rating") | (rows["missing"] == MISSING[0])]
+    if "moment" in choices:
+        rows = rows[(rows["moment"] != MOMENTS[1]) | (rows["rating"] == CONTINUITY_RATINGS[1])]
     return rows.set_index(pd.RangeIndex(1, len(rows) + 1, name="specification"))
 
 
@@ -202,6 +254,8 @@ def multiverse(
       a poor turn.
     - *relational_applicability*: share of turns in which Relational has a level; averaged over
       conversations, or over all turns at once.
+    - *participants_share*, *context_share*, *continuity_contrast*: the three findings of the abstract, see
+      :mod:`sense7.statistics.finding_specifications`.
 
     Parameters
     ----------
@@ -239,8 +293,8 @@ def multiverse(
     return chosen.join(estimate_table(rows, "specification"))
 
 
-def summary(table: pd.DataFrame, headline: str) -> pd.DataFrame:
-    """Range of a multiverse, and the share of its specifications on the first one's side.
+def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
+    """Range of a multiverse, and the share of its specifications whose interval says what the headline says.
 
     Parameters
     ----------
@@ -248,32 +302,41 @@ def summary(table: pd.DataFrame, headline: str) -> pd.DataFrame:
         As :func:`multiverse` returns it.
     headline : str
         A key of ``HEADLINES``.
+    published : float, optional
+        The published value, for a headline that has one.
 
     Returns
     -------
     DataFrame
-        Rows min, median, max and same_sign: the share of specifications whose estimate lies on the
-        same side of the headline's reference as that of the first. n is the number of
-        specifications that could be computed; there are no intervals, since specifications are no sample.
+        Rows min, median, max, and ``holds_published`` (share of the intervals that hold the published value) or, of a
+        headline without a published figure, ``above_reference`` (share of the intervals that lie above its reference).
+        n is the number of specifications that could be computed or, for the shares, that have an interval. There
+        are no intervals of these numbers, since specifications are no sample.
     """
     one = HEADLINES[headline]
     known = table["estimate"].dropna()
     reason = "" if len(known) else f"no specification could be computed: {table['reason'].iloc[0]}"
-    method = f"{len(known)} of {len(table)} declared specifications"
+    method = f"{len(known)} of {len(table)} specifications"
     numbers = {"min": known.min(), "median": known.median(), "max": known.max()}
     rows = {
         name: estimate_row(number, n=len(known), unit=one.unit, method=f"{name} of {method}", reason=reason)
         for name, number in numbers.items()
     }
-    first = table["estimate"].iloc[0]
-    if known.size and not np.isfinite(first):
-        reason = f"the first specification could not be computed: {table['reason'].iloc[0]}"
-    same = np.nan if reason else (np.sign(known - one.reference) == np.sign(first - one.reference)).mean()
-    rows["same_sign"] = estimate_row(
-        same,
-        n=len(known),
+    told = table[table["estimate"].notna() & table["low"].notna()]
+    if one.claim:
+        name, words = "holds_published", "interval holds the published value"
+        agree = (told["low"] <= published) & (published <= told["high"]) if published is not None else None
+        reason = reason or ("" if published is not None else "the published value was not given")
+    else:
+        name, words = "above_reference", f"interval lies above {one.reference:g}"
+        agree = told["low"] > one.reference
+    if not reason and told.empty:
+        reason = f"no specification has an interval: {table['reason'].iloc[0]}"
+    rows[name] = estimate_row(
+        np.nan if reason else agree.mean(),
+        n=len(told),
         unit="share of specifications",
-        method=f"on the same side of {one.reference:g} as the first, {method}",
+        method=f"{words}; {len(told)} of {len(table)} specifications",
         reason=reason,
     )
     return estimate_table(rows, "of the specifications")
@@ -429,11 +492,24 @@ def _row(found: tuple, n: int, unit: str, method: str, undefined: str, bootstrap
     return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
 
 
+def _of_finding(prepare: Callable) -> Callable[[Study], _Compute]:
+    """A finding's specifications as the others are called; they prepare ratings of their own."""
+
+    def prepared(study: Study) -> _Compute:
+        compute = prepare(study)
+        return lambda _, choice, bootstrap: compute(choice, bootstrap)
+
+    return prepared
+
+
 _COMPUTE = {
     "alpha": _alpha,
     "condition_difference": _condition,
     "poor_turn_d": _poor_turn,
     "relational_applicability": _applicability,
+    "participants_share": _of_finding(participants_share),
+    "context_share": _of_finding(context_explains),
+    "continuity_contrast": _of_finding(continuity_fails),
 }
 
 

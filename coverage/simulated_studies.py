@@ -1,0 +1,345 @@
+"""What every recorded value should be, and whether claims can fail: the notebooks on many simulated studies.
+
+    make simulated-studies
+
+The notebooks that read a workbook are run, in one process and without drawing, on many studies of the size of the
+release. The mean of a recorded value over studies with the default parameters is what its statistic should give
+under the planted model (data/implied.json). For each claim that names parameters without its effect, its notebook is
+run on as many studies without the effect: how often its rule is passed there, and how often on studies with it
+(data/claims_power.json). Every study has a seed of its own. What is done is kept in _build/simulated_studies and
+continued after an interruption; ``--notebooks`` runs only some notebooks again.
+"""
+
+import argparse
+import contextlib
+import copy
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from tqdm import tqdm
+
+import sense7
+from sense7.claims import Claim, load_claims, make_ledger
+from sense7.judge.simulated import write_simulated
+from sense7.pipeline.notebooks import TextNotebook, find_notebooks
+from sense7.record import read_values, write_json
+from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
+from sense7.workbook import parse_sheets
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = "make simulated-studies"
+SEED = 20260923
+"""Study number k has the seed SEED + k: none is that of data/synthetic.xlsx."""
+
+STUDIES = 200
+DRAWS = 400
+PLANTED = "planted"
+AS_OFFICIAL = SimpleNamespace(kind="official", verified=True)
+"""A claim's rule is the one that the official workbook is judged by."""
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@dataclass(frozen=True)
+class World:
+    """Parameters of simulated studies, and the notebooks that are run on them.
+
+    Attributes
+    ----------
+    name : str
+        ``planted`` for the default parameters, otherwise what differs from them.
+    changes, judge_changes : mapping
+        Parameters of the simulation and of its judge that differ from the default.
+    notebooks : tuple of str
+        Names of the notebooks, in an order in which each finds the values that it reads.
+    keys : frozenset of str
+        The values that are wanted: a notebook ends once it recorded those that are its own. All of them if empty;
+        if not, the study has no texts either, which only pages on words and judges need.
+    """
+
+    name: str
+    changes: Mapping = field(default_factory=dict)
+    judge_changes: Mapping = field(default_factory=dict)
+    notebooks: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+
+
+def reads_a_workbook(notebook: TextNotebook) -> bool:
+    """Whether a notebook computes its values from the workbook of an edition, not from stored or released results."""
+    return "data" in notebook.defaults and not notebook.released and set(notebook.stored) <= {"data/claims.yml"}
+
+
+def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[str, ...]:
+    """Notebooks with those that they need, each after what it needs."""
+    graph: dict[str, tuple[str, ...]] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in graph:
+            graph[name] = known[name].needs
+            waiting += known[name].needs
+    return tuple(TopologicalSorter({name: graph[name] for name in sorted(graph)}).static_order())
+
+
+def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
+    """The planted world with all notebooks, and one for each set of parameters under which a claim has no effect."""
+    every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
+    judged: dict[str, list[Claim]] = {}
+    for claim in claims:
+        if claim.null:
+            judged.setdefault(null_name(claim), []).append(claim)
+    worlds = [World(PLANTED, notebooks=every)]
+    for name, own in sorted(judged.items()):
+        changes = json.loads(name)
+        keys = frozenset(key for claim in own for key in (claim.key, claim.compare.get("flag")) if key)
+        needed = in_order({claim.notebook for claim in own}, known)
+        worlds.append(World(name, changes, changes.pop("judge", {}), needed, keys))
+    return worlds
+
+
+def null_name(claim: Claim) -> str:
+    """The parameters without a claim's effect, as JSON."""
+    return json.dumps(claim.null, sort_keys=True)
+
+
+def run_notebooks(
+    notebooks: Sequence[TextNotebook], world: World, number: int, draws: int = DRAWS
+) -> dict[str, list[dict]]:
+    """Simulate one study of a world and run notebooks on it in this process.
+
+    Parameters
+    ----------
+    notebooks : sequence of TextNotebook
+        In an order in which each finds the values that it needs.
+    world : World
+        What to simulate.
+    number : int
+        Which study.
+    draws : int
+        Bootstrap resamples.
+
+    Returns
+    -------
+    dict
+        Notebook -> what it recorded.
+    """
+    with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folder = Path(temporary)
+        asks_judge = any("predictions" in notebook.defaults for notebook in notebooks)
+        judge = JudgeParameters.from_mapping(world.judge_changes) if asks_judge else None
+        wordless = bool(world.keys) and not asks_judge
+        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=not wordless)
+        study = parse_sheets(simulation.sheets, name="synthetic")
+        given = {"data": "synthetic", "results": str(folder / "results"), "draws": draws}
+        if asks_judge:
+            write_simulated(simulation, folder / "judge")
+            given["predictions"] = str(folder / "judge")
+        for notebook in notebooks:
+            _execute(notebook, study, given, world.keys)
+        return {notebook.name: list(read_values(folder / "results", notebook.name).values()) for notebook in notebooks}
+
+
+def _execute(notebook: TextNotebook, study, given: Mapping, keys: frozenset[str]) -> None:
+    """Run the cells of a notebook; what the last line of a cell would show is not drawn."""
+    names: dict = {"__name__": "__main__"}
+    path = Path(given["results"]) / f"{notebook.name}.json"
+    sense7.load = lambda *_, **__: copy.deepcopy(study)
+    try:
+        for code, metadata in json.loads(notebook.code):
+            exec(compile(code, notebook.name, "exec"), names)  # noqa: S102 -- the project's own notebooks
+            if "parameters" in metadata.get("tags", ()):
+                names |= {name: value for name, value in given.items() if name in names}
+            if keys and path.exists() and keys <= {value["key"] for value in json.loads(path.read_text("utf-8"))}:
+                break
+    finally:
+        del sense7.load
+
+
+def one_study(world: World, number: int, draws: int) -> dict[str, list[dict]]:
+    """Run a world's notebooks on one study, in a process of its own."""
+    known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+    with contextlib.redirect_stdout(sys.stderr):
+        return run_notebooks([known[name] for name in world.notebooks], world, number, draws)
+
+
+class Kept:
+    """What is done, one file per world and notebook; a line per study.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the files.
+    draws : int
+        Bootstrap resamples; files of another number are not read.
+    """
+
+    def __init__(self, folder: Path, draws: int):
+        self.folder, self.draws = folder, draws
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _path(self, world: World, notebook: str) -> Path:
+        name = hashlib.sha256(f"{world.name} {self.draws}".encode()).hexdigest()[:12]
+        return self.folder / f"{name}-{notebook}.jsonl"
+
+    def read(self, world: World, notebook: str) -> dict[int, list[dict]]:
+        """Number of a study -> what the notebook recorded."""
+        path, done = self._path(world, notebook), {}
+        for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+            with contextlib.suppress(ValueError):  # half a line of a run that was interrupted
+                number, values = json.loads(line)
+                done[number] = values
+        return done
+
+    def add(self, world: World, number: int, recorded: Mapping[str, list[dict]]) -> None:
+        """Keep what notebooks recorded of one study."""
+        for notebook, values in recorded.items():
+            slim = [{name: value[name] for name in ("key", "estimate", "low", "high", "unit")} for value in values]
+            with self._path(world, notebook).open("a", encoding="utf-8") as stream:
+                # The line break first: after half a line of an interrupted run, this one is whole.
+                stream.write("\n" + json.dumps([number, slim]))
+
+    def forget(self, notebook: str) -> None:
+        """Forget what a notebook recorded, in every world."""
+        for path in self.folder.glob(f"*-{notebook}.jsonl"):
+            path.unlink()
+
+
+def run(worlds: Sequence[World], studies: int, kept: Kept, *, quiet: bool = False) -> None:
+    """Run what is missing, on all processors."""
+    tasks = []
+    for world in worlds:
+        done = {name: kept.read(world, name) for name in world.notebooks}
+        for number in range(studies):
+            if missing := tuple(name for name in world.notebooks if number not in done[name]):
+                known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+                needed = in_order(missing, known)
+                tasks.append((World(world.name, world.changes, world.judge_changes, needed), number, set(missing)))
+    with (
+        ProcessPoolExecutor(os.cpu_count()) as pool,
+        tqdm(total=len(tasks), disable=quiet, unit=" studies") as bar,
+    ):
+        waiting = {
+            pool.submit(one_study, world, number, kept.draws): (world, number, new) for world, number, new in tasks
+        }
+        try:
+            for future in as_completed(waiting):
+                world, number, new = waiting[future]
+                kept.add(world, number, {name: values for name, values in future.result().items() if name in new})
+                bar.update()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def significant(number: float) -> float:
+    """Six significant digits."""
+    return float(f"{number:.6g}")
+
+
+def implied(world: World, studies: int, kept: Kept) -> dict:
+    """Mean, standard deviation and Monte Carlo error over studies of every value that is a number.
+
+    A value that was recorded in fewer than nine of ten studies is left out: its name depends on the study.
+    """
+    values: dict[str, dict] = {}
+    for notebook in world.notebooks:
+        done = kept.read(world, notebook)
+        columns: dict[str, list[float]] = {}
+        for number in range(studies):
+            for value in done[number]:
+                if isinstance(value["estimate"], int | float):
+                    columns.setdefault(value["key"], []).append(value["estimate"])
+        for key, column in columns.items():
+            if len(column) >= max(2, 0.9 * studies):
+                sd = float(np.std(column, ddof=1))
+                values[key] = {
+                    "notebook": notebook,
+                    "mean": significant(float(np.mean(column))),
+                    "sd": significant(sd) if sd > 1e-12 else 0.0,
+                    "error": significant(sd / np.sqrt(len(column))) if sd > 1e-12 else 0.0,
+                    "studies": len(column),
+                }
+    return values
+
+
+def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> dict[str, dict]:
+    """How often each claim's rule is passed: claim -> passed, and studies in which it could be judged.
+
+    What has to hold before a claim is compared at all, such as the authors' own prompt, is not asked here.
+    """
+    claims = [replace(claim, compare=claim.compare | {"when": None}) for claim in claims]
+    counts = {claim.id: {"passed": 0, "studies": 0} for claim in claims}
+    done = {name: kept.read(world, name) for name in world.notebooks}
+    for number in range(studies):
+        values = {
+            value["key"]: value | {"notebook": name, "reason": None}
+            for name in world.notebooks
+            for value in done[name][number]
+        }
+        for row in make_ledger(claims, values, AS_OFFICIAL, None):
+            if row.verdict in ("reproduced", "differs"):
+                counts[row.claim.id]["studies"] += 1
+                counts[row.claim.id]["passed"] += row.verdict == "reproduced"
+    return counts
+
+
+def shown(world: World, kept: Kept) -> dict[str, float]:
+    """Values of the first study, so that a test can see that the code still gives them."""
+    return {
+        value["key"]: value["estimate"]
+        for notebook in world.notebooks
+        for value in kept.read(world, notebook)[0]
+        if isinstance(value["estimate"], int | float)
+    }
+
+
+def main() -> None:
+    """Run all studies and write the two files of results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=STUDIES)
+    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--notebooks", nargs="*", default=(), help="run these again")
+    parser.add_argument("--out", type=Path, default=ROOT / "data")
+    arguments = parser.parse_args()
+    os.environ |= dict.fromkeys(ONE_THREAD, "1")
+    claims = load_claims(ROOT / "data" / "claims.yml")
+    known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+    worlds = worlds_of(claims, known)
+    kept = Kept(ROOT / "_build" / "simulated_studies", arguments.draws)
+    for notebook in arguments.notebooks:
+        kept.forget(notebook)
+    run(worlds, arguments.studies, kept)
+    head = {"command": COMMAND, "studies": arguments.studies, "draws": arguments.draws, "seed": SEED}
+    write_json(
+        arguments.out / "implied.json",
+        head
+        | {
+            "parameters": Parameters().as_dict() | {"judge": DEFAULT_JUDGE.as_dict()},
+            "values": implied(worlds[0], arguments.studies, kept),
+            "first_study": shown(worlds[0], kept),
+        },
+    )
+    own = [claim for claim in claims if claim.compare and not claim.release and claim.key]
+    with_effect = passed(own, worlds[0], arguments.studies, kept)
+    found = {claim.id: {"planted": with_effect[claim.id]} for claim in own}
+    for world in worlds[1:]:
+        judged = [claim for claim in own if claim.null and null_name(claim) == world.name]
+        for name, count in passed(judged, world, arguments.studies, kept).items():
+            found[name] |= {"null": count, "null_parameters": json.loads(world.name)}
+    write_json(arguments.out / "claims_power.json", head | {"claims": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""What the planted parameters imply for each statistic, by brute force and in plain array code.
+
+The model is drawn at many times the size of the study and each statistic is computed there. None of the
+project's statistics library is used, so that an error in it can't hide behind itself. A key is that under which
+a notebook records the same statistic.
+"""
+
+import functools
+
+import numpy as np
+
+from sense7.simulate.implied.arrays import Tables
+from sense7.simulate.implied.context import details_of_context, values_of_context
+from sense7.simulate.implied.conversations import compared_pairs, details_of_conversations, values_of_conversations
+from sense7.simulate.implied.course import details_of_course, values_of_course
+from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
+from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
+from sense7.simulate.model import Numbers, draw
+from sense7.simulate.parameters import Parameters
+from sense7.taxonomy import DIMENSION_NAMES
+
+__all__ = ["BATCHES", "BATCH_SCALE", "TWINS", "implied_values", "statistics_of"]
+
+BATCHES = 40
+"""Independent draws behind an implied value; their spread gives its Monte Carlo error."""
+
+BATCH_SCALE = 20
+"""Size of each draw, in studies."""
+
+BRUTE_FORCE_SEED = 160925
+"""Seed of the brute force: implied values depend on the parameters, not on the study's seed."""
+
+_SIX = "alpha_turn_without_only_Relational"
+_THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations, values_of_context, values_of_course)
+_DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations, details_of_context, details_of_course)
+_NEGLIGIBLE = 1e-12
+
+TWINS = {
+    "relational_applicability": "applicability_Relational",
+    "relational_very_poor": "very_poor_of_rated_Relational",
+    "relational_very_poor_of_all": "very_poor_of_all_Relational",
+    "kappa_affective": "kappa_linear_Affective",
+    "kappa_relational": "kappa_linear_Relational",
+    "alpha_turn_without_relational": "alpha_turn_without_only_Relational",
+    "alpha_post_listwise": "alpha_post",
+    **{f"alpha_post_listwise_without_only_{name}": f"alpha_post_without_only_{name}" for name in DIMENSION_NAMES},
+    **{
+        f"alpha_{which}_{interval}": f"alpha_{which}" if which != "turn_without_relational" else _SIX
+        for which in ("turn", "turn_listwise", "turn_without_relational", "post")
+        for interval in ("percentile", "feldt")
+    },
+    "alpha_post_listwise_percentile": "alpha_post",
+    "alpha_post_listwise_feldt": "alpha_post",
+    "poor_turn_d_naive": "poor_turn_d",
+    "poor_turn_d_clustered": "poor_turn_d",
+    "poor_turn_d_exactly_one_naive": "poor_turn_d_exactly_one",
+    "poor_turn_d_exactly_one_clustered": "poor_turn_d_exactly_one",
+}
+"""Keys of the same statistic: with another interval, or under the name that a published figure has."""
+
+_TWINS_OF_PAIRS = {
+    # Conditions are assigned by chance, so that the mixed model's contrast has the same expectation.
+    "condition_model_difference": "condition_difference",
+    "condition_difference_turns_naive": "condition_difference_turns",
+    "condition_difference_turns_clustered": "condition_difference_turns",
+    "condition_difference_turns_resampled": "condition_difference_turns",
+}
+
+
+def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
+    """Every statistic of the truth file, on one (large) study, with plain array code.
+
+    Parameters
+    ----------
+    study : Numbers
+        Drawn by the model.
+    details : bool
+        Whether to compute those, too, that cost more: what is said of turns, of context and of the course.
+
+    Returns
+    -------
+    dict
+        Key -> value; NaN where the study does not define it. The keys are described in
+        :mod:`sense7.simulate.implied.meanings`.
+    """
+    tables = Tables(study)
+    values: dict[str, float] = {}
+    for theme in (*_THEMES, *(_DETAILS if details else ())):
+        values |= theme(tables)
+    values |= {key: values[twin] for key, twin in TWINS.items()}
+    pairs = compared_pairs(study.parameters)
+    for key, twin in _TWINS_OF_PAIRS.items():
+        values |= {f"{key}_{pair}": values[f"{twin}_{pair}"] for pair in pairs if f"{twin}_{pair}" in values}
+    return values
+
+
+@functools.lru_cache(maxsize=8)
+def implied_values(
+    parameters: Parameters, batches: int = BATCHES, scale: int = BATCH_SCALE
+) -> dict[str, tuple[float, float]]:
+    """Population values that the parameters imply, by brute force.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        What was planted.
+    batches : int
+        Independent draws, at least 2. Details (:func:`statistics_of`) are computed on the first half of them.
+    scale : int
+        Size of each draw in studies; ``batches * scale`` studies are drawn in all, so that the
+        Monte Carlo error is about ``1 / sqrt(batches * scale)`` of a study's sampling error.
+
+    Returns
+    -------
+    dict
+        Key -> (mean over batches, its standard error). A statistic that is undefined in a batch
+        (no poor turn at all, say) is left out of the mean; NaN if it is undefined in all.
+    """
+    seeds = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(batches)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        draws = [
+            statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
+            for number, seed in enumerate(seeds)
+        ]
+    values = {}
+    for key in draws[0]:
+        column = np.array([entry.get(key, np.nan) for entry in draws], dtype=float)
+        column = column[np.isfinite(column)]
+        if len(column) < 2:
+            values[key] = (np.nan, np.nan)
+        else:
+            error = column.std(ddof=1) / np.sqrt(len(column))
+            values[key] = (float(column.mean()), float(error) if error > _NEGLIGIBLE else 0.0)
+    return values

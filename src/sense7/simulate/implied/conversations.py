@@ -1,0 +1,442 @@
+"""Implied values of conversations: conditions, whose the variance is, what makes the ground truth, characteristics."""
+
+import functools
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from sense7.simulate.implied import arrays
+from sense7.simulate.implied.arrays import Tables
+from sense7.simulate.parameters import Parameters
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook.conditions import find_prompted
+
+__all__ = ["compared_pairs", "details_of_conversations", "prompted", "values_of_conversations"]
+
+
+def values_of_conversations(tables: Tables) -> dict[str, float]:
+    """Key -> value of what the ground truth of conversations says."""
+    return _conditions(tables) | _whose(tables) | _characteristics(tables)
+
+
+def details_of_conversations(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute."""
+    parts = _parts_of_conversations(tables)
+    return {
+        **_profile(tables),
+        **_compared_turns(tables),
+        **_apart_alike(tables),
+        **_on_one_base(tables, parts, _parts_of_turns(tables)),
+        **_with_context(tables, parts),
+        **_conventions(tables),
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def prompted(parameters: Parameters) -> str | None:
+    """The condition that a reader of the workbook takes for the empathy-prompted one; None if its name doesn't say."""
+    return find_prompted(pd.DataFrame({"condition": parameters.conditions}), None, "")[0]
+
+
+def compared_pairs(parameters: Parameters) -> dict[str, tuple[int, int]]:
+    """Pairs of conditions as they are compared, the prompted one first, then by name: ending of keys -> numbers."""
+    names, best = parameters.conditions, prompted(parameters)
+    order = sorted(range(len(names)), key=lambda number: (names[number] != best, names[number]))
+    return {f"{names[a]}_{names[b]}": (a, b) for a, b in itertools.combinations(order, 2)}
+
+
+# Conditions ---------------------------------------------------------------------------------------
+
+
+def _conditions(tables: Tables) -> dict[str, float]:
+    values = {}
+    study, truth = tables.study, tables.truth
+    names, known = study.parameters.conditions, ~np.isnan(truth)
+    values["ground_truth_mean"] = arrays.mean(truth[known])
+    values["ground_truth_sd"] = truth[known].std(ddof=1) if known.sum() > 1 else np.nan
+    groups = [truth[known & (study.condition == number)] for number in range(len(names))]
+    overall = _means_by_condition(tables.overall_mean, tables)
+    for name, group, mean in zip(names, groups, overall, strict=True):
+        values[f"condition_mean_{name}"] = arrays.mean(group)
+        values[f"condition_mean_overall_{name}"] = mean
+    for a, b in itertools.permutations(range(len(names)), 2):
+        pair = f"{names[a]}_{names[b]}"
+        values[f"condition_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(groups[b])
+        values[f"condition_d_{pair}"] = arrays.cohens_d(groups[a], groups[b])
+    if (best := prompted(study.parameters)) is not None and len(names) > 1:
+        values |= _prompted_differences(tables, names.index(best))
+    return values
+
+
+def _compared_turns(tables: Tables) -> dict[str, float]:
+    """Differences of conditions over turns, and odds ratios of the overall rating."""
+    values, of_turns = {}, _turns_by_condition(tables)
+    logits = cumulative_logit(_counts_by_condition(tables))
+    for pair, (a, b) in compared_pairs(tables.study.parameters).items():
+        values[f"condition_difference_turns_{pair}"] = of_turns[a] - of_turns[b]
+        values[f"condition_odds_ratio_{pair}"] = np.exp(logits[a] - logits[b])
+    return values
+
+
+def _profile(tables: Tables) -> dict[str, float]:
+    """Mean of each dimension in each condition minus its mean over conditions, where every dimension is rated."""
+    names = tables.study.parameters.conditions
+    rows = ~np.isnan(tables.dimension_means).any(axis=1)
+    of = tables.study.condition[rows]
+    means = np.column_stack([arrays.mean_by(column, of, len(names)) for column in tables.dimension_means[rows].T])
+    means -= means.mean(axis=0)
+    return {
+        f"condition_profile_{condition}_{dimension}": means[number, place]
+        for number, condition in enumerate(names)
+        for place, dimension in enumerate(DIMENSION_NAMES)
+        if len(names) > 1
+    }
+
+
+def _means_by_condition(values: np.ndarray, tables: Tables) -> np.ndarray:
+    return arrays.mean_by(values, tables.study.condition, len(tables.study.parameters.conditions))
+
+
+def _turns_by_condition(tables: Tables) -> np.ndarray:
+    study = tables.study
+    return arrays.mean_by(tables.turn_mean, study.condition[study.conversation], len(study.parameters.conditions))
+
+
+def _counts_by_condition(tables: Tables) -> np.ndarray:
+    """Overall ratings of turns: (conditions, 5)."""
+    study, rated = tables.study, tables.overall > 0
+    kinds = len(study.parameters.conditions)
+    cells = 5 * study.condition[study.conversation[rated]] + tables.overall[rated] - 1
+    return np.bincount(cells, minlength=5 * kinds).reshape(kinds, 5).astype(float)
+
+
+def cumulative_logit(counts: np.ndarray) -> np.ndarray:
+    """Effects of groups (the first is 0) in the proportional-odds model of levels, by Fisher's scoring.
+
+    The log odds of a level above the k-th are the group's effect minus the k-th threshold.
+    """
+    groups, levels = counts.shape
+    if groups < 2 or (counts.sum(axis=0) == 0).any() or (counts.sum(axis=1) == 0).any():
+        return np.full(groups, np.nan)
+    total = counts.sum()
+    below = np.cumsum(counts.sum(axis=0))[:-1] / total
+    start = np.concatenate([np.log(below / (1 - below)), np.zeros(groups - 1)])
+    # Threshold k and effect g in the log odds of a level up to the k-th: (groups, thresholds, parameters).
+    design = np.zeros((groups, levels - 1, len(start)))
+    design[:, np.arange(levels - 1), np.arange(levels - 1)] = 1
+    design[np.arange(1, groups), :, levels - 1 + np.arange(groups - 1)] = -1
+    parameters = start
+    for _ in range(50):
+        cumulative = 1 / (1 + np.exp(-(design @ parameters)))
+        slopes = (cumulative * (1 - cumulative))[..., None] * design
+        probability = np.diff(cumulative, prepend=0, append=1, axis=1)
+        edge = np.zeros_like(slopes[:, :1])
+        change = np.diff(slopes, prepend=edge, append=edge, axis=1)
+        score = ((counts / probability)[..., None] * change).sum(axis=(0, 1))
+        weights = counts.sum(axis=1, keepdims=True) / probability
+        information = np.einsum("gl,gli,glj->ij", weights, change, change)
+        step = np.linalg.solve(information, score)
+        parameters = parameters + step
+        if np.abs(step).max() < 1e-10:
+            break
+    return np.concatenate([[0.0], parameters[levels - 1 :]])
+
+
+def _prompted_differences(tables: Tables, number: int) -> dict[str, float]:
+    """Mean of the prompted condition minus the mean of the others' means."""
+    ratings = {"ground_truth": tables.truth, "overall": tables.overall_mean}
+    for position, name in enumerate(DIMENSION_NAMES):
+        ratings[name] = tables.dimension_means[:, position]
+    values = {}
+    for name, rating in ratings.items():
+        means = _means_by_condition(rating, tables)
+        values[f"prompted_difference_{name}"] = means[number] - np.delete(means, number).mean()
+    means = _means_by_condition(tables.truth, tables)
+    return values | {"prompted_minus_best_other": means[number] - np.delete(means, number).max()}
+
+
+# Whose the variance is ----------------------------------------------------------------------------
+
+
+def _parts_of_conversations(tables: Tables) -> list[float]:
+    """Variance of participants, participants by conditions, and conversations; conditions fixed."""
+    known = ~np.isnan(tables.truth)
+    condition, participant = tables.study.condition[known], tables.study.participant[known]
+    rest = arrays.centered(tables.truth[known], condition)
+    return arrays.variance_parts(rest, [arrays.compact(participant), arrays.compact(participant, condition)])
+
+
+def _whose(tables: Tables) -> dict[str, float]:
+    known = ~np.isnan(tables.truth)
+    truth, participant = tables.truth[known], arrays.compact(tables.study.participant[known])
+    parts = _parts_of_conversations(tables)
+    total = sum(parts)
+    values = {
+        "variance_participant": parts[0],
+        "variance_participant_condition": parts[1],
+        "variance_conversation": parts[2],
+        "icc_participant": parts[0] / total,
+        "share_participant_condition": parts[1] / total,
+        "share_conversation": parts[2] / total,
+        "levels_two_participants": 2 * np.sqrt((parts[0] + parts[1]) / np.pi),
+        "levels_one_participant": 2 * np.sqrt(parts[2] / np.pi),
+        "icc_1": arrays.icc_1(truth, participant),
+        "icc_1_without_conditions": arrays.icc_1(arrays.centered(truth, tables.study.condition[known]), participant),
+    }
+    of_turns = _parts_of_turns(tables)
+    return values | of_turns | _ceiling(tables, parts, of_turns)
+
+
+def _apart_alike(tables: Tables) -> dict[str, float]:
+    """Distances of the ground truth of alike conversations, of two people and of one."""
+    study, known = tables.study, ~np.isnan(tables.truth)
+    truth, condition = tables.truth[known], study.condition[known]
+    participant, values = arrays.compact(study.participant[known]), {}
+    for ending, cell in (("", condition), ("_topic", arrays.compact(condition, study.topic[known]))):
+        two, one = _apart(truth, cell, participant)
+        values |= {f"apart_two_people{ending}": two, f"apart_one_person{ending}": one}
+        values[f"apart_excess{ending}"] = two - one
+    return values
+
+
+def _parts_of_turns(tables: Tables) -> dict[str, float]:
+    """Variance parts of the mean over rated dimensions, and of the overall rating, of turns; condition fixed."""
+    values, study = {}, tables.study
+    for prefix, rating in (("turn", tables.turn_mean), ("overall", arrays.missing(tables.overall))):
+        rated = ~np.isnan(rating)
+        of = study.conversation[rated]
+        cell = arrays.compact(study.participant[of], study.condition[of])
+        parts = arrays.variance_parts(
+            arrays.centered(rating[rated], study.condition[of]), [study.participant[of], cell, arrays.compact(of)]
+        )
+        names = ("participant", "participant_condition", "conversation", "residual")
+        for name, part in zip(names, parts, strict=True):
+            values[f"variance_{prefix}_{name}"] = part
+        values[f"icc_{prefix}_participant"] = parts[0] / sum(parts)
+    return values
+
+
+def _apart(truth: np.ndarray, cell: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
+    """Mean distance of two conversations of a cell, of two people and of one."""
+    everyone, pairs = arrays.distances(truth, cell)
+    own, own_pairs = arrays.distances(truth, arrays.compact(participant, cell))
+    two = (everyone - own) / (pairs - own_pairs) if pairs > own_pairs else np.nan
+    return two, own / own_pairs if own_pairs else np.nan
+
+
+def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
+    """Shares of the ground truth's whole variance, conditions included, and what they bound the content share by."""
+    study = tables.study
+    known = ~np.isnan(tables.truth)
+    between = [
+        _of_conditions(tables, tables.truth, study.condition),
+        _of_conditions(tables, tables.turn_mean, study.condition[study.conversation]),
+    ]
+    person, leaning, conversation, turn = (
+        values[f"variance_turn_{name}"] for name in ("participant", "participant_condition", "conversation", "residual")
+    )
+    rated = np.bincount(study.conversation[~np.isnan(tables.turn_mean)], minlength=len(study.turns))[known]
+    turns = turn * arrays.mean(1 / rated)
+    whole = between[0] + sum(parts)
+    averaged = between[1] + person + leaning + conversation + turns
+    offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
+    return {
+        "ceiling_bound_participant": 1 - parts[0] / whole,
+        "ceiling_bound_participant_turns": 1 - person / averaged,
+        "ceiling_bound_participant_condition": 1 - (parts[0] + parts[1]) / whole,
+        "ceiling_part_condition": between[1] / averaged,
+        "ceiling_part_participant": person / averaged,
+        "ceiling_part_participant_condition": leaning / averaged,
+        "ceiling_part_conversation": conversation / averaged,
+        "ceiling_part_turns": turns / averaged,
+        "content_share": arrays.correlation(tables.truth[known], offered[known]) ** 2,
+    }
+
+
+def _of_conditions(tables: Tables, rating: np.ndarray, of: np.ndarray) -> float:
+    """Variance of the conditions' means over the rows that have the rating."""
+    rated = ~np.isnan(rating)
+    kinds = len(tables.study.parameters.conditions)
+    means = arrays.mean_by(rating, of, kinds)
+    share = np.bincount(of[rated], minlength=kinds) / max(rated.sum(), 1)
+    center = np.nansum(share * means)
+    return float(np.nansum(share * (means - center) ** 2))
+
+
+def _noise(tables: Tables) -> float:
+    """Mean square of ratings around their turn and their dimension, turns and dimensions fixed."""
+    ratings, rated = tables.seven.astype(float), (tables.seven > 0).astype(float)
+    number = rated.sum(axis=1)
+    some = number > 0
+    ratings, rated, number = ratings[some], rated[some], number[some]
+    turn = ratings.sum(axis=1) / number
+    # Sums of products of (indicators of dimensions, rating), each minus its mean over the ratings of the turn.
+    indicators = np.diag(rated.sum(axis=0)) - (rated / number[:, None]).T @ rated
+    with_rating = ratings.sum(axis=0) - rated.T @ turn
+    squares = (ratings**2).sum() - (number * turn**2).sum()
+    freedom = rated.sum() - len(number) - 6
+    if freedom <= 0 or np.linalg.matrix_rank(indicators[1:, 1:]) < 6:
+        return np.nan
+    return (squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])) / freedom
+
+
+def _on_one_base(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
+    """Shares of the variance of conversations' means, turns' means and overall ratings, conditions included."""
+    study, rated = tables.study, ~np.isnan(tables.turn_mean)
+    of, means = study.conversation[rated], tables.turn_mean[rated]
+    inverse = 1 / (tables.seven[rated] > 0).sum(axis=1)
+    turns = np.bincount(of, minlength=len(study.turns)).astype(float)
+    known = turns > 0
+    own = arrays.centered(means, arrays.compact(of))
+    around = (own**2).sum() / (len(of) - known.sum()) if len(of) > known.sum() else np.nan
+    noise = _noise(tables)
+    in_conversation = noise * arrays.mean((np.bincount(of, weights=inverse, minlength=len(turns)) / turns**2)[known])
+    turn = around * arrays.mean(1 / turns[known]) - in_conversation
+    condition_of_turn = study.condition[study.conversation]
+    shares = {
+        "conversation_mean": (
+            *parts[:2],
+            _of_conditions(tables, tables.truth, study.condition),
+            parts[2] - turn - in_conversation,
+            turn,
+            in_conversation,
+        )
+    }
+    for name, prefix, rating, noise_of_one in (
+        ("turn_mean", "turn", tables.turn_mean, noise * arrays.mean(inverse)),
+        ("turn_overall", "overall", arrays.missing(tables.overall), 0.0),
+    ):
+        inner = [values[f"variance_{prefix}_{part}"] for part in ("participant", "participant_condition")]
+        shares[name] = (
+            *inner,
+            _of_conditions(tables, rating, condition_of_turn),
+            values[f"variance_{prefix}_conversation"],
+            values[f"variance_{prefix}_residual"] - noise_of_one,
+            noise_of_one,
+        )
+    names = ("participant", "participant_by_condition", "condition", "conversation", "turn", "noise")
+    found = {
+        f"{base}_share_{name}": part / sum(of_base)
+        for base, of_base in shares.items()
+        for name, part in zip(names, of_base, strict=True)
+    }
+    del found["turn_overall_share_noise"]
+    return found
+
+
+def _with_context(tables: Tables, parts: list[float]) -> dict[str, float]:
+    """Shares of participants, conditions and context in the variance of the ground truth, on one base."""
+    study, known = tables.study, ~np.isnan(tables.truth)
+    person = arrays.compact(study.participant[known])
+    rest = arrays.centered(tables.truth[known], person)
+    conditions = _indicators(study.condition[known])
+    context = {
+        "topic": _indicators(study.topic[known]),
+        "importance": study.importance[known, None].astype(float),
+        "desired_empathy": study.desired[known, None].astype(float),
+    }
+    freedom = len(rest) - int(person.max(initial=-1)) - 1
+
+    def mean_square(*columns: np.ndarray) -> float:
+        design = np.column_stack([conditions, *columns])
+        if freedom <= design.shape[1]:
+            return np.nan
+        if not design.shape[1]:
+            return (rest**2).sum() / freedom
+        return arrays.regression(arrays.centered(design, person), rest)[1] / (freedom - design.shape[1])
+
+    without = mean_square()
+    falls = {name: without - mean_square(columns) for name, columns in context.items()}
+    every = without - mean_square(*context.values())
+    condition = _of_conditions(tables, tables.truth, study.condition)
+    whole = condition + sum(parts)
+    values = {
+        "one_base_share_participant": parts[0],
+        "one_base_share_condition": condition,
+        "one_base_share_participant_by_condition": parts[1],
+        "one_base_share_context": every,
+        "one_base_share_rest": parts[2] - every,
+        **{f"one_base_share_{name}": fall for name, fall in falls.items()},
+        "participant_share": parts[0],
+        "condition_and_topic_share": condition + falls["topic"],
+        "participant_share_beyond_condition_and_topic": parts[0] - condition - falls["topic"],
+    }
+    return {key: value / whole for key, value in values.items()}
+
+
+def _indicators(codes: np.ndarray) -> np.ndarray:
+    """An indicator of each group but the first."""
+    return (codes[:, None] == np.unique(codes)[1:]).astype(float)
+
+
+# What makes the ground truth ----------------------------------------------------------------------
+
+
+def labels(values: np.ndarray) -> np.ndarray:
+    """Rounded to a level, halves to the even one; 0 for NaN. Twelve digits first, since sums leave a half beside it."""
+    return np.where(np.isnan(values), 0, np.clip(np.round(np.round(values, 12)), 1, 5)).astype(int)
+
+
+def _conventions(tables: Tables) -> dict[str, float]:
+    study, truth, seven = tables.study, tables.truth, tables.seven
+    of, number = study.conversation, len(study.turns)
+    rated = seven > 0
+    dimensions = tables.dimension_means
+    pooled = np.bincount(of, weights=seven.sum(axis=1), minlength=number)
+    asked = np.where(rated.all(axis=1), tables.turn_mean, np.nan)
+    conventions = {
+        "pooled": arrays.divided(pooled, np.bincount(of, weights=rated.sum(axis=1), minlength=number)),
+        "by_dimension": arrays.divided(np.nansum(dimensions, axis=1), (~np.isnan(dimensions)).sum(axis=1)),
+        "complete_turns": arrays.mean_by(asked, of, number),
+        **_middle_and_last(tables),
+        "overall": tables.overall_mean,
+        "post_task": tables.post,
+    }
+    known, own = ~np.isnan(truth), labels(truth)
+    values = {f"ground_truth_label_{level}": arrays.mean(own[known] == level) for level in range(1, 6)}
+    values["conversations_with_ground_truth"] = known.mean() * study.parameters.conversations
+    for name, other in conventions.items():
+        both = known & ~np.isnan(other)
+        values[f"ground_truth_correlation_{name}"] = arrays.correlation(truth[both], other[both])
+        values[f"ground_truth_changed_{name}"] = arrays.mean(own[both] != labels(other)[both])
+        values[f"ground_truth_shift_{name}"] = arrays.mean(other[both] - truth[both])
+    return values
+
+
+def _middle_and_last(tables: Tables) -> dict[str, np.ndarray]:
+    """Median and last of the turns' means of each conversation."""
+    rows = np.flatnonzero(~np.isnan(tables.turn_mean))
+    of, means, number = tables.study.conversation[rows], tables.turn_mean[rows], len(tables.study.turns)
+    counts = np.bincount(of, minlength=number)
+    some = counts > 0
+    first = (np.cumsum(counts) - counts)[some]
+    ordered = means[np.lexsort((means, of))]
+    median, last = np.full(number, np.nan), np.full(number, np.nan)
+    median[some] = (ordered[first + (counts[some] - 1) // 2] + ordered[first + counts[some] // 2]) / 2
+    last[some] = means[first + counts[some] - 1]
+    return {"median": median, "last_turn": last}
+
+
+# Characteristics ----------------------------------------------------------------------------------
+
+
+def _characteristics(tables: Tables) -> dict[str, float]:
+    study, p = tables.study, tables.study.parameters
+    known = ~np.isnan(tables.truth)
+    people, participant = np.unique(study.participant[known], return_inverse=True)
+    means = arrays.mean_by(tables.truth[known], participant, len(people))
+    values = {}
+    for position, name in enumerate(p.characteristics):
+        if p.characteristic_effects[position]:
+            score = arrays.ranks(study.scores[people, position])
+            values[f"characteristic_correlation_{name}"] = arrays.correlation(score, arrays.ranks(means))
+    if not p.characteristics or len(people) < 2:
+        return values
+    scores = study.scores[people]
+    _, left = arrays.regression(arrays.with_ones(scores), means)
+    freedom = len(people) - 1 - scores.shape[1]
+    whole = ((means - means.mean()) ** 2).sum()
+    values["characteristics_explained"] = 1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
+    values["characteristics_left_to_the_person"] = 1 - values["characteristics_explained"]
+    return values

@@ -1,0 +1,294 @@
+"""Implied values of poor turns, failures of a dimension, and unmet expectations, and of what follows them."""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from sense7.simulate.implied import arrays
+from sense7.simulate.implied.arrays import POOR, Tables
+from sense7.taxonomy import DIMENSION_NAMES
+
+__all__ = ["details_of_poor_turns", "values_of_poor_turns"]
+
+SHUFFLE_SEED = 160926
+"""Seed of the one shuffled order of each conversation's ratings that stands for chance."""
+
+_HIGH, _LOW_BELOW = 3, 3.5
+_RELATIONAL = DIMENSION_NAMES.index("Relational")
+
+
+def values_of_poor_turns(tables: Tables) -> dict[str, float]:
+    """Key -> value of what poor turns go with, and of what failures and unmet expectations cause."""
+    return _effects(tables) | _caused(tables)
+
+
+def details_of_poor_turns(tables: Tables) -> dict[str, float]:
+    """The same of what costs more to compute: other definitions, what follows, and what failures go with."""
+    return {
+        **_ladder(tables),
+        **_by_length(tables),
+        **_around_first_poor(tables),
+        **_failures(tables),
+        **_contrasts(tables),
+        **_expectations(tables),
+    }
+
+
+# A poor turn and the ratings after the conversation -----------------------------------------------
+
+
+def _effects(tables: Tables) -> dict[str, float]:
+    overall, counts = tables.overall, tables.poor_turns
+    rated = ~np.isnan(tables.overall_mean)
+    values = {
+        "poor_turn_share": arrays.mean(overall[overall > 0] <= POOR),
+        "poor_turn_conversations": (counts > 0).mean(),
+    }
+    for suffix, outcome in (("", tables.post), ("_experience", tables.experience)):
+        for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
+            rows = rated & (poor | (counts == 0))
+            chosen = poor[rows], outcome[rows], tables.study.participant[rows]
+            for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
+                points, spread = effect(*chosen)
+                values[f"poor_turn_d{way}{kind}{suffix}"] = points / spread
+                if not suffix:
+                    values |= {f"poor_turn_points{way}{kind}": points, f"poor_turn_spread{way}{kind}": spread}
+    return values
+
+
+def _between(poor: np.ndarray, outcome: np.ndarray, _) -> tuple[float, float]:
+    """Difference of means, and the pooled sd."""
+    return arrays.difference(outcome[~poor], outcome[poor])
+
+
+def _ladder(tables: Tables) -> dict[str, float]:
+    """Points lost with a poor turn, with more and more held equal, where some turn is not poor."""
+    good = np.where(tables.overall > POOR, tables.overall, 0)
+    others = arrays.mean_by(arrays.missing(good), tables.study.conversation, len(tables.study.turns))
+    rows = ~np.isnan(others)
+    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=len(others))[rows]
+    columns = np.column_stack([tables.poor_turns[rows] > 0, rated, others[rows]]).astype(float)
+    outcome, person = tables.post[rows], arrays.compact(tables.study.participant[rows])
+    values = {}
+    for held, name in enumerate(("as_they_are", "same_length", "same_other_turns"), 1):
+        coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :held]), outcome)
+        values[f"poor_turn_ladder_{name}"] = -coefficients[1]
+    own, _ = arrays.regression(arrays.centered(columns, person), arrays.centered(outcome, person))
+    return values | {"poor_turn_ladder_same_participant": -own[0]}
+
+
+def _by_length(tables: Tables) -> dict[str, float]:
+    """Share of conversations with a poor turn by thirds of their number of rated turns, equal numbers together."""
+    number = len(tables.study.turns)
+    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=number)
+    poor, rated = tables.poor_turns[rated > 0] > 0, rated[rated > 0]
+    cuts = np.quantile(rated, (1 / 3, 2 / 3)) if len(rated) else (0, 0)
+    third = (rated > cuts[0]) + (rated > cuts[1]).astype(int)
+    names = ("shortest", "middle", "longest")
+    return {f"poor_turn_share_{name}_third": arrays.mean(poor[third == place]) for place, name in enumerate(names)}
+
+
+def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
+    """Mean difference of a participant's two means, and the root mean square of the sds of both."""
+    number = participant.max(initial=-1) + 1
+    both = np.column_stack([arrays.mean_by(outcome[kind], participant[kind], number) for kind in (~poor, poor)])
+    both = both[~np.isnan(both).any(axis=1)]
+    if len(both) < 2:
+        return np.nan, np.nan
+    return (both[:, 0] - both[:, 1]).mean(), np.sqrt(both.var(axis=0, ddof=1).mean())
+
+
+def _mixed(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
+    """Minus the coefficient, and the model's sd, participants' intercepts random, by REML.
+
+    With t the participants' variance by the residual one, a participant's n rows have the inverse covariance
+    I - t / (1 + n t), so that sums by participant suffice.
+    """
+    if min(poor.sum(), (~poor).sum()) < 2:
+        return np.nan, np.nan
+    rows = arrays.with_ones(poor.astype(float), outcome - outcome.mean())
+    cross, group = rows.T @ rows, arrays.compact(participant)
+    counts = np.bincount(group).astype(float)
+    sums = np.column_stack([np.bincount(group, weights=column) for column in rows.T])
+
+    def fit(logarithm: float) -> tuple[float, float, float]:
+        ratio = np.exp(logarithm)
+        inside = cross - sums.T @ (sums * (ratio / (1 + counts * ratio))[:, None])
+        coefficients = np.linalg.solve(inside[:2, :2], inside[:2, 2])
+        residual = (inside[2, 2] - coefficients @ inside[:2, 2]) / (len(rows) - 2)
+        likelihood = np.log1p(counts * ratio).sum() + np.linalg.slogdet(inside[:2, :2])[1]
+        return likelihood + (len(rows) - 2) * np.log(residual), coefficients[1], residual * (1 + ratio)
+
+    best = minimize_scalar(lambda logarithm: fit(logarithm)[0], bounds=(-12, 6), method="bounded")
+    _, coefficient, variance = fit(best.x)
+    return -coefficient, np.sqrt(variance)
+
+
+# Around the first poor turn -----------------------------------------------------------------------
+
+
+def _around_first_poor(tables: Tables) -> dict[str, float]:
+    study, rated = tables.study, tables.overall > 0
+    poor = tables.poor_turns[study.conversation] > 0
+    of, turn = study.conversation[rated & poor], study.turn[rated & poor]
+    level = tables.overall[rated & poor].astype(float)
+    # One order of each conversation's ratings, drawn at random; turns without a rating stay where they are.
+    shuffled = level[np.lexsort((np.random.default_rng(SHUFFLE_SEED).random(len(level)), of))]
+    observed, chance = (_event_times(values, of, turn) for values in (level, shuffled))
+    values = {}
+    for time in range(-3, 6):
+        name = f"recovery_{'after' if time >= 0 else 'before'}_{abs(time)}"
+        values[name] = arrays.mean(level[observed == time]) - arrays.mean(shuffled[chance == time])
+    values["lasting_drop_as_rated"] = _drop(level, observed)
+    values["lasting_drop_in_chance_order"] = _drop(shuffled, chance)
+    values["lasting_drop"] = _drop(level, observed) - _drop(shuffled, chance)
+    # The same with the last turn of each conversation as the first.
+    backward = study.turns[of] - 1 - turn
+    reverse, chance = (_event_times(values, of, backward) for values in (level, shuffled))
+    values["recovery_after_1_reversed"] = arrays.mean(level[reverse == 1]) - arrays.mean(shuffled[chance == 1])
+    values["lasting_drop_reversed"] = _drop(level, reverse) - _drop(shuffled, chance)
+    for key in ("recovery_after_1", "lasting_drop"):
+        values[f"{key}_minus_reversed"] = values[key] - values[f"{key}_reversed"]
+    bins = np.clip(observed, -3, 4)
+    times = [time for time in range(-3, 5) if time != -1]
+    columns = arrays.centered((bins[:, None] == np.array(times)).astype(float), arrays.compact(of))
+    coefficients, _ = arrays.regression(columns, arrays.centered(level, arrays.compact(of)))
+    for time, coefficient in zip(times, coefficients, strict=True):
+        values[f"event_study_{'after' if time >= 0 else 'before'}_{abs(time)}"] = coefficient
+    return values
+
+
+def _drop(level: np.ndarray, times: np.ndarray) -> float:
+    """Mean of the three turns before the first poor one minus that of turns 2 to 5 after it."""
+    before, later = (times >= -3) & (times <= -1), (times >= 2) & (times <= 5)
+    return arrays.mean(level[before]) - arrays.mean(level[later])
+
+
+def _event_times(level: np.ndarray, of: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Turns since the first poor turn of the conversation, negative before it."""
+    poor = level <= POOR
+    first = np.full(of.max(initial=-1) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, of[poor], turn[poor])
+    return turn - first[of]
+
+
+# Failures of a dimension --------------------------------------------------------------------------
+
+
+def _failures(tables: Tables) -> dict[str, float]:
+    """Losses where a dimension is rated at most poor: in the turn, in the next, after the conversation."""
+    of, number = tables.study.conversation, len(tables.study.turns)
+    level, following, others = _compared(tables, tables.overall.astype(float))
+    losses = {moment: np.full(7, np.nan) for moment in ("same_turn", "next_turn", "after")}
+    for position, ratings in enumerate(tables.seven.T):
+        failed = (ratings > 0) & (ratings <= POOR)
+        for moment, outcome in (("same_turn", level), ("next_turn", following)):
+            rows = failed & (outcome > 0) & ~np.isnan(others)
+            losses[moment][position] = arrays.mean(others[rows] - outcome[rows])
+        ever_rated = np.bincount(of, weights=ratings > 0, minlength=number) > 0
+        ever_failed = np.bincount(of, weights=failed, minlength=number) > 0
+        good, bad = tables.post[ever_rated & ~ever_failed], tables.post[ever_failed]
+        losses["after"][position] = arrays.mean(good) - arrays.mean(bad)
+    values = {}
+    for moment, loss in losses.items():
+        values |= {f"failure_{moment}_{name}": value for name, value in zip(DIMENSION_NAMES, loss, strict=True)}
+        values[f"failure_{moment}_contrast"] = loss[_RELATIONAL] - np.delete(loss, _RELATIONAL).mean()
+    return values
+
+
+def _compared(tables: Tables, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Level of each turn and of the next, 0 if there is none, and the mean of the conversation's others."""
+    of, number = tables.study.conversation, len(tables.study.turns)
+    following = np.where(np.append(of[1:] == of[:-1], False), np.append(level[1:], 0), 0)
+    count = np.bincount(of, weights=level > 0, minlength=number)[of] - (level > 0) - (following > 0)
+    sums = np.bincount(of, weights=level, minlength=number)[of] - level - following
+    return level, following, arrays.divided(sums, count)
+
+
+def _contrasts(tables: Tables) -> dict[str, float]:
+    """Loss that a failure of Relational goes with beyond those of the others, the failures of a turn taken together."""
+    failed = ((tables.seven > 0) & (tables.seven <= POOR)).astype(float)
+    values = {}
+    for moment, rating in (("same", tables.overall.astype(float)), ("next", np.nan_to_num(tables.turn_mean))):
+        level, following, others = _compared(tables, rating)
+        outcome = level if moment == "same" else following
+        rows = (outcome > 0) & ~np.isnan(others)
+        used = failed[rows]
+        used = used[:, used.sum(axis=0) >= 2] if used[:, _RELATIONAL].sum() >= 2 else used[:, :0]
+        if used.shape[1] < 2:
+            coefficients = np.full(3, np.nan)
+        else:
+            coefficients, _ = arrays.regression(arrays.with_ones(used), others[rows] - outcome[rows])
+        own, rest = coefficients[-1], coefficients[1:-1].mean()
+        values[f"continuity_contrast_{moment}_turn"] = own - rest
+        values |= {f"continuity_failure_{moment}_turn": own, f"other_failures_{moment}_turn": rest}
+    return values
+
+
+# Unmet expectations -------------------------------------------------------------------------------
+
+
+def _expectations(tables: Tables) -> dict[str, float]:
+    """How much lower an outcome is where the mean rating is low and high empathy was wished for, by least squares."""
+    rated = ~np.isnan(tables.overall_mean)
+    mean = tables.overall_mean[rated]
+    low, high = mean < _LOW_BELOW, tables.study.desired[rated] == _HIGH
+    values = {}
+    for suffix, outcome in (("", tables.post[rated]), ("_experience", tables.experience[rated])):
+        for key, held in (
+            ("expectation_difference", ()),
+            ("expectation_difference_adjusted", (mean,)),
+            ("expectation_loss", (low, high, mean)),
+        ):
+            coefficients, _ = arrays.regression(arrays.with_ones(low & high, *held), outcome)
+            values[f"{key}{suffix}"] = -coefficients[1]
+    return values | _response_surface(tables)
+
+
+def _response_surface(tables: Tables) -> dict[str, float]:
+    """Post-task empathy on mean rating and wish, their squares and product, both from -1 to 1."""
+    rated = ~np.isnan(tables.overall_mean)
+    m, w = (tables.overall_mean[rated] - 3) / 2, tables.study.desired[rated] - 2.0
+    b = arrays.regression(arrays.with_ones(m, w, m**2, m * w, w**2), tables.post[rated])[0]
+    return {
+        "response_surface_mean_rating": b[1],
+        "response_surface_wish": b[2],
+        "response_surface_mean_rating_squared": b[3],
+        "response_surface_interaction": b[4],
+        "response_surface_wish_squared": b[5],
+        "response_surface_slope_match": b[1] + b[2],
+        "response_surface_curvature_match": b[3] + b[4] + b[5],
+        "response_surface_slope_mismatch": b[1] - b[2],
+        "response_surface_curvature_mismatch": b[3] - b[4] + b[5],
+    }
+
+
+# What was caused, by taking it away ---------------------------------------------------------------
+
+
+def _caused(tables: Tables) -> dict[str, float]:
+    study, values = tables.study, {}
+    p = study.parameters
+    # What the failure costs in rated points: the same turns, rated as if it had not happened.
+    lift = p.continuity_drop * study.carry[:, None] * np.array(p.continuity_weights)
+    undisturbed = 1 + sum((study.latent[:, :7] + lift > t).astype(np.int8) for t in p.thresholds)
+    loss = np.where(study.ratings[:, :7] > 0, undisturbed - study.ratings[:, :7], 0).astype(float)
+    rated = study.ratings[:, :7] > 0
+    values["failure_share"] = study.failure.mean()
+    here = study.failure
+    before = np.append(False, here[:-1]) & (study.turn > 0) & ~here
+    for name, rows in (("continuity_loss", here), ("continuity_loss_next_turn", before)):
+        loss_of_turn = np.divide(
+            loss[rows].sum(axis=1),
+            rated[rows].sum(axis=1),
+            where=rated[rows].any(axis=1),
+            out=np.full(int(rows.sum()), np.nan),
+        )
+        values[name] = arrays.mean(loss_of_turn[~np.isnan(loss_of_turn)])
+    for position, name in enumerate(DIMENSION_NAMES):
+        rows = here & rated[:, position]
+        values[f"continuity_loss_{name}"] = loss[rows, position].mean() if rows.any() else 0.0
+    values["unmet_share"] = study.unmet.mean()
+    met = study.post_latent[study.unmet] + p.expectation_drop
+    lost = 1 + sum((met > t).astype(np.int8) for t in p.thresholds) - study.post[study.unmet]
+    values["expectation_loss_caused"] = float(lost.mean()) if lost.size else 0.0
+    return values

@@ -1,0 +1,129 @@
+"""The notebooks on simulated studies: the stored results, that the code still gives them, and that claims can fail."""
+
+import importlib.util
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from sense7.claims import load_claims
+from sense7.pipeline.notebooks import find_notebooks
+from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters
+
+ROOT = Path(__file__).resolve().parents[1]
+LEVEL = 0.05
+IN_WORDS = {"finding", "direction", "sign", "ordering"}
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    """The script, as a module."""
+    spec = importlib.util.spec_from_file_location(
+        "sense7_simulated_studies", ROOT / "coverage" / "simulated_studies.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture(scope="module")
+def notebooks():
+    return {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return load_claims(ROOT / "data" / "claims.yml")
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return {
+        name: json.loads((ROOT / "data" / f"{name}.json").read_text("utf-8")) for name in ("implied", "claims_power")
+    }
+
+
+def test_the_stored_results_are_of_todays_parameters(stored, evidence):
+    for found in stored.values():
+        assert found["command"] == "make simulated-studies"
+        assert (found["studies"], found["draws"], found["seed"]) == (evidence.STUDIES, evidence.DRAWS, evidence.SEED)
+    assert stored["implied"]["parameters"] == Parameters().as_dict() | {"judge": DEFAULT_JUDGE.as_dict()}
+
+
+def test_the_code_still_gives_the_first_study(stored, evidence, claims, notebooks):
+    world = evidence.worlds_of(claims, notebooks)[0]
+    recorded = evidence.one_study(world, 0, evidence.DRAWS)
+    found = {value["key"]: value["estimate"] for values in recorded.values() for value in values}
+    numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
+    assert numbers == pytest.approx(stored["implied"]["first_study"], rel=1e-4, abs=1e-6)
+
+
+def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
+    lacking = [
+        claim.id for claim in claims if claim.key and not claim.release and claim.kind in IN_WORDS and not claim.null
+    ]
+    assert lacking == []
+
+
+def test_the_parameters_without_an_effect_are_parameters(claims):
+    for claim in claims:
+        changes = dict(claim.null or {})
+        JudgeParameters.from_mapping(changes.pop("judge", {}))
+        Parameters.from_mapping(changes)
+
+
+def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(stored, claims, evidence):
+    """A count that a true rate of the level would exceed in one run of a hundred only."""
+    rates = stored["claims_power"]["claims"]
+    for claim in claims:
+        if claim.null:
+            without = rates[claim.id]["null"]
+            assert rates[claim.id]["null_parameters"] == json.loads(evidence.null_name(claim)), claim.id
+            assert without["studies"] >= 0.9 * evidence.STUDIES, claim.id
+            assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
+
+
+def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(evidence, notebooks):
+    """The same seed: the numbers of the design stay, those of the effect go."""
+    notebook = ("09-conditions",)
+    with_effect = evidence.World(evidence.PLANTED, notebooks=notebook)
+    null = {name: [0.0] * 4 for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")}
+    without = evidence.World("null", null, notebooks=notebook)
+    small = {"participants": 40, "conversations": 120, "unrated_conversations": 0}
+    found = []
+    for world in (with_effect, without):
+        changed = replace(world, changes={**world.changes, **small})
+        values = evidence.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)["09-conditions"]
+        found.append({value["key"]: value for value in values})
+    assert found[0].keys() == found[1].keys()
+    key = "condition_mean_model-a-empathy-prompt"
+    assert found[0][key]["n"] == found[1][key]["n"]
+    assert found[0][key]["estimate"] > found[1][key]["estimate"]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(evidence, notebooks, tmp_path, monkeypatch):
+    world = evidence.World("small", {"participants": 8, "conversations": 24}, notebooks=("02-ratings", "05-importance"))
+    kept = evidence.Kept(tmp_path, 100)
+    evidence.run([world], 2, kept, quiet=True)
+    whole = {name: kept.read(world, name) for name in world.notebooks}
+    path = next(tmp_path.glob("*-02-ratings.jsonl"))
+    lines = path.read_text("utf-8").splitlines()[1:]
+    path.write_text("\n" + lines[0] + "\n" + lines[1][:20], "utf-8")
+    tasks = []
+    submit = evidence.ProcessPoolExecutor.submit
+    monkeypatch.setattr(
+        evidence.ProcessPoolExecutor, "submit", lambda pool, *task: (tasks.append(task[1:3]), submit(pool, *task))[1]
+    )
+    evidence.run([world], 2, kept, quiet=True)
+    assert {name: kept.read(world, name) for name in world.notebooks} == whole
+    assert [(task.notebooks, number) for task, number in tasks] == [(("02-ratings",), json.loads(lines[1])[0])]
+
+
+def test_a_notebook_comes_after_what_it_needs(evidence, notebooks):
+    one, two = (replace(notebooks["02-ratings"], needs=needs) for needs in ((), ("a",)))
+    assert evidence.in_order(["b"], {"a": one, "b": two}) == ("a", "b")
