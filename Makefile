@@ -101,8 +101,8 @@ bench: $(JUDGE) browser ## measure against what a user would use otherwise (abou
 	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
-coverage: $(READY) ## prove the intervals on simulated studies (about ten minutes; can be interrupted)
-	@$(BIN)/python coverage/run.py
+coverage: $(READY) ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
+	@$(BIN)/python coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
 
 .PHONY: simulated-studies
 simulated-studies: $(READY) ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)

@@ -1,6 +1,7 @@
 """Do the intervals keep what they promise? Simulated studies of known truth, by the library's own functions.
 
     make coverage
+    make coverage PART=further STUDIES=200
 
 Many studies of the size of the release are simulated, in which the participants meet all
 conditions (within) or one each (between). Counted is how often the 95% interval holds the
@@ -8,6 +9,9 @@ truth: the library's, which resamples or leaves out participants, and beside it 
 or conversations as independent; and of alpha, two others that could have been taken. In as many studies
 without any effect it is counted how often a difference of conditions comes out significant. Every study has a
 seed of its own; what is done is kept in _build/coverage and taken up again after an interruption.
+
+There are two parts, each with studies of its own: the first, and further statistics. One part can be run alone, with
+another number of studies; the stored result of the other stays as it is.
 """
 
 import argparse
@@ -30,8 +34,11 @@ from sense7.simulate.implied.arrays import turn_means
 from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
 from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.statistics.comparison import condition_differences, conversation_ratings, mixed_contrasts
-from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations
+from sense7.statistics.context import context_shares
+from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations, poor_turn_effects
 from sense7.statistics.ground_truth import ground_truth
+from sense7.statistics.recovery import lasting_drop
+from sense7.statistics.relative_importance import overall_and_ratings, relative_importance
 from sense7.statistics.reliability import (
     alpha_from_covariances,
     alpha_row,
@@ -41,7 +48,7 @@ from sense7.statistics.reliability import (
     turn_ratings,
 )
 from sense7.statistics.robustness import multiverse
-from sense7.statistics.variance import participant_icc
+from sense7.statistics.variance import participant_icc, variance_parts
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -72,6 +79,7 @@ class Settings:
 
 
 PERCENTILE = "percentile interval over resampled participants"
+MOVED = "percentile interval over resampled participants, moved to the estimate"
 LEFT_OUT = "t interval, standard error by leaving out each participant in turn"
 LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
 
@@ -80,14 +88,14 @@ LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by l
 class Statistic:
     """A statistic of the proof: its name on the page, its key, the name of its truth, and its intervals.
 
-    ``naive`` takes units as independent, ``own`` is the library's, and ``others`` could have been taken:
-    ending of the key -> short name and interval.
+    ``naive`` takes units as independent ("" if there is none), ``own`` is the library's, and ``others`` could have been
+    taken: ending of the key -> short name and interval.
     """
 
     name: str
     key: str
     truth: str
-    naive: str
+    naive: str = ""
     own: str = PERCENTILE
     others: tuple[tuple[str, str, str], ...] = ()
 
@@ -129,6 +137,17 @@ STATISTICS = (
     ),
     Statistic("ICC(1) of participants", "icc_1", "icc_1", "F interval, numbers of conversations as equal"),
 )
+
+FURTHER = (
+    Statistic("share of participants, mixed model (REML)", "icc_participant", "icc_participant"),
+    Statistic("poor turn, Cohen's d within participants", "poor_turn_d_within", "poor_turn_d_within"),
+    Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed", "poor_turn_d_mixed"),
+    Statistic("LMG of Affective for the overall rating", "importance_for_overall_affective", ""),
+    Statistic("LMG of Relational for the overall rating", "importance_for_overall_relational", ""),
+    Statistic("share of the context", "context_share", "", own=MOVED),
+    Statistic("lasting drop after a poor turn", "lasting_drop", ""),
+)
+"""Statistics of the second part, whose studies are others than those of ``STATISTICS``."""
 
 
 def study_of(numbers: Numbers) -> Study:
@@ -295,6 +314,22 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     return found
 
 
+def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
+    """Estimate, low and high of every statistic of ``FURTHER``, by the library's interval."""
+    study = study_of(numbers)
+    effects = poor_turn_effects(study, bootstrap)
+    importance = relative_importance(*overall_and_ratings(study), bootstrap)
+    return {
+        "icc_participant": limits(variance_parts(study, bootstrap).shares.loc["participant"]),
+        "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),
+        "poor_turn_d_mixed": limits(effects.loc["at least one poor turn, mixed model"]),
+        "importance_for_overall_affective": limits(importance.loc["Affective"]),
+        "importance_for_overall_relational": limits(importance.loc["Relational"]),
+        "context_share": limits(context_shares(study, bootstrap).loc["all of the context"]),
+        "lasting_drop": limits(lasting_drop(study, bootstrap).loc["difference"]),
+    }
+
+
 def without_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
     """The difference of two conditions that do not differ, by several intervals, and p values of tests over turns."""
     study = study_of(numbers)
@@ -317,7 +352,14 @@ WORLDS = {
         ("with effects", Parameters(design=design), with_effects),
         ("without effects", Parameters(design=design).without_effects(), without_effects),
     )
+} | {f"{design}, further statistics": (Parameters(design=design), further) for design in DESIGNS}
+"""World -> what its studies are drawn from and what is computed of them; the place of a world is part of its seeds."""
+
+PARTS = {
+    "first": [world for world in WORLDS if not world.endswith("further statistics")],
+    "further": [world for world in WORLDS if world.endswith("further statistics")],
 }
+"""Part of the proof -> its worlds."""
 
 
 def one_study(world: str, number: int, settings: Settings) -> dict[str, list[float]]:
@@ -336,7 +378,7 @@ def study_names(numbers: Numbers) -> np.ndarray:
 
 
 def truths(design: str) -> dict[str, float]:
-    """What the intervals are to cover, by brute force; the t test over turns has a truth of its own."""
+    """What the intervals of ``STATISTICS`` are to cover, by brute force; the t test over turns has its own truth."""
     parameters = Parameters(design=design)
     implied = implied_values(parameters)
     known = {one.key: implied[one.truth][0] for one in STATISTICS if one.truth in implied}
@@ -347,6 +389,30 @@ def truths(design: str) -> dict[str, float]:
     ]
     own["condition_difference"] = float(np.mean(differences))
     return known | {f"{key}_naive": value for key, value in own.items()}
+
+
+BY_PLAIN_CODE = "plain array code on large studies, without the library"
+BY_ITSELF = "the same estimator on large studies, so that an error of the estimator would not show"
+
+
+def further_truths(design: str) -> dict[str, tuple[float, str]]:
+    """What the intervals of ``FURTHER`` are to cover, and by what means it was computed.
+
+    Where :func:`sense7.simulate.truth.implied_values` has no value, it is the mean of the library's own estimates over
+    20 studies, each of 20 times the size.
+    """
+    parameters = Parameters(design=design)
+    implied = {key: value for key, (value, _) in implied_values(parameters).items() if np.isfinite(value)}
+    large = []
+    for batch in range(20):
+        numbers = draw(parameters, np.random.default_rng([SEED, 10, batch]), scale=20)
+        large.append(further(numbers, ParticipantBootstrap(pd.Series(study_names(numbers)), draws=1)))
+    return {
+        one.key: (implied[one.truth], BY_PLAIN_CODE)
+        if one.truth in implied
+        else (float(np.mean([found[one.key][0] for found in large])), BY_ITSELF)
+        for one in FURTHER
+    }
 
 
 def code() -> str:
@@ -365,7 +431,9 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
 
 
-def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dict[str, list[dict]]:
+def run(
+    settings: Settings, keep: Path | None = None, quiet: bool = True, part: str | None = None
+) -> dict[str, list[dict]]:
     """Compute all studies of all worlds, taking up what is kept.
 
     Parameters
@@ -377,6 +445,8 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
         settings, versions or code is begun anew.
     quiet : bool
         Whether to leave out the bar of progress.
+    part : str, optional
+        Only the worlds of this one of ``PARTS``.
 
     Returns
     -------
@@ -385,6 +455,7 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
     """
     head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions(), "code": code()})
     done: dict[str, dict[int, dict]] = {world: {} for world in WORLDS}
+    wanted = [world for world in WORLDS if part is None or world in PARTS[part]]
     if keep is not None:
         lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
         if not lines or lines[0] != head:
@@ -394,8 +465,9 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
         for line in lines[1:]:
             batch = json.loads(line)
             done[batch["world"]].update({int(number): found for number, found in batch["studies"].items()})
-    with tqdm(total=settings.studies * len(WORLDS), disable=quiet, unit=" studies") as bar:
-        for world, known in done.items():
+    with tqdm(total=settings.studies * len(wanted), disable=quiet, unit=" studies") as bar:
+        for world in wanted:
+            known = done[world]
             missing = [number for number in range(settings.studies) if number not in known]
             bar.update(settings.studies - len(missing))
             for start in range(0, len(missing), BATCH):
@@ -405,7 +477,7 @@ def run(settings: Settings, keep: Path | None = None, quiet: bool = True) -> dic
                     with keep.open("a", encoding="utf-8") as stream:
                         stream.write(json.dumps({"world": world, "studies": batch}) + "\n")
                 bar.update(len(batch))
-    return {world: [known[number] for number in range(settings.studies)] for world, known in done.items()}
+    return {world: [done[world][number] for number in range(settings.studies)] for world in wanted}
 
 
 def covered(found: list[list[float]], truth: float) -> dict:
@@ -432,7 +504,7 @@ def significant(number: float) -> float:
 
 INTERVALS = [
     *(("participants", one, "", one.name, one.own) for one in STATISTICS),
-    *(("naive", one, "_naive", one.name, one.naive) for one in STATISTICS),
+    *(("naive", one, "_naive", one.name, one.naive) for one in STATISTICS if one.naive),
     *(
         ("other", one, ending, f"{one.name}, {short}", interval)
         for one in STATISTICS
@@ -442,8 +514,29 @@ INTERVALS = [
 """Every interval of the proof: kind, statistic, ending of its key, name on the page, interval in words."""
 
 
+def further_results(studies: dict[str, list[dict]]) -> list[dict]:
+    """The rows of the stored result that are of further statistics, each with how its truth was computed."""
+    rows = []
+    for design in DESIGNS:
+        truth = further_truths(design)
+        for one in FURTHER:
+            value, means = truth[one.key]
+            rows.append(
+                {
+                    "key": f"coverage_{one.key}{'' if design == 'within' else '_between'}",
+                    "name": one.name,
+                    "design": design,
+                    "kind": "participants",
+                    "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({one.own})",
+                    "truth_by": means,
+                    **covered([study[one.key] for study in studies[f"{design}, further statistics"]], value),
+                }
+            )
+    return rows
+
+
 def results(studies: dict[str, list[dict]]) -> list[dict]:
-    """The rows of the stored result."""
+    """The rows of the stored result that are of the first part."""
     rows = []
     for design in DESIGNS:
         truth = truths(design)
@@ -459,6 +552,7 @@ def results(studies: dict[str, list[dict]]) -> list[dict]:
                     "design": design,
                     "kind": kind,
                     "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
+                    "truth_by": BY_PLAIN_CODE,
                     **covered(found, known),
                 }
             )
@@ -496,9 +590,29 @@ def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
     ]
 
 
+def stored_again(old: dict, settings: Settings, studies: dict[str, list[dict]], part: str) -> dict:
+    """The stored result with one part replaced, and the other as it was."""
+    worlds = [world for world in WORLDS if world not in PARTS[part]]
+    kept = [row for row in old.get("results", ()) if row["part"] != part]
+    rows = (results if part == "first" else further_results)(studies)
+    new = [{"part": part, **row} for row in rows]
+    settings_of = {"studies": settings.studies, "draws": settings.draws, "seed": settings.seed, **versions()}
+    first = {world: old["first_studies"][world] for world in worlds if world in old.get("first_studies", {})}
+    first |= {world: found[:SHOWN] for world, found in studies.items()}
+    parts = old.get("parts", {}) | {part: settings_of}
+    return {
+        "about": "Coverage of intervals over simulated studies; nothing here is a finding about people.",
+        "command": COMMAND,
+        "parts": {name: parts[name] for name in PARTS if name in parts},
+        "results": sorted([*kept, *new], key=lambda row: list(PARTS).index(row["part"])),
+        "first_studies": {world: first[world] for world in WORLDS if world in first},
+    }
+
+
 def main() -> None:
     """Run it, and store the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this one; may be repeated")
     parser.add_argument("--studies", type=int, default=STUDIES, help=f"of each kind ({STUDIES})")
     parser.add_argument("--draws", type=int, default=DRAWS, help=f"of participants in each study ({DRAWS})")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the run ({SEED})")
@@ -506,21 +620,12 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=ROOT / "_build" / "coverage" / "studies.jsonl", help="progress")
     chosen = parser.parse_args()
     settings = Settings(chosen.studies, chosen.draws, chosen.seed)
-    studies = run(settings, chosen.keep, quiet=False)
-    write_json(
-        chosen.out,
-        {
-            "about": "Coverage of intervals over simulated studies; nothing here is a finding about people.",
-            "command": COMMAND,
-            "settings": {"studies": settings.studies, "draws": settings.draws, "seed": settings.seed},
-            "versions": versions(),
-            "results": results(studies),
-            "first_studies": {world: found[:SHOWN] for world, found in studies.items()},
-        },
-    )
-    chosen.keep.unlink()
+    for part in chosen.part or PARTS:
+        studies = run(settings, chosen.keep, quiet=False, part=part)
+        old = json.loads(chosen.out.read_text("utf-8")) if chosen.out.is_file() else {}
+        write_json(chosen.out, stored_again(old, settings, studies, part))
     for row in json.loads(chosen.out.read_text("utf-8"))["results"]:
-        print(f"{row['key']:48} {row['count'] / max(1, row['studies']):6.1%} of {row['studies']}")
+        print(f"{row['key']:56} {row['count'] / max(1, row['studies']):6.1%} of {row['studies']}")
 
 
 if __name__ == "__main__":

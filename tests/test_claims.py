@@ -8,6 +8,7 @@ import yaml
 
 from sense7 import claims
 from sense7.errors import UserError
+from sense7.implied import ImpliedTruth
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.released import RELEASED
@@ -139,11 +140,10 @@ def test_synthetic_data_recover_or_miss_what_was_planted(planted, said):
     assert not row.tuned
 
 
-def test_a_tuned_value_is_marked_and_called_no_evidence():
+def test_a_tuned_value_is_marked_and_counted():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
     assert row.tuned
-    assert row.why.endswith("it was tuned to the published figure, so nearness to that is no evidence")
-    assert "1 recovered (0 mere counts or names; 1 tuned to a published figure)" in claims.summarize([row])
+    assert claims.summarize([row]) == "Ledger: 1 recovered (1 with a truth tuned to a published figure)"
 
 
 def test_a_missed_value_is_marked_as_tuned_too():
@@ -154,13 +154,102 @@ def test_synthetic_data_without_their_truth_say_nothing():
     assert verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), None).verdict == "not comparable"
 
 
-def test_a_count_without_interval_is_recovered_only_if_equal():
+def test_a_count_that_was_planted_is_found_by_construction():
     known = truth(109, key="participants", kind="count")
-    for estimate, said, why in ((109, "recovered", "planted 109, equal"), (108, "missed", "planted 109, not equal")):
+    for estimate, said, why in (
+        (109, "by construction", "109 (planted) was found"),
+        (108, "missed", "109 (planted) was not found"),
+    ):
         row = verdict(recorded(estimate, key="participants"), provenance("synthetic"), known, COUNT)
+        assert (row.verdict, row.why) == (said, why)
+        assert (row.claim, row.truth, row.precision) == (COUNT, 109, None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "precision"),
+    [
+        (0.75, 1.25, "recovered", 0.25),
+        (0.76, 1.25, "recovered", 0.245),
+        (0.74, 1.25, "consistent", 0.255),
+        (1.0, 1.5, "recovered", 0.25),
+        (0.5, 1.0, "recovered", 0.25),
+        (-1.0, 3.0, "consistent", 2.0),
+        (1.01, 1.02, "missed", 0.005),
+        (-3.0, 0.9, "missed", 1.95),
+    ],
+)
+def test_a_truth_inside_a_wide_interval_is_consistent_and_no_more(low, high, said, precision):
+    """Recovered excludes no effect, and half the effect, wherever the truth is inside the interval."""
+    for sign in (1, -1):
+        limits = sorted((sign * low, sign * high))
+        row = verdict(recorded(sum(limits) / 2, *limits), provenance("synthetic"), truth(float(sign)))
         assert row.verdict == said
-        assert row.why.startswith(why)
-        assert (row.claim, row.truth) == (COUNT, 109)
+        assert row.precision == pytest.approx(precision)
+        if said == "recovered":
+            assert min(map(abs, limits)) >= 0.5 - 1e-9
+            assert max(map(abs, limits)) <= 1.5 + 1e-9
+
+
+def test_a_truth_of_zero_has_no_precision_and_is_consistent_at_most():
+    row = verdict(recorded(0.01, -0.02, 0.03), provenance("synthetic"), truth(0.0))
+    assert (row.verdict, row.precision) == ("consistent", None)
+    assert row.why.startswith("0.000 (implied, by independent code) lies inside the interval; its precision can't be")
+    assert verdict(recorded(0.02, 0.01, 0.03), provenance("synthetic"), truth(0.0)).verdict == "missed"
+
+
+def test_a_truth_beside_the_limit_that_it_would_look_like_gets_another_digit():
+    row = verdict(recorded(0.9, 0.8731, 0.93), provenance("synthetic"), truth(0.8729))
+    assert row.why == "0.8729 (implied, by independent code) lies outside the interval, [0.8731, 0.9300]"
+
+
+OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 studies")
+
+
+def simulated(values, claim=ALPHA, known=None, implied=OWN):
+    implied = {} if implied is None else {"alpha_turn": implied}
+    (row,) = claims.make_ledger([claim], values, provenance("synthetic"), known, implied=implied)
+    return row
+
+
+def test_what_the_truth_file_lacks_is_compared_with_the_mean_over_simulated_studies():
+    row = simulated(recorded(0.94, 0.93, 0.96))
+    assert (row.verdict, row.truth, row.tuned) == ("recovered", 0.95, False)
+    assert row.why == (
+        "0.950 (implied, by the companion's statistics, 200 studies) lies inside the interval; precision 1.6%"
+    )
+    assert simulated(recorded(0.94, 0.93, 0.96), known=truth(0.97)).truth == 0.97, "independent code comes first"
+
+
+@pytest.mark.parametrize(("estimate", "said"), [(0.969, "consistent"), (0.971, "missed"), (0.929, "missed")])
+def test_a_value_without_an_interval_is_compared_by_its_spread_over_simulated_studies(estimate, said):
+    assert simulated(recorded(estimate)).verdict == said
+    assert simulated(recorded(estimate), implied=replace(OWN, sd=None)).verdict == "not comparable"
+    assert simulated(recorded(estimate), implied=replace(OWN, sd=0.0)).verdict == "not comparable"
+
+
+def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
+    values = recorded(0.003)
+    values["alpha_turn"]["unit"] = "p value"
+    row = simulated(values, SIGNIFICANT)
+    assert row.verdict == "not comparable"
+    assert row.why == "a p value has no truth that could be stated; see its rule"
+    assert row.rule == {"passed": True, "words": "at the level of significance 0.05"}
+
+
+def test_on_simulated_data_a_rule_that_states_an_effect_is_passed_or_not_apart_from_recovery():
+    wide = recorded(0.3, -0.1, 0.9)
+    row = simulated(wide, BEYOND, truth(0.5))
+    assert (row.verdict, row.rule) == ("consistent", {"passed": False, "words": "with the whole interval above 0.100"})
+    assert simulated(recorded(0.9, 0.8, 0.95), BEYOND, truth(0.5)).rule["passed"]
+    unknown = simulated(recorded("a"), FLAG, truth("a"))
+    assert unknown.rule == {"passed": None, "words": "is highest: not recorded here"}
+
+
+def test_nearness_to_a_published_figure_is_no_rule_on_simulated_data():
+    for claim in (ALPHA, COUNT, other(compare={"above": 0.85, "reason": "a"})):
+        key = claim.key
+        assert simulated(recorded(0.961, 0.9, 0.99, key=key), replace(claim, release=None)).rule is None
+    assert verdict(recorded(0.3, 0.2, 0.9), provenance(), claim=BEYOND).rule is None, "not simulated"
 
 
 def test_a_value_without_an_interval_is_neither_recovered_nor_missed():
@@ -256,12 +345,33 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
         (ALPHA, recorded(None, reason="never asked"), "own", None, claims.NOT_COMPUTED, "never asked"),
         (ALPHA, recorded(0.9), "own", None, claims.NOT_COMPARABLE, "not the SENSE-7 release"),
         (ALPHA, recorded(0.9), "mirror", None, claims.NOT_COMPARABLE, "unverified"),
-        (ALPHA, recorded(0.9), "synthetic", None, claims.NOT_COMPARABLE, "without a planted truth"),
+        (ALPHA, recorded(0.9), "synthetic", None, claims.NOT_COMPARABLE, "without a truth"),
         (ALPHA, recorded(0.9), "synthetic", truth(0.95), claims.NOT_COMPARABLE, "no interval"),
-        (ALPHA, recorded(0.9, 0.8, 0.96), "synthetic", truth(0.95), claims.RECOVERED, "truth 0.950 lies inside"),
-        (ALPHA, recorded(0.9, 0.8, 0.94), "synthetic", truth(0.95), claims.MISSED, "truth 0.950 lies outside"),
-        (ALPHA, recorded("a"), "synthetic", truth("a"), claims.RECOVERED, "planted a, equal to"),
-        (ALPHA, recorded("b"), "synthetic", truth("a"), claims.MISSED, "planted a, not equal to"),
+        (
+            ALPHA,
+            recorded(0.9, 0.8, 0.96),
+            "synthetic",
+            truth(0.95),
+            claims.RECOVERED,
+            "0.950 (implied, by independent code) lies inside",
+        ),
+        (
+            ALPHA,
+            recorded(0.9, 0.8, 0.94),
+            "synthetic",
+            truth(0.95),
+            claims.MISSED,
+            "0.950 (implied, by independent code) lies outside",
+        ),
+        (ALPHA, recorded("a"), "synthetic", truth("a"), claims.RECOVERED, "a (implied, by independent code) was found"),
+        (
+            ALPHA,
+            recorded("b"),
+            "synthetic",
+            truth("a"),
+            claims.MISSED,
+            "a (implied, by independent code) was not found",
+        ),
         (WORDS, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "published in words"),
         (WHEN, recorded(0.961), "official", None, claims.NOT_COMPARABLE, "not so here: made alike"),
         (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),
@@ -295,6 +405,18 @@ def test_every_row_keeps_its_claim_and_what_was_computed_and_says_why(claim, val
 def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
     claim = replace(SIGN, compare=SIGN.compare | {"sign": sign})
     assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
+
+
+@pytest.mark.parametrize("kind", ["official", "synthetic", "own", "mirror"])
+@pytest.mark.parametrize(
+    ("flag", "said"), [("yes", "possible as published"), ("no", "impossible as published"), (None, "not comparable")]
+)
+def test_a_check_of_published_figures_has_the_same_verdict_in_every_edition(kind, flag, said):
+    claim = replace(FLAG, kind="check", value=109)
+    values = recorded(192) | ({} if flag is None else recorded(flag, key="is_highest"))
+    where = provenance(mirror=True) if kind == "mirror" else provenance(kind)
+    row = verdict(values, where, truth(192), claim)
+    assert (row.verdict, row.tuned, row.truth, row.rule) == (said, False, None, None)
 
 
 BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
@@ -420,7 +542,9 @@ def test_rescaling_of_the_workbook_says_nothing_of_other_works():
 def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
-    assert list(written) == ["id", "published", "computed", "link", "verdict", "why", "tuned", "truth"]
+    names = ["id", "published", "computed", "link", "verdict", "why", "tuned", "truth", "precision", "rule"]
+    assert list(written) == names
+    assert (written["precision"], written["rule"]) == (pytest.approx(0.015 / 0.95), None)
     assert written["published"]["shown"] == "0.961"
     assert (written["published"]["title"], written["published"]["grade"]) == ("Alpha", "D")
     assert "id" not in written["published"]
@@ -437,10 +561,12 @@ def test_the_summary_counts_each_verdict_once_and_in_order():
         verdict(recorded("a"), provenance("synthetic"), truth("a")),
         verdict(recorded(0.9, 0.8, 0.94), provenance("synthetic"), truth(0.95)),
         verdict({}, provenance("synthetic")),
+        verdict(recorded(0.5, 0.1, 0.96), provenance("synthetic"), truth(0.95)),
+        verdict(recorded(109), provenance("synthetic"), truth(109, kind="count")),
     ]
     assert claims.summarize(rows) == (
-        "Ledger: 3 recovered (1 mere counts or names; 1 tuned to a published figure), "
-        "1 missed, 1 cannot be computed here"
+        "Ledger: 3 recovered, 1 consistent, 1 missed, 1 by construction, 1 cannot be computed here "
+        "(1 with a truth tuned to a published figure)"
     )
     assert claims.summarize(rows[:1]) == "Ledger: 1 recovered"
 
@@ -459,6 +585,7 @@ PUBLISHED = {
     "dimensions": (7, "A"), "levels": (5, "A"), "llm_conditions": (4, "C"), "judge_spearman": (0.369, "A"),
     "judge_accuracy": (0.487, "A"), "alpha_turn": (0.961, "D"), "alpha_post": (0.94, "D"), "poor_turn_d": (1.142, "D"),
     "importance_cognitive": (0.281, "D"), "importance_affective": (0.198, "D"), "importance_response": (0.193, "D"),
+    "importance_rounding": (109, "D"),
     "relational_applicability": (0.381, "D"), "relational_very_poor": (0.022, "D"), "kappa_affective": (0.703, "D"),
     "kappa_relational": (0.541, "D"), "best_condition": (None, "D"), "tasks": (8, "A"),
     "expected_experienced_gap": (None, "A"), "empathy_satisfaction": (None, "C"),
@@ -559,6 +686,7 @@ def broken(change):
         (broken(lambda e: e[1].update(compare={"counts": 108, "reason": "a"})), "counts can't be 108"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
+        (broken(lambda e: e[1].update(kind="check")), "compare: published figures are checked by a flag. Give one"),
         (broken(lambda e: e[1].update(null=0)), "null is 0. Write parameters of the simulation"),
         (broken(lambda e: e[1].update(null={})), "null is {}. Write parameters of the simulation"),
         (broken(lambda e: e[1].update(null={"turn sd": 0})), "null: 'turn sd' is no name of a parameter"),

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from sense7.errors import UserError
-from sense7.implied import ImpliedTruth, implied_truths, load_implied
+from sense7.implied import ImpliedTruth, distances, implied_truths, load_implied
 
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}
 PLANTED = [
@@ -145,3 +145,9 @@ def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content)
     path.write_text(content)
     with pytest.raises(UserError, match=r"implied\.json: can't be read"):
         load_implied(path)
+
+
+def test_distances_are_those_of_every_value_that_has_one():
+    truths = {"a": ImpliedTruth(0.5, sd=0.1), "fixed": ImpliedTruth(1, sd=0.0), "not recorded": ImpliedTruth(1, sd=1.0)}
+    values = {"fixed": found(1), "a": found(0.6), "unknown": found(1, 0, 2)}
+    assert distances(values, truths) == {"a": pytest.approx(1.0)}

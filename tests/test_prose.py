@@ -64,6 +64,7 @@ FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)\s*?$", re.DOTALL | re
 ROLE_OR_CODE = re.compile(r"(?:\{[\w:+-]+\})?(?P<ticks>`+)(?:(?!`).|(?!(?P=ticks)(?!`))`)+?(?P=ticks)(?!`)", re.DOTALL)
 NO_TEXT = {
     *("code-cell", "code-block", "ledger", "modules", "front-door", "explorer", "bibliography", "picture"),
+    *("claims-power", "distances"),
 }
 """Directives that hold no prose; that of any other is read, as are the titles of all."""
 

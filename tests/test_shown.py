@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 
 from sense7 import figures, tables
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.taxonomy import LEVELS
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
 
@@ -29,11 +30,12 @@ def drawn():
         "counts": figures.counts_by_group(counts, label="conversations", **common),
         "intervals": figures.intervals(table_of(HOSTILE), label="share (%)", **common),
         "levels": figures.level_distribution(levels, **common),
+        "stacked": figures.stacked_shares({HOSTILE[0]: table_of(HOSTILE[:2])}, **common),
         "histogram": figures.histogram(pd.Series([1, 2, 2, 5]), label="turns", **common),
     }
 
 
-@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "stacked", "histogram"])
 def test_a_figure_has_alt_text_caption_and_its_data(kind):
     figure = drawn()[kind]
     page = BeautifulSoup(figure.html(), "html.parser")
@@ -45,14 +47,35 @@ def test_a_figure_has_alt_text_caption_and_its_data(kind):
     assert len(pd.read_csv(io.BytesIO(content))) == len(figure.data)
 
 
-@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+def test_bars_of_levels_hold_every_answer_and_follow_the_page():
+    """Answers without a level are drawn in the page's ink; a kind that nobody gave has no entry."""
+    counts = pd.DataFrame(
+        [[1, 2, 3, 4, 10, 15, 5, 0], [0, 0, 0, 0, 0, 0, 40, 0]],
+        index=["overall", "Interest"],
+        columns=[1, 2, 3, 4, 5, "not rated", "absent", "unreadable"],
+    )
+    figure = figures.level_distribution(counts, name="x", caption="c")
+    axes = figure.drawing.axes[0]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert sorted(labels) == sorted([*LEVELS, "unknown or not applicable", "blank"])
+    widths = [sum(bar.get_width() for bar in axes.patches if round(bar.get_y() + 0.36) == row) for row in (0, 1)]
+    assert widths == pytest.approx([100, 100])
+    empty = [bar for bar in axes.patches if bar.get_facecolor()[3] == 0]
+    assert [round(bar.get_width(), 6) for bar in empty] == [37.5, 12.5, 100]
+    assert "overall: very poor 2%" in figure.alt
+    assert "unknown or not applicable 38%, blank 12%" in figure.alt
+    assert "Interest: very poor 0%" in figure.alt
+    assert "#010203" not in figure.svg()
+
+
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "stacked", "histogram"])
 def test_text_from_the_data_is_never_markup_in_a_figure(kind):
     page = BeautifulSoup(drawn()[kind].html(), "html.parser")
     assert not page.find_all("script")
     assert not page.find_all("b")
 
 
-@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "histogram"])
+@pytest.mark.parametrize("kind", ["counts", "intervals", "levels", "stacked", "histogram"])
 def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
     first, second = drawn()[kind].html(), drawn()[kind].html()
     assert first == second
@@ -171,3 +194,28 @@ def test_a_matrix_as_text_says_the_same():
         "first; A: seen here too, 50.0% [40.0%, 60.0%], second, n = 1,234",
         "first; B: was not asked",
     ]
+
+
+def test_stacked_shares_leave_out_what_is_not_known_and_say_so():
+    rows = {
+        "person": estimate_row(0.7, 0.6, 0.8, n=10, unit="share of the variance", method="m"),
+        "condition": estimate_row(-0.1, -0.2, 0.1, n=10, unit="share of the variance", method="m"),
+        "turn": estimate_row(n=10, unit="share of the variance", method="m", reason="it can't be identified"),
+    }
+    known, empty = estimate_table(rows, "part"), estimate_table({"person": rows["turn"]}, "part")
+    figure = figures.stacked_shares({"mean": known, "none": empty}, name="x", caption="c")
+    widths = [patch.get_width() for patch in figure.drawing.axes[0].patches]
+    assert widths == pytest.approx([70, 0, 0])
+    assert [text.get_text() for text in figure.drawing.axes[0].texts] == ["70", "", ""]
+    assert "turn: not available (it can't be identified)" in figure.alt
+    assert "condition: -10.0% (-20.0% to 10.0%)" in figure.alt
+    assert len(figure.data) == 3
+    sentence = figures.stacked_shares({"none": empty}, name="x", caption="c")
+    assert repr(sentence) == "No figure of shares of the variance: it can't be identified."
+
+
+def test_a_line_at_zero_brings_zero_into_the_drawing():
+    common = {"name": "x", "label": "share (%)", "caption": "n = 10; interval"}
+    without, marked = (figures.intervals(table_of(["a"]), **common, zero=zero) for zero in (False, True))
+    assert without.drawing.axes[0].get_xlim()[0] > 0
+    assert marked.drawing.axes[0].get_xlim()[0] < 0

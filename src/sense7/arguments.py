@@ -112,7 +112,7 @@ def _checked(function: Callable) -> Callable:
                 _require_kind(own_name, name, arguments[name], kinds)
         if _RATINGS in wanted and isinstance(arguments[_RATINGS], pd.DataFrame):
             _require_numbers(own_name, arguments[_RATINGS])
-        if consistent and arguments["bootstrap"] is not None:
+        if consistent and arguments.get("bootstrap") is not None:
             arguments["bootstrap"].require(arguments["study"])
 
     def call(*args, **kwargs):

@@ -5,9 +5,12 @@ A verdict says no more than the data allow:
 - ``reproduced`` or ``differs``: of a claim about SENSE-7, the official workbook, fetched from the authors'
   repository, and nothing else; of a claim about another work, the numbers that this work released, pinned by their
   hash, and nothing else;
-- ``recovered`` or ``missed``: synthetic data, whether the planted truth lies inside the
-  interval. Where the truth was set near the published figure ("tuned"), being near the
-  published figure is no evidence for it;
+- ``recovered``, ``consistent`` or ``missed``: synthetic data, whether the truth that the planted parameters imply lies
+  inside the interval; consistent where it does and the interval is wide, see ``PRECISE``. Where a truth was set near
+  the published figure ("tuned"), being near the published figure is no evidence for it;
+- ``by construction``: synthetic data, counts that were planted;
+- ``possible`` or ``impossible as published``: a check of published figures against each other (kind ``check``), which
+  rests on no data and is the same in every edition;
 - ``not comparable``: any other data;
 - ``cannot be computed here``: with the reason.
 """
@@ -20,8 +23,8 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
-from sense7.implied import ImpliedTruth
-from sense7.record import format_number
+from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
+from sense7.record import format_distinct, format_number
 from sense7.sources.released import RELEASED
 
 __all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
@@ -29,10 +32,32 @@ __all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summariz
 REPRODUCED = "reproduced"
 DIFFERS = "differs"
 RECOVERED = "recovered"
+CONSISTENT = "consistent"
 MISSED = "missed"
+BY_CONSTRUCTION = "by construction"
+POSSIBLE = "possible as published"
+IMPOSSIBLE = "impossible as published"
 NOT_COMPARABLE = "not comparable"
 NOT_COMPUTED = "cannot be computed here"
-VERDICTS = (REPRODUCED, DIFFERS, RECOVERED, MISSED, NOT_COMPARABLE, NOT_COMPUTED)
+VERDICTS = (
+    *(REPRODUCED, DIFFERS),
+    *(RECOVERED, CONSISTENT, MISSED, BY_CONSTRUCTION),
+    *(POSSIBLE, IMPOSSIBLE),
+    *(NOT_COMPARABLE, NOT_COMPUTED),
+)
+PRECISE = 0.25
+"""Largest half-width of an interval, as a share of the truth inside it, with which a truth is called recovered.
+
+An interval this narrow that holds the truth lies, wherever the truth is inside it, between half the truth and one and a
+half times it: it excludes no effect, and an effect half as large. A wider one would hold many other truths as well.
+"""
+
+CHECK = "check"
+"""Kind of a claim whose published figures are checked against each other."""
+
+P_VALUE = "p value"
+"""Unit of what is judged by its rule alone: no truth of a p value can be stated."""
+
 PRIMARY = ("A", "B")
 
 POWER_FILE = "claims_power.json"
@@ -42,6 +67,9 @@ _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs",
 _OPTIONAL = ("of", "also", "truth", "compare", "null", "release", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
+
+OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
+"""Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
 
 _TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
 
@@ -95,7 +123,12 @@ class Row:
     tuned : bool
         Whether the synthetic truth was set near the published figure.
     truth : float or None
-        The planted value.
+        The planted or implied value.
+    precision : float or None
+        Half the interval's width as a share of the truth, on synthetic data.
+    rule : dict or None
+        On synthetic data, whether they pass a rule that states an effect: ``passed`` (None where it can't be applied)
+        and ``words``. It says nothing about SENSE-7.
     """
 
     claim: Claim
@@ -104,6 +137,8 @@ class Row:
     why: str
     tuned: bool = False
     truth: float | None = None
+    precision: float | None = None
+    rule: dict | None = None
 
     @property
     def link(self) -> str | None:
@@ -130,6 +165,8 @@ class Row:
             "why": self.why,
             "tuned": self.tuned,
             "truth": self.truth,
+            "precision": self.precision,
+            "rule": self.rule,
         }
 
 
@@ -212,6 +249,8 @@ def _no_judgment(entry: Mapping) -> str | None:
         return "no tolerance with its reason. Add compare."
     if compare and (problem := _no_rule(compare, entry["value"])):
         return f"compare: {problem}"
+    if entry["kind"] == CHECK and "flag" not in compare:
+        return "compare: published figures are checked by a flag. Give one."
     if "null" in entry and (problem := _no_null(entry)):
         return f"null: {problem}"
     return None
@@ -299,6 +338,9 @@ def make_ledger(
         Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
         notebook that reads the edition's workbook. A claim about another work is compared only with what such a
         notebook recorded.
+    implied : mapping, optional
+        Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
+        named in the truth file.
 
     Returns
     -------
@@ -306,14 +348,14 @@ def make_ledger(
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    rows = [_row(claim, values, provenance, planted, rests_on or {}) for claim in claims]
+    rows = [_row(claim, values, provenance, (planted, implied or {}), rests_on or {}) for claim in claims]
     if not values.get("rescaled_columns", {}).get("estimate"):
         return rows
     note = "; ratings on another scale were rescaled to the official one"
     return [replace(row, why=row.why + note) if row.computed and not row.claim.release else row for row in rows]
 
 
-def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: Mapping) -> Row:
+def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mapping], rests_on: Mapping) -> Row:
     value = values.get(claim.key)
     if claim.key is None:
         return Row(claim, None, NOT_COMPUTED, claim.why_not)
@@ -321,12 +363,18 @@ def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: 
         return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
     if value["estimate"] is None:
         return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+    if claim.kind == CHECK:
+        passed, words = apply_rule(claim, values)
+        verdict = {True: POSSIBLE, False: IMPOSSIBLE, None: NOT_COMPARABLE}[passed]
+        return Row(claim, dict(value), verdict, f"{words} ({claim.compare['reason']})")
     if claim.release:
         if absent := [table for table in claim.release if table not in rests_on.get(value["notebook"], ())]:
             return Row(claim, dict(value), NOT_COMPARABLE, f"not computed from the released table {', '.join(absent)}")
         return _reproduction(claim, value, values)
     if provenance.kind == "synthetic":
-        return _recovery(claim, value, planted.get(claim.truth or claim.key))
+        planted, implied = (known.get(claim.truth or claim.key) for known in truths)
+        row = _recovery(claim, value, planted, implied)
+        return replace(row, rule=_passed(claim, values))
     if provenance.kind != "official":
         return Row(claim, dict(value), NOT_COMPARABLE, "the data are not the SENSE-7 release")
     if not provenance.verified:
@@ -334,22 +382,64 @@ def _row(claim: Claim, values: Mapping, provenance, planted: Mapping, rests_on: 
     return _reproduction(claim, value, values)
 
 
-def _recovery(claim: Claim, value: Mapping, planted: Mapping | None) -> Row:
+def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> Row:
+    if value["unit"] == P_VALUE:
+        return Row(claim, dict(value), NOT_COMPARABLE, "a p value has no truth that could be stated; see its rule")
+    if planted is None and implied is None:
+        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a truth under this name")
     if planted is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a planted truth under this name")
-    truth, tuned = planted["value"], bool(planted.get("tuned"))
-    shown = format_number(truth, claim.unit)
-    if planted.get("kind") == "count" or isinstance(truth, str):
-        inside = value["estimate"] == truth
-        why = f"planted {shown}, {'equal' if inside else 'not equal'} to what was found"
-    elif value["low"] is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "there is no interval to hold the truth against", tuned, truth)
+        truth, tuned, source = implied.value, False, f"implied, by {implied.source}"
     else:
-        inside = value["low"] <= truth <= value["high"]
-        why = f"planted truth {shown} lies {'inside' if inside else 'outside'} the interval"
-    if tuned:
-        why += "; it was tuned to the published figure, so nearness to that is no evidence"
-    return Row(claim, dict(value), RECOVERED if inside else MISSED, why, tuned, truth)
+        truth, tuned = planted["value"], bool(planted.get("tuned"))
+        source = f"implied, by {INDEPENDENT}" if planted.get("kind") == "implied" else "planted"
+    row = Row(claim, dict(value), NOT_COMPARABLE, "", tuned, truth)
+    estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
+    if isinstance(truth, str) or (planted or {}).get("kind") == "count":
+        same, counted = estimate == truth, not isinstance(truth, str)
+        verdict = (BY_CONSTRUCTION if counted else RECOVERED) if same else MISSED
+        why = f"{format_number(truth, claim.unit)} ({source}) was {'' if same else 'not '}found"
+        return replace(row, verdict=verdict, why=why)
+    if low is None:
+        return replace(row, **_without_interval(value, truth, implied, source))
+    texts = format_distinct([truth, low, high], unit)
+    if not low <= truth <= high:
+        why = f"{texts[0]} ({source}) lies outside the interval, [{texts[1]}, {texts[2]}]"
+        return replace(row, verdict=MISSED, why=why, precision=_precision(low, high, truth))
+    precision = _precision(low, high, truth)
+    recovered = precision is not None and precision <= PRECISE
+    width = (
+        "its precision can't be said of a truth of zero" if precision is None else f"precision {_percent(precision)}"
+    )
+    why = f"{texts[0]} ({source}) lies inside the interval; {width}"
+    return replace(row, verdict=RECOVERED if recovered else CONSISTENT, why=why, precision=precision)
+
+
+def _precision(low: float, high: float, truth: float) -> float | None:
+    """Half the interval's width as a share of the truth; None of a truth of zero."""
+    return (high - low) / 2 / abs(truth) if truth else None
+
+
+def _percent(share: float) -> str:
+    """A share in percent with at least two digits that are not zero."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None, source: str) -> dict:
+    """Verdict of a value without an interval: its spread over simulated studies stands for it, where it is known."""
+    distance = None if implied is None or not implied.sd else replace(implied, value=truth).distance(value)
+    if distance is None:
+        return {"why": "there is no interval to compare the truth with"}
+    shown = format_number(truth, value["unit"])
+    why = f"{shown} ({source}) lies {abs(distance):.1f} standard errors away, by the spread over simulated studies"
+    return {"verdict": CONSISTENT if abs(distance) <= BEYOND else MISSED, "why": why}
+
+
+def _passed(claim: Claim, values: Mapping) -> dict | None:
+    """Whether data pass the rule of a claim that states an effect; None for a claim without such a rule."""
+    if not set(OF_AN_EFFECT) & set(claim.compare or {}):
+        return None
+    passed, words = apply_rule(claim, values)
+    return {"passed": passed, "words": words}
 
 
 def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
@@ -454,7 +544,7 @@ _APPLIED = {
 
 
 def summarize(rows: Sequence[Row]) -> str:
-    """One line on the claims about SENSE-7: how many of each verdict, and how many of those recovered were tuned.
+    """One line on the claims about SENSE-7: how many of each verdict, and how many rest on a tuned truth.
 
     Claims about other works that are compared with their own released numbers are not counted, see
     :func:`summarize_other_works`.
@@ -465,11 +555,9 @@ def summarize(rows: Sequence[Row]) -> str:
     'Ledger: no claims'
     """
     rows = [row for row in rows if not row.claim.release]
-    recovered = [row for row in rows if row.verdict == RECOVERED]
-    plain = sum(row.computed["low"] is None for row in recovered)
-    tuned = sum(row.tuned for row in recovered)
-    note = f" ({plain} mere counts or names; {tuned} tuned to a published figure)" if plain or tuned else ""
-    return f"Ledger: {_tally(rows, {RECOVERED: note}) or 'no claims'}"
+    tuned = sum(row.tuned for row in rows)
+    note = f" ({tuned} with a truth tuned to a published figure)" if tuned else ""
+    return f"Ledger: {_tally(rows) or 'no claims'}{note}"
 
 
 def summarize_other_works(rows: Sequence[Row]) -> str:
@@ -481,9 +569,9 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
     'Other works, from the numbers that they released: no claims'
     """
     rows = [row for row in rows if row.claim.release]
-    return f"Other works, from the numbers that they released: {_tally(rows, {}) or 'no claims'}"
+    return f"Other works, from the numbers that they released: {_tally(rows) or 'no claims'}"
 
 
-def _tally(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
+def _tally(rows: Sequence[Row]) -> str:
     counts = Counter(row.verdict for row in rows)
-    return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in VERDICTS if counts[name])
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])

@@ -17,7 +17,7 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import reason
 
-__all__ = ["BEYOND", "FILE", "INDEPENDENT", "ImpliedTruth", "implied_truths", "load_implied"]
+__all__ = ["BEYOND", "FILE", "INDEPENDENT", "ImpliedTruth", "distances", "implied_truths", "load_implied"]
 
 FILE = "implied.json"
 """Name of the stored means, in ``data/``."""
@@ -170,3 +170,28 @@ def _mean(entry: Mapping) -> ImpliedTruth:
     studies = entry["studies"]
     source = f"the companion's statistics, {studies:,} studies"
     return ImpliedTruth(entry["mean"], entry["error"] or 0.0, entry["sd"], studies, source)
+
+
+def distances(values: Mapping[str, Mapping], truths: Mapping[str, ImpliedTruth]) -> dict[str, float]:
+    """How far each recorded value lies from its implied truth, in standard errors.
+
+    Parameters
+    ----------
+    values : mapping
+        Key -> recorded value.
+    truths : mapping
+        Key -> implied truth.
+
+    Returns
+    -------
+    dict
+        Key -> distance, in the order of ``values``; without values that have none, see :meth:`ImpliedTruth.distance`.
+
+    Examples
+    --------
+    >>> found = {"estimate": 2.0, "low": None, "high": None}
+    >>> distances({"a": found, "b": found}, {"a": ImpliedTruth(1.0, sd=0.5), "b": ImpliedTruth(2.0, sd=0.0)})
+    {'a': 2.0}
+    """
+    known = {key: truths[key].distance(value) for key, value in values.items() if key in truths}
+    return {key: distance for key, distance in known.items() if distance is not None}

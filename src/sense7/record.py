@@ -302,7 +302,7 @@ def format_distinct(numbers: Sequence[float], unit: str) -> list[str]:
         texts = [format_number(number, unit, extra) for number in numbers]
         if len(set(texts)) == len(set(numbers)):
             return texts
-    return [repr(number) for number in numbers]
+    return [repr(number + 0.0) for number in numbers]  # not -0.0
 
 
 def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:

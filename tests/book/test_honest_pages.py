@@ -176,9 +176,8 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
 def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synthetic):
     rows = {row["id"]: row for row in synthetic.json("ledger.json")}
     for claim in ("judge_spearman", "judge_accuracy"):
-        assert rows[claim]["verdict"] in {"recovered", "missed"}
+        assert rows[claim]["verdict"] in {"recovered", "consistent", "missed"}
         assert rows[claim]["tuned"]
-        assert "no evidence" in rows[claim]["why"]
         assert rows[claim]["computed"]["method"].startswith("simulated judge: ")
     headline = next(
         row for row in synthetic.page("book/index").find_all("tr") if "language model as judge" in text(row)

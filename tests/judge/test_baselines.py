@@ -34,30 +34,32 @@ from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
-FITTED = ("length", "lexicon", "all words, ridge", "all words, ordinal")
+FITTED = ("words per turn", "number of turns", "lexicon", "all words, ridge", "all words, ordinal")
 ALWAYS = ("majority label", "own mean", *FITTED)
 WORDS = re.findall(
     r"\w+", "tea ale warm cold day night rain sun good sad tired glad help advice curious earlier plan work feel hear"
 )
 
 
-def study_of(people, truths, said=None, answers=None):
-    """Conversations with one exchange each: who, ground truth (NaN: none), and what both said."""
+def study_of(people, truths, said=None, answers=None, turns=None):
+    """Conversations with one exchange each: who, ground truth (NaN: none), and what both said.
+
+    Turns of the assistant beyond the first are blank: a blank message has no words, and is a turn.
+    """
     names = [f"C{number + 1}" for number in range(len(people))]
     said = said or [f"text {number}" for number in range(len(people))]
     answers = answers or ["I see."] * len(people)
+    turns = turns or [1] * len(people)
+    messages = [
+        (name, role, text)
+        for name, user, answer, count in zip(names, said, answers, turns, strict=True)
+        for role, text in [("user", user), ("assistant", answer), *[("assistant", "")] * (count - 1)]
+    ]
     ratings = dict.fromkeys(DIMENSION_NAMES, np.nan) | {"Affective": np.asarray(truths, dtype=float)}
     return Study(
         name="made up",
         conversations=pd.DataFrame({"conversation": names, "participant": [f"P{person}" for person in people]}),
-        messages=pd.DataFrame(
-            {
-                "conversation": [name for name in names for _ in range(2)],
-                "role": ["user", "assistant"] * len(names),
-                "content": [text for pair in zip(said, answers, strict=True) for text in pair],
-            },
-            dtype=object,
-        ),
+        messages=pd.DataFrame(messages, columns=["conversation", "role", "content"], dtype=object),
         turns=pd.DataFrame({"conversation": names} | ratings),
         participants=None,
         columns=pd.DataFrame(),
@@ -78,8 +80,13 @@ def lists(seed=0, people=8, conversations=40):
     return who.tolist(), np.clip(np.round(truths * 2) / 2, 1, 5).tolist(), said, answers
 
 
+def turns_of(conversations=40):
+    return [1 + number % 3 for number in range(conversations)]
+
+
 def sample(**arguments):
-    return study_of(*lists(**arguments))
+    found = lists(**arguments)
+    return study_of(*found, turns_of(len(found[0])))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +105,7 @@ def frame_of(found, name):
 def test_every_baseline_predicts_every_conversation_with_ground_truth(found):
     who, truths, said, answers = lists()
     truths = [np.nan if number in (3, 17) else truth for number, truth in enumerate(truths)]
-    for name, baseline in baseline_predictions(study_of(who, truths, said, answers)).items():
+    for name, baseline in baseline_predictions(study_of(who, truths, said, answers, turns_of())).items():
         frame = frame_of({name: baseline}, name)
         assert frame.columns.tolist() == ["conversation", "participant", "ground_truth", "score", "above"]
         assert frame["conversation"].tolist() == [f"C{n + 1}" for n in range(len(who)) if n not in (3, 17)]
@@ -143,10 +150,12 @@ def ridge_by_hand(x, y, alpha):
     return lambda new: y.mean() + (new - mean) / spread @ b
 
 
-def test_the_length_is_ridge_regression_with_its_penalty_chosen_within_the_others(found):
-    who, truths, said, answers = lists()
-    who, y = np.array(who), np.array(truths)
-    x = np.log1p([[len(user.split()), len(answer.split())] for user, answer in zip(said, answers, strict=True)])
+@pytest.mark.parametrize("name", ["words per turn", "number of turns"])
+def test_a_length_is_ridge_regression_with_its_penalty_chosen_within_the_others(found, name):
+    who, truths, _, answers = lists()
+    who, y, turns = np.array(who), np.array(truths), np.array(turns_of())
+    per_turn = np.array([len(answer.split()) for answer in answers]) / turns
+    x = np.log1p(per_turn if name == "words per turn" else turns)[:, None]
     expected, plain = np.empty(len(y)), np.empty(len(y))
     for train, test in GroupKFold(8).split(x, groups=who):
         # The scale is that of all that is learned from, inside the inner folds as well.
@@ -156,11 +165,11 @@ def test_the_length_is_ridge_regression_with_its_penalty_chosen_within_the_other
             a, b = train[fit], train[held]
             centred = z[a] - z[a].mean(axis=0)
             for alpha in ALPHAS:
-                slope = np.linalg.solve(centred.T @ centred + alpha * np.eye(2), centred.T @ (y[a] - y[a].mean()))
+                slope = np.linalg.solve(centred.T @ centred + alpha * np.eye(1), centred.T @ (y[a] - y[a].mean()))
                 losses[alpha] += np.mean((y[b] - y[a].mean() - (z[b] - z[a].mean(axis=0)) @ slope) ** 2)
         expected[test] = ridge_by_hand(x[train], y[train], min(losses, key=losses.get))(x[test])
         plain[test] = y[train].mean()
-    frame = frame_of(found, "length")
+    frame = frame_of(found, name)
     np.testing.assert_allclose(frame["score"], expected, atol=1e-9)
     np.testing.assert_allclose(frame["above"], expected - plain, atol=1e-9)
 
@@ -276,7 +285,7 @@ def test_an_embedder_adds_a_row(found):
 def test_what_a_participant_rated_changes_nothing_in_what_is_predicted_for_them(found, person):
     who, truths, said, answers = lists()
     changed = [6 - truth if one == person else truth for one, truth in zip(who, truths, strict=True)]
-    after = baseline_predictions(study_of(who, changed, said, answers))
+    after = baseline_predictions(study_of(who, changed, said, answers, turns_of()))
     own = np.array(who) == person
     for name in ("majority label", *FITTED):
         before_and_after = [frame_of(way, name)[["score", "above"]] for way in (found, after)]
@@ -287,7 +296,7 @@ def test_what_a_participant_rated_changes_nothing_in_what_is_predicted_for_them(
 def test_the_own_mean_has_not_seen_the_conversation_itself(found):
     who, truths, said, answers = lists()
     changed = [*truths[:20], 5 if truths[20] < 3 else 1, *truths[21:]]
-    after = frame_of(baseline_predictions(study_of(who, changed, said, answers)), "own mean")["score"]
+    after = frame_of(baseline_predictions(study_of(who, changed, said, answers, turns_of())), "own mean")["score"]
     before = frame_of(found, "own mean")["score"]
     assert after[20] == before[20]
     assert {who[place] for place in np.flatnonzero(after != before)} == {who[20]}
@@ -299,7 +308,9 @@ def test_what_a_participant_wrote_changes_nothing_for_the_others_in_their_fold()
     person = who[fold[0]]
     assert {who[place] for place in fold} == {person}
     changed = ["rain sad tea" if place == fold[0] else text for place, text in enumerate(said)]
-    before, after = (baseline_predictions(study_of(who, truths, texts, answers)) for texts in (said, changed))
+    before, after = (
+        baseline_predictions(study_of(who, truths, texts, answers, turns_of())) for texts in (said, changed)
+    )
     others = fold[1:]
     for name in FITTED:
         frames = [frame_of(way, name).loc[others, "score"] for way in (before, after)]
@@ -311,10 +322,11 @@ def test_a_text_is_not_learned_from_where_it_is_to_be_predicted():
     who, said, answers = list(who), list(said), list(answers)
     shared = who.index(1)
     twin = who.index(2)
-    said[twin], answers[twin] = said[shared], answers[shared]
+    turns = turns_of(48)
+    said[twin], answers[twin], turns[twin] = said[shared], answers[shared], turns[shared]
     changed = list(truths)
     changed[twin] = 6 - truths[twin]
-    before, after = (baseline_predictions(study_of(who, levels, said, answers)) for levels in (truths, changed))
+    before, after = (baseline_predictions(study_of(who, levels, said, answers, turns)) for levels in (truths, changed))
     own = np.flatnonzero(np.array(who) == 1)
     for name in FITTED:
         pd.testing.assert_frame_equal(*(frame_of(way, name).loc[own] for way in (before, after)))
@@ -366,12 +378,12 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
 
 def test_a_score_that_only_says_who_was_left_out_has_no_correlation(bootstrap):
     study = sample()
-    frame = frame_of(baseline_predictions(study), "length")
+    frame = frame_of(baseline_predictions(study), "lexicon")
     plain = frame.assign(score=frame["score"] - frame["above"], above=0.0)
     rho = stats.spearmanr(plain["score"], plain["ground_truth"])[0]
     assert rho < -0.2  # although it knows nothing: that is why it is taken off
-    table = baseline_table(study, bootstrap, baselines={"length": baselines.Baseline("length", "mean", plain)})
-    row = table.loc[("spearman", "length")]
+    table = baseline_table(study, bootstrap, baselines={"lexicon": baselines.Baseline("lexicon", "mean", plain)})
+    row = table.loc[("spearman", "lexicon")]
     assert np.isnan(row["estimate"])
     assert row["reason"] == "it predicts the same for everybody"
 

@@ -272,18 +272,49 @@ def test_shares_needed_say_which_result_they_rest_on():
     table = ceiling.shares_needed({"a": (0.3, 0.6), "b": (0.97, np.nan)}, study)
     cuts = ceiling.study_thresholds(study)
     assert table["estimate"].iloc[:3].tolist() == [
-        ceiling.content_share_needed(0.3, cuts),
         pytest.approx((2 * np.sin(np.pi * 0.3 / 6)) ** 2),
+        ceiling.content_share_needed(0.3, cuts),
         ceiling.content_share_needed(0.6, cuts, "accuracy"),
     ]
     assert table["reason"].tolist() == [
-        *["", "", ""],
+        *["", "", "", ""],
         "more than the text alone could give with these labels",
-        "",
         "this judge has no such result",
     ]
-    ways = ["by Spearman", "by Spearman without ties", "by accuracy"]
+    ways = ["by Spearman", "by Spearman with the ties of these labels", "by accuracy with these labels"]
     assert table.index.tolist() == [f"{name}, {way}" for name in "ab" for way in ways]
+
+
+def test_the_need_without_ties_is_the_same_for_all_labels_and_the_least_of_the_two():
+    for counts in SPREADS.values():
+        cuts = ceiling.level_thresholds(counts)
+        for rho in (0.1, 0.369, 0.55):
+            need = ceiling.content_share_needed(rho, cuts, "spearman_untied")
+            assert need == pytest.approx((2 * np.sin(np.pi * rho / 6)) ** 2, abs=1e-8)
+            tied = ceiling.content_share_needed(rho, cuts, "spearman")
+            assert np.isnan(tied) or tied > need
+
+
+def test_a_correlations_interval_is_carried_over_to_what_it_needs():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    table = ceiling.shares_needed({"a": ceiling.Result(0.3, 0.6, -0.1, 0.5), "b": (0.3, 0.6)}, study)
+    found = table.loc["a, by Spearman", ["low", "high"]].to_numpy(float)
+    np.testing.assert_allclose(found, [0, (2 * np.sin(np.pi * 0.5 / 6)) ** 2], atol=1e-8)
+    assert table.drop("a, by Spearman")[["low", "high"]].isna().all(axis=None)
+    assert "carried over" in table.loc["a, by Spearman", "method"]
+
+
+def test_the_best_judge_of_the_text_needs_the_true_share_and_ties_that_are_not_there_make_it_seem_more():
+    """Simulated: scores and ground truth without ties at a share of 0.4; five levels on one side in the second."""
+    generator = np.random.default_rng(4)
+    content, own = generator.normal(size=(2, 400_000))
+    truth = np.sqrt(0.4) * content + np.sqrt(0.6) * own
+    cuts = ceiling.level_thresholds([5, 10, 25, 40, 20])
+    rho = stats.spearmanr(content, truth).statistic
+    assert ceiling.content_share_needed(rho, cuts, "spearman_untied") == pytest.approx(0.4, abs=0.005)
+    assert ceiling.content_share_needed(rho, cuts, "spearman") > 0.43
+    tied = stats.spearmanr(np.searchsorted(cuts, content), truth).statistic
+    assert ceiling.content_share_needed(tied, cuts, "spearman") == pytest.approx(0.4, abs=0.005)
 
 
 # The published classifier
@@ -335,7 +366,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
         (stats.spearmanr(scores[known], truth[known]).statistic, (labels(truth) == scores)[known].mean())
         for scores in list(runs.values())[:2]
     ]
-    assert found["some-prompt"] == pytest.approx(tuple(np.mean(expected, axis=0)))
+    assert found["some-prompt"][:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
     assert found["other-prompt"][1] == 1
     assert list(ceiling.judges_at_hand(study)) == list(found)[:1]
 
@@ -357,8 +388,9 @@ def test_baselines_of_the_text_are_those_of_their_own_page():
         messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
     )
     found, table = ceiling.text_baselines(study), baseline_table(study, bootstrap_of(study))["estimate"]
-    for name in ("length", "all words, ridge"):
-        assert found[f"baseline: {name}"] == pytest.approx((table.loc["spearman", name], table.loc["accuracy", name]))
+    for name in ("words per turn", "all words, ridge"):
+        expected = table.loc["spearman", name], table.loc["accuracy", name]
+        assert found[f"baseline: {name}"][:2] == pytest.approx(expected)
 
 
 def test_baselines_that_learn_nothing_are_left_out(minimal_sheets):
@@ -368,11 +400,12 @@ def test_baselines_that_learn_nothing_are_left_out(minimal_sheets):
 def test_keys_hold_no_name_of_a_judge():
     study = read_workbook(data_file("synthetic.xlsx"))
     judges = ceiling.published_judge(study) | {"a/b <c>": (0.3, 0.5), "x, by y": (0.2, 0.5)}
+    judges["baseline: words per turn"] = (0.4, 0.5)
     keys = list(ceiling.needed_keys(ceiling.shares_needed(judges, study)).values())
     assert keys == [
         f"ceiling_needed_{who}_{measure}"
-        for who in ("published", "judge_1", "judge_2")
-        for measure in ("spearman", "spearman_untied", "accuracy")
+        for who in ("published", "judge_1", "judge_2", "words_per_turn")
+        for measure in ("spearman_untied", "spearman", "accuracy")
     ]
 
 
@@ -620,14 +653,14 @@ def test_reasons_name_what_is_missing(minimal_sheets):
 
 @pytest.fixture(scope="module")
 def figure():
-    curve = ceiling.ceiling_curve(ceiling.level_thresholds(SPREADS["skewed"]))
+    curve = ceiling.ceiling_curve(ceiling.level_thresholds(SPREADS["skewed"])).loc[:0.9]
     judges = {"<b>words</b> $x$": (0.369, 0.38), "too good": (0.99, np.nan), "below": (-0.1, 0.5)}
     bound = pd.Series({"estimate": 0.45, "low": 0.37, "high": 0.55, "reason": ""})
     return ceiling_curves(curve, judges, name="ceiling", caption="n = 5.", bound=bound)
 
 
 def test_the_figure_says_what_each_judge_needs(figure):
-    needed = ceiling.content_share_needed(0.369, ceiling.level_thresholds(SPREADS["skewed"]))
+    needed = ceiling.content_share_needed(0.369, ceiling.level_thresholds(SPREADS["skewed"]), "spearman_untied")
     assert f"0.369, which takes a content share of {100 * needed:.1f}% at least" in figure.alt
     assert "<b>words</b> $x$: 0.380, which takes no content" in figure.alt
     assert "too good: 0.990, above the whole curve" in figure.alt

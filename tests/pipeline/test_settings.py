@@ -40,6 +40,7 @@ def test_settings_are_said_as_sentences_say_them():
         "items_for_a_test_of_a_factor": "four",
         "low_example": "very poor or poor",
         "poor_turn": "poor or very poor",
+        "precise": "25%",
         "turns_after": "2 to 5",
         "turns_before": "three",
         "writers_of_a_term": "three",

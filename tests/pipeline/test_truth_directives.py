@@ -8,9 +8,17 @@ import pytest
 from bs4 import BeautifulSoup
 from sphinx.testing.util import SphinxTestApp
 
+from sense7.errors import UserError
 from sense7.implied import ImpliedTruth
 from sense7.pipeline import truth_directives
-from sense7.pipeline.truth_directives import NO_TRUTH, NOT_SIMULATED, compared, planted_in_words
+from sense7.pipeline.truth_directives import (
+    NO_POWER,
+    NO_TRUTH,
+    NOT_SIMULATED,
+    beyond_in_words,
+    compared,
+    planted_in_words,
+)
 from sense7.simulate.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +74,7 @@ never | what was not recorded | condition_slope_model-z
 def page(tmp_path_factory):
     """Make a page with the directive from what an edition holds: the page, and the warnings."""
 
-    def make(rows=ROWS, kind="synthetic", truth=TRUTH):
+    def make(rows=ROWS, kind="synthetic", truth=TRUTH, shares=(), directives=None):
         folder = tmp_path_factory.mktemp("book")
         edition, source = folder / "edition", folder / "source"
         for place in (edition / "results", edition / "data", source / "notebooks"):
@@ -80,10 +88,12 @@ def page(tmp_path_factory):
                 (edition / f"{name}.json").write_text(json.dumps(content))
         if truth and kind == "synthetic":
             held = {key: asdict(entry) for key, entry in IMPLIED.items()}
-            (edition / "data" / "implied.json").write_text(json.dumps(held))
+            (edition / "data" / "implied.json").write_text(json.dumps({"truths": held, "beyond_shares": shares}))
         (source / "conf.py").write_text(CONF.replace("../edition", str(edition)), "utf-8")
         (source / "index.md").write_text("# Title\n\n```{toctree}\nnotebooks/12-disrupted\n```\n", "utf-8")
-        (source / "notebooks" / "12-disrupted.md").write_text(f"# Page\n\n```{{truths}}\n{rows}```\n", "utf-8")
+        (source / "notebooks" / "12-disrupted.md").write_text(
+            f"# Page\n\n{directives or f'```{{truths}}{chr(10)}{rows}```'}\n", "utf-8"
+        )
         app = SphinxTestApp("html", srcdir=source)
         try:
             app.build()
@@ -180,6 +190,74 @@ def test_on_data_that_are_not_simulated_it_is_one_sentence(page):
 )
 def test_a_row_that_names_nothing_is_a_warning_with_page_and_line_and_ends_the_build(page, row, said):
     assert said in page(row)[1]
+
+
+# Distances
+
+
+def test_every_value_with_a_truth_and_an_error_is_drawn_and_those_beyond_are_listed(page):
+    html, warnings = page(directives="```{distances}\n```", shares=[0.0] * 50 + [0.5] * 50)
+    assert warnings == ""
+    text = " ".join(html.get_text(" ").split())
+    # drop: 3 errors of sd 0.1 and 0.0123; share and edge: by their intervals; elsewhere: another page's
+    assert "2 of 4 values lie more than 1.96 standard errors from their implied truth; 0 are expected by chance" in text
+    assert "The values are correlated" in text
+    assert "Among 100 simulated studies, the middle 95% have 0 to 2 of so many beyond" in text
+    assert "Left out: 1 value that every simulated study gives alike." in text
+    (figure,) = html.select("figure.sense7-figure")
+    assert figure.svg["aria-label"].startswith("4 distances from 0.9 to 3.0, in ascending order; 2 of them beyond 1.96")
+    (fold,) = html.select("details.sense7-fold")
+    assert fold.summary.get_text() == "Values beyond 1.96 (2)"
+    assert [row[0] for row in cells(fold)] == ["elsewhere method of <elsewhere>", "drop method of <drop>"]
+
+
+def test_distances_of_data_without_a_truth_are_one_sentence(page):
+    for kind, truth, sentence in (("own", None, NOT_SIMULATED), ("synthetic", None, NO_TRUTH)):
+        html, warnings = page(directives="```{distances}\n```", kind=kind, truth=truth)
+        assert warnings == ""
+        assert sentence in html.get_text()
+        assert html.select("figure") == []
+
+
+@pytest.mark.parametrize(("values", "beyond", "expected"), [(1, 0, "0"), (400, 31, "20"), (1000, 50, "50")])
+def test_the_expected_number_stands_beside_the_number_found(values, beyond, expected):
+    said = beyond_in_words(values, beyond, [])
+    assert said.startswith(f"{beyond:,} of {values:,} value")
+    assert f"; {expected} are expected by chance" in said
+    assert "simulated studies" not in said
+
+
+# How often rules are passed
+
+
+def test_how_often_rules_are_passed_stands_with_wilson_intervals(page, tmp_path, monkeypatch):
+    """Wilson's interval of 6 in 200 by its formula: (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)."""
+    counted = {"null": {"passed": 6, "studies": 200}, "planted": {"passed": 0, "studies": 0}}
+    entry = counted | {"null_parameters": "continuity <drop> = 0"}
+    path = tmp_path / "claims_power.json"
+    path.write_text(json.dumps({"studies": 200, "claims": {"finding": entry}}))
+    monkeypatch.setattr(truth_directives, "data_file", lambda name: path)
+    html, warnings = page(directives="```{claims-power}\n```")
+    assert warnings == ""
+    z, p, n = 1.959964, 0.03, 200
+    middle, half = p + z**2 / (2 * n), z * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
+    low, high = (100 * (middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
+    assert cells(html.select_one("table")) == [
+        [
+            *("finding", "continuity <drop> = 0", f"3.0% [{low:.1f}%, {high:.1f}%], n = 200"),
+            "could be applied in no study",
+        ]
+    ]
+
+
+def test_without_the_stored_table_a_sentence_says_so(page, monkeypatch):
+    def missing(name):
+        raise UserError("not here")
+
+    monkeypatch.setattr(truth_directives, "data_file", missing)
+    html, warnings = page(directives="```{claims-power}\n```")
+    assert warnings == ""
+    assert NO_POWER in html.get_text()
 
 
 # Planted, in words

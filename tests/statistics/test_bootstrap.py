@@ -428,3 +428,21 @@ def test_draws_within_groups_do_not_depend_on_memory(monkeypatch):
 def test_groups_that_do_not_fit_are_refused(people, groups, said):
     with pytest.raises(UserError, match=said):
         StratifiedBootstrap(people, groups=groups)
+
+
+def test_several_statistics_in_one_pass_are_each_its_own_estimate():
+    generator = np.random.default_rng(5)
+    who = pd.Series([f"P{number % 9}" for number in range(60)])
+    values = generator.normal(size=(60, 2)) + 3
+    bootstrap = ParticipantBootstrap(who, draws=300, seed=2)
+    statistics = (lambda sums: sums[..., 0], ratio)
+    found = bootstrap.estimates(lambda sums: np.stack([one(sums) for one in statistics], axis=-1), values, who)
+    assert found == [bootstrap.estimate(one, values, who) for one in statistics]
+
+
+def test_several_statistics_of_few_participants_have_no_interval():
+    who = pd.Series(["a", "b", "a"])
+    bootstrap = ParticipantBootstrap(who, draws=50, seed=1)
+    found = bootstrap.estimates(lambda sums: sums, np.ones((3, 2)), who)
+    assert [one[0] for one in found] == [3.0, 3.0]
+    assert {one[3] for one in found} == {"no interval: only 2 participants to resample"}

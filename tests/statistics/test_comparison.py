@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from sense7.simulate import Parameters, simulate
 from sense7.statistics import comparison
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -142,6 +143,76 @@ def test_the_best_condition_is_named(study):
     prompted = comparison.prompted_is_highest(other, bootstrap_of(study))
     assert prompted["highest"]["estimate"] == "no"
     assert prompted["share"]["estimate"] < 0.1
+
+
+# The prompted condition and the best of the others
+
+
+def planted(seed, **changes):
+    """A simulated study in two conditions of the mixed model, without its words."""
+    found = simulate(Parameters(participants=40, conversations=240).replace(**changes), seed, judge=None)
+    return parse_sheets(found.sheets)
+
+
+def test_the_smallest_difference_is_that_of_the_pairs(study, contrasts):
+    row = comparison.prompted_minus_best_other(study, contrasts, 0.95)
+    pairs = [name for name in contrasts.differences.index if name.startswith("gpt-4-emp minus")]
+    table = contrasts.differences.loc[pairs]
+    assert len(pairs) == 3
+    assert row["estimate"] == table["estimate"].min()
+    assert row["low"] == pytest.approx(table["low"].min(), abs=1e-12)
+    # The upper limit has Bonferroni's: t at 1 - 0.05 / 6.
+    wide = contrasts.errors[pairs] * stats.t.ppf(1 - 0.05 / 6, contrasts.freedom[pairs])
+    assert row["high"] == pytest.approx((table["estimate"] + wide).min(), abs=1e-12)
+    assert row["high"] >= table["high"].min()
+    assert row["n"] == table["n"].iloc[0]
+
+
+def test_with_one_other_condition_it_is_that_difference(study):
+    some = study.subset(conditions=["gpt-4-emp", "gpt-3.5"])
+    contrasts = comparison.mixed_contrasts(some)
+    row = comparison.prompted_minus_best_other(some, contrasts)
+    for name in ("estimate", "low", "high"):
+        assert row[name] == pytest.approx(contrasts.differences[name].iloc[0], abs=1e-12)
+
+
+def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
+    """One other condition equals the prompted one, two lie far below: the highest mean is a coin, this is not."""
+    equal = {"condition_effects": [0.4, -0.4, -0.4, 0.4], "condition_slopes": [0] * 4}
+    rows, highest = [], []
+    for seed in range(12):
+        study = planted(seed, condition_desired_slopes=[0] * 4, **equal)
+        rows.append(comparison.prompted_minus_best_other(study, comparison.mixed_contrasts(study)))
+        highest.append(comparison.prompted_is_highest(study, bootstrap_of(study, 5))["highest"]["estimate"])
+    assert sum(row["low"] > 0 for row in rows) <= 2  # of 12 at 2.5%
+    assert 2 <= highest.count("yes") <= 10
+    clear = planted(1, condition_effects=[0, 0, 0, 0.8])
+    row = comparison.prompted_minus_best_other(clear, comparison.mixed_contrasts(clear))
+    assert 0 < row["low"] < row["estimate"] < row["high"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tasks": {"Model": ["only"] * 4}}, comparison.ONE_CONDITION),
+        ({"tasks": {"Model": [None] * 4}}, comparison.NO_CONDITION),
+        ({}, "the ratings do not vary"),
+    ],
+)
+def test_where_no_condition_can_beat_another_it_says_why(minimal_sheets, change, reason):
+    study = parse_sheets(minimal_sheets(**change))
+    row = comparison.prompted_minus_best_other(study, comparison.mixed_contrasts(study))
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == reason
+
+
+def test_without_a_prompted_condition_there_is_no_smallest_difference(study, contrasts):
+    unknown = replace(study, prompted_condition=None, prompted_reason="no name says so")
+    row = comparison.prompted_minus_best_other(unknown, contrasts)
+    assert row["reason"] == "which condition is prompted is not known: no name says so"
+    absent = replace(study, prompted_condition="gpt-9")
+    row = comparison.prompted_minus_best_other(absent, contrasts)
+    assert row["reason"] == "no rated conversation in the prompted condition, or in any other"
 
 
 def rated_by(minimal_sheets, levels):

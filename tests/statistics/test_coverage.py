@@ -37,25 +37,32 @@ def stored():
 
 def test_the_stored_result_is_whole(stored, coverage):
     assert stored["command"] == "make coverage"
-    assert stored["settings"]["studies"] >= 300
-    assert stored["settings"]["draws"] >= 500
-    assert set(stored["versions"]) == {"Python", "numpy", "scipy"}
     rows = stored["results"]
-    assert len({row["key"] for row in rows}) == len(rows) == 2 * (2 * len(coverage.STATISTICS) + 4 + 5)
-    for row in rows:
-        assert 0 <= row["count"] <= row["studies"] <= stored["settings"]["studies"]
-        assert row["studies"] == stored["settings"]["studies"], "undefined in some study"
+    per_design = {"first": 2 * len(coverage.STATISTICS) + 4 + 5, "further": len(coverage.FURTHER)}
+    assert len({row["key"] for row in rows}) == len(rows) == 2 * sum(per_design.values())
+    for part, settings in stored["parts"].items():
+        assert settings["draws"] >= 500
+        assert {"Python", "numpy", "scipy"} < set(settings)
+        chosen = [row for row in rows if row["part"] == part]
+        assert len(chosen) == 2 * per_design[part]
+        for row in chosen:
+            assert 0 <= row["count"] <= row["studies"] == settings["studies"], "undefined in some study"
+    assert stored["parts"]["first"]["studies"] >= 300
+    assert stored["parts"]["further"]["studies"] >= 200
 
 
 def test_the_stored_result_is_of_these_settings(stored, coverage):
-    assert stored["settings"] == {"studies": coverage.STUDIES, "draws": coverage.DRAWS, "seed": coverage.SEED}
+    assert list(stored["parts"]) == list(coverage.PARTS)
+    for settings in stored["parts"].values():
+        assert (settings["draws"], settings["seed"]) == (coverage.DRAWS, coverage.SEED)
+    assert stored["parts"]["first"]["studies"] == coverage.STUDIES
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
-def test_intervals_over_participants_keep_their_promise(design):
+def test_intervals_over_participants_keep_their_promise(design, stored):
     """The Wilson interval of the coverage has to reach into the range that is asked for."""
     table, _ = power.coverage_table(design=design, kind="participants")
-    assert len(table) == 7
+    assert len(table) == 14
     assert (table["high"] >= KEPT[0]).all()
     assert (table["low"] <= KEPT[1]).all()
 
@@ -98,8 +105,11 @@ def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(de
 
 
 def test_the_code_still_gives_the_first_studies(stored, coverage):
-    settings = coverage.Settings(**stored["settings"])
+    assert list(stored["first_studies"]) == list(coverage.WORLDS)
+    part_of = {world: part for part, worlds in coverage.PARTS.items() for world in worlds}
     for world, studies in stored["first_studies"].items():
+        part = stored["parts"][part_of[world]]
+        settings = coverage.Settings(part["studies"], part["draws"], part["seed"])
         found = coverage.one_study(world, 0, settings)
         assert found.keys() == studies[0].keys()
         for key, numbers in found.items():
@@ -108,8 +118,8 @@ def test_the_code_still_gives_the_first_studies(stored, coverage):
 
 @pytest.fixture
 def one_design(coverage, monkeypatch):
-    """Two worlds instead of four."""
-    worlds = {world: made for world, made in coverage.WORLDS.items() if world.startswith("within")}
+    """Two worlds instead of six."""
+    worlds = {world: coverage.WORLDS[world] for world in ("within, with effects", "within, without effects")}
     monkeypatch.setattr(coverage, "WORLDS", worlds)
     return coverage
 
@@ -200,9 +210,12 @@ def test_other_code_is_another_run(coverage, tmp_path, monkeypatch):
     assert json.loads(keep.read_text("utf-8"))["code"] == "changed"
 
 
-def test_the_settings_are_shown_as_text():
+def test_the_settings_are_shown_as_text(stored):
     table = power.coverage_settings()
-    assert table.loc["command", "value"] == "make coverage"
+    assert table.loc["command", "first statistics"] == "make coverage"
+    assert table.loc["simulated studies of each kind", "further statistics"] == str(
+        stored["parts"]["further"]["studies"]
+    )
     assert "numpy" in table.index
 
 
@@ -210,11 +223,51 @@ def test_the_verdict_names_what_is_outside(stored, tmp_path):
     path = tmp_path / "coverage.json"
     rows = [row | {"count": round(0.95 * row["studies"])} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    assert power.coverage_verdict("within", path) == "Every coverage lies from 91% to 98%."
+    assert power.coverage_verdict("within", path) == (
+        "0 of 14 Wilson intervals exclude 95%. Every coverage lies from 91% to 98%."
+    )
+    assert power.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
     rows[0]["count"] = round(0.5 * rows[0]["studies"])
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
     text = power.coverage_verdict("within", path)
-    assert text.startswith("Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)")
+    assert text.startswith("1 of 14 Wilson intervals exclude 95%: alpha per turn 50.0% [46.0, 54.0].")
+    assert "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)" in text
+    found = power.coverage_exclusions(path)
+    assert found["estimate"].tolist() == [1, 1]
+    assert found["n"].tolist() == [28, 28]
+
+
+def test_coverage_above_the_confidence_is_an_exclusion_as_well(stored, tmp_path):
+    path = tmp_path / "coverage.json"
+    rows = [row | {"studies": 1000, "count": 1000} for row in stored["results"]]
+    path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
+    assert power.coverage_exclusions(path)["estimate"].tolist() == [28, 0]
+
+
+def test_each_truth_says_how_it_was_computed(stored, coverage):
+    by = {row["key"]: row["truth_by"] for row in stored["results"] if "truth" in row}
+    assert by["coverage_alpha_turn"] == by["coverage_icc_participant"] == coverage.BY_PLAIN_CODE
+    assert by["coverage_importance_for_overall_affective"] == coverage.BY_ITSELF
+    for design in ("within", "between"):
+        table = power.coverage_truths(design)
+        assert set(table["computed by"]) == {coverage.BY_PLAIN_CODE, coverage.BY_ITSELF}
+
+
+def test_a_part_that_is_run_again_leaves_the_other_as_it_was(coverage, stored, monkeypatch):
+    monkeypatch.setattr(coverage, "further_truths", lambda design: {one.key: (0.5, "") for one in coverage.FURTHER})
+    study = {one.key: [0.5, 0.4, 0.6] for one in coverage.FURTHER}
+    studies = {world: [study] * 4 for world in coverage.PARTS["further"]}
+    new = coverage.stored_again(stored, coverage.Settings(studies=4, draws=20), studies, "further")
+    assert new["parts"]["first"] == stored["parts"]["first"]
+    assert new["parts"]["further"]["studies"] == 4
+
+    def of(content, part):
+        return [row for row in content["results"] if row["part"] == part]
+
+    assert of(new, "first") == of(stored, "first")
+    assert [row["count"] for row in of(new, "further")] == [4] * 2 * len(coverage.FURTHER)
+    for world in coverage.PARTS["first"]:
+        assert new["first_studies"][world] == stored["first_studies"][world]
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.91, True), (0.98, True), (0.909, False), (0.981, False)])
@@ -222,7 +275,7 @@ def test_the_limits_themselves_are_kept(stored, tmp_path, share, kept):
     path = tmp_path / "coverage.json"
     rows = [row | {"studies": 1000, "count": round(1000 * share)} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    assert power.coverage_verdict("within", path).startswith("Every coverage lies") == kept
+    assert ("Every coverage lies" in power.coverage_verdict("within", path)) == kept
 
 
 def test_the_right_width_is_that_of_a_normal_interval(stored, tmp_path):
@@ -236,7 +289,7 @@ def test_the_right_width_is_that_of_a_normal_interval(stored, tmp_path):
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
     misses = power.coverage_misses(design)
-    chosen = misses[misses.index.str.contains("alpha|kappa")]
+    chosen = misses[misses.index.str.contains("^alpha|^kappa")]
     assert len(chosen) == 4
     assert (chosen["interval below the truth"] > chosen["interval above the truth"]).all()
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
+from sense7.sources import data_file
 from sense7.statistics import disruption
 from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.mixed import fit_random_intercept, random_intercept_sums
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -158,3 +161,136 @@ def test_d_is_positive_where_the_second_group_is_lower(groups, d):
 def test_d_is_undefined_where_nothing_can_be_compared(groups):
     sums = np.array([[len(group), sum(group), sum(y * y for y in group)] for group in groups])
     assert np.isnan(disruption.cohens_d(sums))
+
+
+# In points, and by what they are divided
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return read_workbook(data_file("synthetic.xlsx"))
+
+
+def bootstrap_of(study, draws=200):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+def test_d_is_points_by_spread_and_both_are_those_of_the_groups(synthetic):
+    measures = disruption.poor_turn_measures(synthetic, bootstrap_of(synthetic))
+    np.testing.assert_allclose(
+        measures["d"]["estimate"], measures["points"]["estimate"] / measures["spread"]["estimate"], rtol=1e-12
+    )
+    frame = disruption.poor_turn_conversations(synthetic)
+    good, poor = frame.loc[frame["poor"] == 0, "outcome"], frame.loc[frame["poor"] == 1, "outcome"]
+    name = "exactly one poor turn, between conversations"
+    assert measures["points"].loc[name, "estimate"] == pytest.approx(good.mean() - poor.mean())
+    pooled = (good.var() * (len(good) - 1) + poor.var() * (len(poor) - 1)) / (len(good) + len(poor) - 2)
+    assert measures["spread"].loc[name, "estimate"] == pytest.approx(np.sqrt(pooled))
+    assert (measures["points"]["low"] < measures["points"]["estimate"]).all()
+
+
+@pytest.mark.parametrize("keys", [disruption.POINTS_KEYS, disruption.SPREAD_KEYS])
+def test_every_definition_has_its_keys(keys):
+    assert list(keys) == list(disruption.DEFINITIONS)
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_the_grid_counts_the_conversations_of_each_definition(synthetic):
+    measures = disruption.poor_turn_measures(synthetic, bootstrap_of(synthetic))
+    frame = disruption.poor_turn_conversations(synthetic)
+    published = measures["d"]["high"].iloc[0] - 1e-6
+    grid = disruption.poor_turn_grid(synthetic, measures, published)
+    between = grid.loc["exactly one poor turn, between conversations"]
+    assert between["with such a turn"] == (frame["poor"] == 1).sum()
+    assert between["without a poor turn"] == (frame["poor"] == 0).sum()
+    kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
+    both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
+    within = grid.loc["at least one poor turn, within participants"]
+    assert within["with such a turn"] == both["sum"].sum()
+    assert within["without a poor turn"] == (both["count"] - both["sum"]).sum()
+    assert grid["holds the published value"].iloc[0] == "yes"
+    assert "note" not in grid
+    answers = disruption.poor_turn_grid(synthetic, measures, 9.0)["holds the published value"]
+    assert set(answers) == {"no"}
+
+
+@pytest.mark.parametrize(("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")])
+def test_a_published_value_is_held_by_so_many_definitions(published, held, answer):
+    rows = {
+        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
+        for name, estimate, low, high in (("a", 1.0, 0.8, 1.2), ("b", 0.7, 0.5, 0.95), ("c", 2.0, np.nan, np.nan))
+    }
+    found = disruption.published_in_grid(estimate_table(rows, "definition"), published)
+    assert found["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
+    assert found["counts"]["n"].tolist() == [2, 3, 3]
+    assert found["held"]["estimate"] == answer
+
+
+def test_without_an_interval_no_definition_holds_a_value(minimal_sheets):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4}))
+    measures = disruption.poor_turn_measures(study, bootstrap_of(study))
+    found = disruption.published_in_grid(measures["d"], 1.0)
+    assert found["counts"]["estimate"].isna().all()
+    assert (found["counts"]["reason"] != "").all()
+    assert found["held"]["estimate"] is None
+    assert found["held"]["reason"] == "no definition has an interval"
+    grid = disruption.poor_turn_grid(study, measures, 1.0)
+    assert set(grid["holds the published value"]) == {""}
+    assert (grid["note"] != "").all()
+    assert set(disruption.poor_turn_ladder(study, bootstrap_of(study))["reason"]) == set(grid["note"])
+
+
+# What is held equal
+
+
+def ladder_frame(study):
+    """Conversations with a turn that is not poor, by a loop."""
+    rows = []
+    for conversation, turns in study.turns.groupby("conversation"):
+        given = turns["overall"].dropna()
+        good = given[given > 2]
+        own = study.conversations.set_index("conversation").loc[conversation]
+        outcome = own[disruption.OUTCOMES["empathy"]].astype(float).mean()
+        if len(good) and not np.isnan(outcome):
+            rows.append((own["participant"], len(good) < len(given), len(given), good.mean(), outcome))
+    return pd.DataFrame(rows, columns=["participant", "poor", "rated", "others", "outcome"])
+
+
+def test_the_ladder_is_that_of_statsmodels(synthetic):
+    ladder = disruption.poor_turn_ladder(synthetic, bootstrap_of(synthetic, 1000))
+    frame = ladder_frame(synthetic)
+    columns = frame[["poor", "rated", "others"]].astype(float)
+    people = pd.get_dummies(frame["participant"]).astype(float)
+    designs = [
+        sm.add_constant(columns[["poor"]]),
+        sm.add_constant(columns[["poor", "rated"]]),
+        sm.add_constant(columns),
+    ]
+    designs.append(columns.join(people))
+    groups = pd.factorize(frame["participant"])[0]
+    for (name, row), design in zip(ladder.iterrows(), designs, strict=True):
+        fit = sm.OLS(frame["outcome"], design).fit(cov_type="cluster", cov_kwds={"groups": groups})
+        assert row["estimate"] == pytest.approx(-fit.params["poor"], abs=1e-9), name
+        assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(fit.bse["poor"], rel=0.2), name
+        assert row["n"] == len(frame)
+
+
+def test_shares_by_length_are_those_of_the_thirds(synthetic):
+    table = disruption.poor_turn_by_length(synthetic, bootstrap_of(synthetic))
+    frame = disruption.poor_turn_conversations(synthetic)
+    first, second = np.quantile(frame["rated"], [1 / 3, 2 / 3])
+    length = frame["rated"]
+    thirds = [frame[length <= first], frame[(length > first) & (length <= second)], frame[length > second]]
+    assert table["n"].tolist() == [len(third) for third in thirds]
+    assert table["estimate"].tolist() == pytest.approx([(third["poor"] > 0).mean() for third in thirds])
+    assert table["n"].sum() == len(frame)
+
+
+def test_conversations_of_one_length_are_one_third(minimal_sheets, workbooks):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "poor"] * 4}))
+    table = disruption.poor_turn_by_length(study, bootstrap_of(study))
+    assert table["estimate"].iloc[0] == 1
+    assert table["reason"].iloc[1:].tolist() == ["no conversation is so long"] * 2
+    study = read_workbook(workbooks["lend_an_ear"])
+    reasons = disruption.poor_turn_by_length(study, bootstrap_of(study))["reason"]
+    assert set(reasons) == {"the overall rating was never given in this data set"}

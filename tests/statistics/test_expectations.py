@@ -51,6 +51,62 @@ def test_the_plain_comparison_is_a_difference_of_means(study):
     assert table.loc[PLAIN, "estimate"] == pytest.approx(expected, abs=1e-10)
 
 
+def surface_by_statsmodels(frame):
+    m, w = (frame["mean"] - 3) / 2, frame["desired"] - 2
+    design = np.column_stack([np.ones(len(frame)), m, w, m**2, m * w, w**2])
+    groups = pd.factorize(frame["participant"])[0]
+    return sm.OLS(frame["outcome"].to_numpy(), design).fit(cov_type="cluster", cov_kwds={"groups": groups})
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_the_response_surface_is_that_of_statsmodels(study, outcome):
+    found = expectations.response_surface(study, bootstrap_of(study, 2000), outcome)
+    frame = expectations.expectation_conversations(study, outcome)
+    fit = surface_by_statsmodels(frame)
+    _, m, w, mm, mw, ww = b = fit.params
+    expected = [m, w, mm, mw, ww, m + w, mm + mw + ww, m - w, mm - mw + ww]
+    surface = found["surface"]
+    np.testing.assert_allclose(surface["estimate"], expected, atol=1e-9)
+    row = surface.loc["mean rating by wish"]
+    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(fit.bse[4], rel=0.2)
+    for wish, words in expectations.WISHES.items():
+        own = frame[frame["desired"] == wish]
+        for rating, level in found["levels"][words].iterrows():
+            at, wished = (rating - 3) / 2, wish - 2
+            expected = b @ [1, at, wished, at**2, at * wished, wished**2]
+            assert level["estimate"] == pytest.approx(expected, abs=1e-9)
+            assert level["n"] == len(own)
+            assert own["mean"].min() - 0.25 <= rating <= own["mean"].max() + 0.25
+
+
+def test_the_interaction_finds_that_low_ratings_cost_more_where_more_was_wished_for():
+    study = made(loss=0.8)
+    surface = expectations.response_surface(study, bootstrap_of(study, 200))["surface"]
+    assert surface.loc["mean rating by wish", "low"] > 0
+    study = made(loss=0.0)
+    surface = expectations.response_surface(study, bootstrap_of(study, 200))["surface"]
+    assert surface.loc["mean rating by wish", "low"] < 0 < surface.loc["mean rating by wish", "high"]
+    assert surface.loc["mean rating", "estimate"] == pytest.approx(2 * 0.8, abs=0.1)
+
+
+def test_a_surface_without_wishes_or_with_one_says_so(minimal_sheets, workbooks):
+    study = read_workbook(workbooks["lend_an_ear"])
+    found = expectations.response_surface(study, bootstrap_of(study))
+    tables = [found["surface"], *found["levels"].values()]
+    assert {reason for table in tables for reason in table["reason"]} == {
+        "desired empathy was never given in this data set"
+    }
+    study = made(conversations=50)
+    alike = replace(study, conversations=study.conversations.assign(desired_empathy=2.0))
+    found = expectations.response_surface(alike, bootstrap_of(alike))
+    assert set(found["surface"]["reason"]) == {"all participants wished for the same level of empathy"}
+    two = replace(study, conversations=study.conversations.assign(desired_empathy=[1.0, 3.0] * 25))
+    surface = expectations.response_surface(two, bootstrap_of(two))
+    assert list(surface["levels"]) == [expectations.WISHES[1], expectations.WISHES[3]]
+    assert surface["surface"].loc["wish squared", "reason"] == "the wishes or the ratings take too few values"
+    assert np.isfinite(surface["surface"].loc["mean rating by wish", "estimate"])
+
+
 def made(seed=3, loss=0.6, conversations=4000):
     """Conversations whose outcome follows the mean rating, apart from a loss where high wishes met low ratings."""
     generator = np.random.default_rng(seed)

@@ -163,11 +163,78 @@ def test_correlations_equal_scipys_and_lie_near_what_was_planted(planted):
     conversations = study.conversations
     empathy = conversations[outcomes.OUTCOMES["empathy"]].mean(axis=1)
     for words, key in outcomes.EXPERIENCE_KEYS.items():
+        if words == "all four together, within participants":
+            continue
         names = outcomes.OUTCOMES["experience"] if words == "all four together" else [words.replace(" ", "_")]
         expected = stats.spearmanr(empathy, conversations[names].mean(axis=1)).statistic
         assert table.loc[words, "estimate"] == pytest.approx(expected, abs=1e-10)
         assert table.loc[words, "low"] < table.loc[words, "estimate"] < table.loc[words, "high"]
         assert table.loc[words, "estimate"] == pytest.approx(planted[key], abs=0.05)
+
+
+def test_the_correlation_within_participants_is_that_of_residuals():
+    study = s7.load("synthetic")
+    conversations = study.conversations
+    both = pd.DataFrame(
+        {
+            "empathy": conversations[outcomes.OUTCOMES["empathy"]].mean(axis=1),
+            "experience": conversations[outcomes.OUTCOMES["experience"]].mean(axis=1),
+        }
+    )
+    several = conversations["participant"].map(conversations["participant"].value_counts()) > 1
+    people = pd.get_dummies(conversations.loc[several, "participant"], dtype=float).to_numpy()
+    left = [y - people @ np.linalg.lstsq(people, y, rcond=None)[0] for y in both[several].to_numpy().T]
+    row = outcomes.empathy_and_experience(study, bootstrap_of(study)).loc["all four together, within participants"]
+    assert row["estimate"] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)
+    assert row["low"] < row["estimate"] < row["high"]
+    assert row["n"] == several.sum()
+
+
+def three_columns(rows=60, seed=3):
+    generator = np.random.default_rng(seed)
+    groups = pd.Series(generator.integers(12, size=rows).astype(str))
+    z = generator.standard_normal(rows)
+    x, y = z + generator.standard_normal(rows), z + generator.standard_normal(rows)
+    level = 5 * groups.astype(int).to_numpy()
+    return np.column_stack([x + level, y - level, z]), groups
+
+
+def test_a_third_column_is_held_equal_as_by_regression():
+    values, groups = three_columns()
+    kept = (groups.map(groups.value_counts()) > 1).to_numpy()
+    design = np.column_stack([pd.get_dummies(groups[kept], dtype=float), values[kept, 2]])
+    left = [y - design @ np.linalg.lstsq(design, y, rcond=None)[0] for y in values[kept, :2].T]
+    bootstrap = ParticipantBootstrap(groups, 200, 1)
+    row = outcomes.within_correlation(values, groups, groups, bootstrap, "x and y")
+    assert row["estimate"] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)
+    alone = outcomes.within_correlation(values[:, :2], groups, groups, bootstrap, "x and y")
+    assert alone["estimate"] > row["estimate"] + 0.1  # what z makes common is gone
+
+
+def test_levels_of_groups_and_groups_of_one_say_nothing():
+    values, groups = three_columns()
+    bootstrap = ParticipantBootstrap([*groups, "alone"], 50, 1)
+    shifted = values + np.array([[100.0, -7.0, 3.0]]) * groups.astype(int).to_numpy()[:, None]
+    with_one = np.vstack([shifted, [1e6, -1e6, 1e6]]), pd.Series([*groups, "alone"])
+    first = outcomes.within_correlation(values, groups, groups, bootstrap, "x and y")
+    second = outcomes.within_correlation(with_one[0], with_one[1], with_one[1], bootstrap, "x and y")
+    assert second["estimate"] == pytest.approx(first["estimate"], abs=1e-6)
+    assert second["n"] == first["n"]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([[1.0, 1.0], [1.0, 2.0]], "one of the two does not vary"),
+        ([[1.0, 1.0]], "nothing has two ratings to compare"),
+        (np.empty((0, 2)), "nothing has two ratings to compare"),
+    ],
+)
+def test_without_variation_there_is_no_correlation_within(values, reason):
+    groups = pd.Series(["a"] * len(values), dtype=object)
+    row = outcomes.within_correlation(np.array(values), groups, groups, ParticipantBootstrap(["a"], 10, 1), "x and y")
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == reason
 
 
 # What can't be computed

@@ -76,6 +76,67 @@ def test_shares_count_what_they_say_they_count(small_study):
     assert ratings.mean_levels(small_study, bootstrap).loc["Affective", "estimate"] == pytest.approx(8 / 3)
 
 
+def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets):
+    answers = [None, "good", None, "unknown", None, None, None, "poor"] * 2
+    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), answers)))
+    bootstrap = bootstrap_of(study)
+    assert (len(study.turns), len(study.turns_put_to_rating)) == (8, 6)
+    put = ratings.applicability(study, bootstrap).loc["Relational"]
+    every = ratings.applicability(study, bootstrap, of="all").loc["Relational"]
+    assert (put["estimate"], put["n"]) == (4 / 6, 6)
+    assert (every["estimate"], every["n"]) == (4 / 8, 8)
+    counts = ratings.level_counts(study, of="all").loc["Relational"]
+    assert counts.to_dict() == {1: 0, 2: 2, 3: 0, 4: 2, 5: 0, "not rated": 2, "absent": 2}
+
+
+def test_applicability_by_turn_is_that_of_the_turns_of_a_number(workbooks):
+    study = read_workbook(workbooks["reference"])
+    bootstrap = bootstrap_of(study)
+    table = ratings.applicability_by_turn(study, bootstrap, ["Relational"])
+    put = study.turns_put_to_rating
+    assert list(table.index) == list(range(1, min(10, put["turn"].max()) + 1))
+    for turn, row in table.iterrows():
+        own = put[put["turn"] == turn]
+        assert row["estimate"] == own["Relational"].notna().mean()
+        assert row["n"] == len(own)
+    several = ratings.applicability_by_turn(study, bootstrap, ["Affective", "Interest"])
+    first = put[put["turn"] == 1]
+    assert several.loc[1, "estimate"] == first[["Affective", "Interest"]].notna().to_numpy().mean()
+    assert several.loc[1, "n"] == 2 * len(first)
+
+
+def test_first_and_later_turns_together_are_all(workbooks, copies_of, resampled):
+    study = read_workbook(workbooks["reference"])
+    bootstrap, times = copies_of(bootstrap_of(study))
+    table = ratings.applicability_of_first_turn(study, bootstrap, "Relational")
+    put = study.turns_put_to_rating
+    first, rated = put["turn"] == 1, put["Relational"].notna()
+    expected = [rated[first].mean(), rated[~first].mean(), rated[~first].mean() - rated[first].mean()]
+    np.testing.assert_allclose(table["estimate"], expected, atol=1e-12)
+    assert table["n"].tolist() == [first.sum(), (~first).sum(), len(put)]
+    weights = put["participant"].map(times)
+    early, late = (np.average(rated[chosen], weights=weights[chosen]) for chosen in (first, ~first))
+    np.testing.assert_allclose(resampled(table), [early, late, late - early], atol=1e-12)
+
+
+def test_turns_that_lack_something_say_what(minimal_sheets, workbooks):
+    study = read_workbook(workbooks["ieval"])
+    for table in (
+        ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational"),
+        ratings.applicability_by_turn(study, bootstrap_of(study), ["Relational"]),
+    ):
+        assert set(table["reason"]) == {"never asked in this data set"}
+    # Each conversation of the minimal workbook has two turns, of which only the second is rated here.
+    messages = dict.fromkeys(DIMENSION_NAMES, [None, None, None, "good"] * 4)
+    study = parse_sheets(minimal_sheets(messages=messages | {"EmpathyOverall": [None, None, None, "good"] * 4}))
+    table = ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational")
+    assert table.loc["first turn", "reason"] == "no first turn was put to rating"
+    assert table.loc["later turns", "estimate"] == 1
+    assert table.loc["later minus first", "reason"] == "no first turn, or no later one, was put to rating"
+    by_turn = ratings.applicability_by_turn(study, bootstrap_of(study), ["Relational"])
+    assert by_turn["reason"].tolist()[0] == "no such turn was put to rating"
+
+
 def test_asked_and_never_rated_is_not_never_asked(small_study):
     bootstrap = bootstrap_of(small_study)
     assert ratings.applicability(small_study, bootstrap).loc["Relational", "estimate"] == 0

@@ -122,6 +122,62 @@ def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
     assert (difference.loc[[2, 3, 4], "high"] > 0).all()
 
 
+def test_reversed_turns_come_in_the_other_order():
+    study = study_of([[5, None, 1, 3], [2], [4, 2]])
+    other = recovery.reversed_turns(study)
+    given_to = [group["overall"].tolist() for _, group in other.turns.groupby("conversation")]
+    np.testing.assert_equal(given_to, [[3, 1, np.nan, 5], [2], [2, 4]])
+    assert other.turns["turn"].tolist() == [1, 2, 3, 4, 1, 1, 2]
+    pd.testing.assert_frame_equal(recovery.reversed_turns(other).turns, study.turns)
+
+
+def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
+    generator = np.random.default_rng(6)
+    conversations = generator.integers(1, 6, size=(60, 9)).tolist()
+    people = [f"P{number % 12}" for number in range(60)]
+    study, backwards = study_of(conversations, people), study_of([levels[::-1] for levels in conversations], people)
+    table = recovery.reversed_order(study, bootstrap_of(study))
+    drops = [recovery.lasting_drop(one, bootstrap_of(one)).loc["difference"] for one in (study, backwards)]
+    after = [recovery.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1] for one in (study, backwards)]
+    for name, (forward, backward) in {"lasting drop": drops, "right after": after}.items():
+        row = table.loc[f"{name}, in reversed order"]
+        assert row[["estimate", "low", "high"]].tolist() == pytest.approx(
+            backward[["estimate", "low", "high"]].tolist()
+        )
+        difference = table.loc[f"{name}, as it happened minus reversed"]
+        assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
+        assert row["n"] == backward["n"]
+    assert list(table.index) == list(recovery.REVERSED_KEYS)
+
+
+def chained(resemblance, drop, seed, conversations=1500, length=10):
+    """Ratings that resemble their neighbors, and that fall for two turns after a poor one."""
+    generator = np.random.default_rng(seed)
+    level, after, rows = generator.normal(size=conversations), np.zeros(conversations), []
+    for _ in range(length):
+        level = resemblance * level + np.sqrt(1 - resemblance**2) * generator.normal(size=conversations)
+        rated = (3.8 + level - drop * (after > 0)).round().clip(1, 5)
+        after = np.where(rated <= 2, 2, after - 1)
+        rows.append(rated)
+    return study_of(np.array(rows).T.tolist(), [f"P{number % 150}" for number in range(conversations)])
+
+
+def test_neighbors_that_resemble_each_other_do_so_in_both_directions():
+    study = chained(resemblance=0.6, drop=0.0, seed=1)
+    table = recovery.reversed_order(study, bootstrap_of(study, 300))
+    assert table.loc["right after, in reversed order", "high"] < 0
+    difference = table.loc["right after, as it happened minus reversed"]
+    assert difference["low"] < 0 < difference["high"]
+
+
+def test_what_a_poor_turn_does_to_the_next_has_a_direction():
+    study = chained(resemblance=0.0, drop=1.0, seed=2)
+    table = recovery.reversed_order(study, bootstrap_of(study, 300))
+    lasting = recovery.levels_by_event_time(study, bootstrap_of(study, 300))["difference"].loc[1]
+    assert lasting["high"] < 0
+    assert table.loc["lasting drop, as it happened minus reversed", "low"] > 0
+
+
 def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
     generator = np.random.default_rng(2)
     people = [f"P{number % 6}" for number in range(40)]
@@ -132,7 +188,7 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
     again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
     tables = [
         (function(study, bootstrap), function(again, bootstrap_of(again)))
-        for function in (recovery.event_study, recovery.lasting_drop)
+        for function in (recovery.event_study, recovery.lasting_drop, recovery.reversed_order)
     ]
     by_time = recovery.levels_by_event_time(study, bootstrap), recovery.levels_by_event_time(again, bootstrap_of(again))
     tables += [(by_time[0][name], by_time[1][name]) for name in by_time[0]]
@@ -147,6 +203,7 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
 
 def all_tables(study, bootstrap):
     tables = [recovery.event_study(study, bootstrap), recovery.lasting_drop(study, bootstrap)]
+    tables.append(recovery.reversed_order(study, bootstrap))
     return [*tables, *recovery.levels_by_event_time(study, bootstrap).values()]
 
 
@@ -200,6 +257,16 @@ def test_the_figure_says_its_numbers(study):
     assert f"1 after: {number:.2f}" in figure.alt
     assert len(figure.data) == 3 * len(recovery.TIMES)
     assert figure.svg().startswith("<svg")
+
+
+def test_what_lies_between_two_lines_is_shaded_and_said_in_the_legend(study):
+    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
+    two = {name: tables[name] for name in ("as rated", "in chance order")}
+    plain, shaded = (
+        event_time(two, name="x", label="mean level", caption="n", shade=shade) for shade in ("", "beyond chance")
+    )
+    assert len(shaded.drawing.axes[0].collections) == len(plain.drawing.axes[0].collections) + 1
+    assert "beyond chance" in [text.get_text() for text in shaded.drawing.axes[0].get_legend().get_texts()]
 
 
 def test_a_figure_of_nothing_is_a_sentence():

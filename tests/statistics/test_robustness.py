@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sense7.figures.robustness import specification_curve
 from sense7.figures.style import Figure
 from sense7.sources import data_file
-from sense7.statistics import disruption, ratings, reliability, robustness
+from sense7.statistics import context, disruption, failures, ratings, reliability, robustness, variance
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth
 from sense7.tables import Sentence
@@ -134,8 +134,15 @@ def test_every_combination_stands_once(name):
     table = robustness.specifications(name)
     assert not table.duplicated().any()
     sizes = [len(options) for options in robustness.HEADLINES[name].choices.values()]
-    # The overall rating is never incomplete: of its combinations one half falls away.
-    assert len(table) == np.prod(sizes) * (0.75 if "score" in table else 1)
+    # The overall rating is never incomplete: of its combinations one half falls away. Nor is the loss of the same turn
+    # looked at in the mean of the dimensions.
+    left = {
+        "condition_difference": 3 / 4,
+        "participants_share": 5 / 6,
+        "context_share": 3 / 4,
+        "continuity_contrast": 3 / 4,
+    }
+    assert len(table) == pytest.approx(np.prod(sizes) * left.get(name, 1))
     assert table.iloc[0].to_dict() == {key: options[0] for key, options in robustness.HEADLINES[name].choices.items()}
 
 
@@ -178,18 +185,42 @@ def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
 
 def estimates(numbers):
     rows = {"estimate": numbers, "reason": ["" if np.isfinite(number) else "why" for number in numbers]}
-    return pd.DataFrame(rows, index=range(1, len(numbers) + 1))
+    frame = pd.DataFrame(rows, index=range(1, len(numbers) + 1))
+    return frame.assign(low=frame["estimate"] - 0.25, high=frame["estimate"] + 0.25)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=30))
-def test_the_summary_is_range_and_side(numbers):
-    summary = robustness.summary(estimates(numbers), "poor_turn_d")["estimate"]
+def test_the_summary_is_range_and_what_intervals_hold(numbers):
+    summary = robustness.summary(estimates(numbers), "poor_turn_d", 0.5)["estimate"]
     assert summary["min"] == min(numbers)
     assert summary["max"] == max(numbers)
     assert summary["median"] == pytest.approx(np.median(numbers))
-    sides = [np.sign(number) == np.sign(numbers[0]) for number in numbers]
-    assert summary["same_sign"] == pytest.approx(np.mean(sides))
+    assert summary["holds_published"] == pytest.approx(np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers]))
+    in_words = robustness.summary(estimates(numbers), "context_share")["estimate"]
+    assert in_words["above_reference"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
+
+
+def test_specifications_without_an_interval_are_not_counted():
+    table = estimates([0.4, 0.6])
+    table.loc[2, ["low", "high"]] = np.nan
+    row = robustness.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    assert (row["estimate"], row["n"]) == (1, 1)
+    table["low"] = np.nan
+    row = robustness.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    assert np.isnan(row["estimate"])
+    assert row["reason"].startswith("no specification has an interval")
+
+
+def test_a_published_value_that_is_not_given_is_the_reason():
+    row = robustness.summary(estimates([0.4]), "alpha").loc["holds_published"]
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == "the published value was not given"
+
+
+def test_only_headlines_without_a_published_figure_have_a_reference():
+    for one in robustness.HEADLINES.values():
+        assert (one.reference is None) == bool(one.claim)
 
 
 def test_a_summary_of_nothing_says_why():
@@ -198,10 +229,85 @@ def test_a_summary_of_nothing_says_why():
     assert set(table["reason"]) == {"no specification could be computed: why"}
 
 
-def test_without_the_first_specification_there_is_no_side_to_be_on():
-    table = robustness.summary(estimates([np.nan, 1.0]), "alpha")
+def test_without_the_first_specification_the_others_are_counted():
+    table = robustness.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
     assert table.loc["max", "estimate"] == 1
-    assert table.loc["same_sign", "reason"] == "the first specification could not be computed: why"
+    assert table.loc["holds_published", ["estimate", "n"]].tolist() == [1, 1]
+
+
+# The abstract's findings
+
+
+def test_the_first_specification_of_a_finding_is_that_of_its_page(study, tables):
+    bootstrap = bootstrap_of(study)
+    pages = {
+        "participants_share": variance.variance_parts(study, bootstrap).shares.loc["participant"],
+        "context_share": context.context_shares(study, bootstrap).loc["all of the context"],
+        "continuity_contrast": failures.continuity_contrasts(study, bootstrap).loc[
+            "next turn, Relational minus the others"
+        ],
+    }
+    for headline, page in pages.items():
+        first = tables[headline].loc[1]
+        for name in ("estimate", "low", "high", "n"):
+            assert first[name] == pytest.approx(page[name], abs=1e-9), (headline, name)
+
+
+def test_conditions_kept_are_part_of_the_variance(study, tables):
+    table = tables["participants_share"]
+    wide = table.pivot_table(index=["rating", "missing", "participants"], columns="conditions", values="estimate")
+    assert (wide["kept"] < wide["removed"]).all()  # the planted conditions differ
+
+
+def test_participants_with_few_conversations_are_left_out(study, tables):
+    table = tables["participants_share"]
+    counts = study.conversations["participant"].value_counts()
+    few = ground_truth(study.turns, study.conversations["conversation"]).notna().to_numpy()
+    enough = study.conversations[few].groupby("participant").size()
+    kept = study.conversations["participant"].map(enough).to_numpy() >= 4
+    assert counts.min() < 4
+    assert table.loc[2, "n"] == (kept & few).sum() < table.loc[1, "n"]
+
+
+def test_the_same_turn_is_that_of_the_page_on_disruption(study, tables):
+    page = failures.continuity_contrasts(study, bootstrap_of(study)).loc["same turn, Relational minus the others"]
+    table = tables["continuity_contrast"]
+    row = table[(table["moment"] == "same turn") & (table["failure"] == "at most 2") & (table["exclusions"] == "none")]
+    assert len(row) == 1
+    for name in ("estimate", "low", "high", "n"):
+        assert row[name].item() == pytest.approx(page[name], abs=1e-9)
+
+
+def test_context_by_frames(study, tables):
+    """Every specification of complete cases, by regression on indicators of participants."""
+    table = tables["context_share"]
+    for number, choice in table.iterrows():
+        frame = study.conversations[
+            ["conversation", "participant", "condition", "topic", "importance", "desired_empathy"]
+        ]
+        turns = study.turns
+        if choice["rating"].startswith("overall"):
+            score = turns["overall"]
+        else:
+            score = turns[SEVEN].mean(axis=1, skipna=choice["missing"] == "ratings given")
+        frame = frame.assign(y=frame["conversation"].map(score.groupby(turns["conversation"]).mean())).dropna(
+            subset="y"
+        )
+        if choice["conditions"] == "removed":
+            frame["y"] -= frame.groupby("condition")["y"].transform("mean")
+        names = robustness.CONTEXTS[choice["context"]]
+        columns = [
+            pd.get_dummies(frame[name], dtype=float).iloc[:, 1:] if name == "topic" else frame[[name]] for name in names
+        ]
+        people = pd.get_dummies(frame["participant"], dtype=float).to_numpy()
+        both = np.column_stack([people, *columns])
+        rests, freedom = [], []
+        for design in (people, both):
+            fitted, _, rank, _ = np.linalg.lstsq(design, frame["y"].to_numpy(), rcond=None)
+            rests.append(((frame["y"] - design @ fitted) ** 2).sum())
+            freedom.append(len(frame) - rank)
+        expected = 1 - rests[1] / freedom[1] / (rests[0] / freedom[0])
+        assert choice["estimate"] == pytest.approx(expected, abs=1e-9), number
 
 
 DEGENERATE = {

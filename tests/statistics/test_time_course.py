@@ -216,3 +216,12 @@ def test_slopes_count_their_own_turns_and_those_who_met_both_may_be_nobody(study
     assert (row["n"], row["reason"]) == (0, "no participant met both")
     unrated = parse_sheets(minimal_sheets(messages=SILENT))
     assert time_course.prompt_fading(unrated, bootstrap_of(unrated, 100)).index.name == "slope"
+
+
+def test_lines_over_another_scale_say_what_it_is():
+    tables = {"high": lines(["a"])["a"].rename(index=lambda turn: turn / 2)}
+    figure = lines_by_turn(tables, name="x", label="level", caption="c", across="mean rating")
+    assert figure.drawing.axes[0].get_xlabel() == "mean rating"
+    assert "by mean rating" in figure.alt
+    assert "at 0.5:" in figure.alt
+    assert "turn" not in figure.alt

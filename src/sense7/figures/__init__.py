@@ -1,6 +1,7 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
+from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.charts import (
     counts_by_group,
@@ -26,6 +27,7 @@ from sense7.figures.words import distinctive_terms, topic_stability
 __all__ = [
     "Download",
     "Figure",
+    "caterpillar",
     "ceiling_curves",
     "counts_by_group",
     "counts_by_two_groups",

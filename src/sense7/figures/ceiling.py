@@ -13,13 +13,14 @@ from sense7.tables import Sentence
 
 __all__ = ["ceiling_curves"]
 
-_PANELS = {"spearman": "Spearman correlation", "accuracy": "accuracy"}
+_PANELS = {"spearman_untied": "Spearman correlation", "accuracy": "accuracy with these labels"}
+_TIED = "spearman"
 _LINES = ("--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def ceiling_curves(
     curve: pd.DataFrame,
-    judges: Mapping[str, tuple[float, float]],
+    judges: Mapping[str, tuple[float, ...]],
     *,
     name: str,
     caption: str,
@@ -30,10 +31,12 @@ def ceiling_curves(
     Parameters
     ----------
     curve : DataFrame
-        Indexed by content share (0..1, ascending), with columns ``spearman`` and ``accuracy``.
+        Indexed by content share (0..1, ascending), with columns ``spearman_untied``, ``spearman`` and ``accuracy``. The
+        first is the ceiling of the correlation, whatever the labels; the second, with the ties of the labels, is a
+        thin line below it.
     judges : mapping
-        Name -> (Spearman correlation, accuracy); NaN is not drawn. A dot stands where the line meets the
-        curve: the content share that the result needs at least.
+        Name -> (Spearman correlation, accuracy, and what is not drawn); NaN is not drawn. A dot stands where the line
+        meets the curve: the content share that the result needs at least.
     name : str
         Name of the figure's data file.
     caption : str
@@ -47,10 +50,10 @@ def ceiling_curves(
     Figure or Sentence
         A sentence where a curve is not defined, as with a single label.
     """
-    if not np.isfinite(curve[list(_PANELS)].to_numpy(dtype=float)).all():
+    if not np.isfinite(curve[[_TIED, *_PANELS]].to_numpy(dtype=float)).all():
         return Sentence("No figure of the ceiling: it takes at least two different labels of conversations.")
     known = bound is not None and np.isfinite(bound["estimate"])
-    drawn = [result for results in judges.values() for result in results if np.isfinite(result)]
+    drawn = [result for results in judges.values() for result in results[:2] if np.isfinite(result)]
     lowest = min([0.0, *(result - 0.05 for result in drawn)])
     with styled():
         drawing = MatplotlibFigure(figsize=(7.4, 3.9), layout="constrained")
@@ -58,6 +61,9 @@ def ceiling_curves(
             if known:
                 _shade(axes, bound)
             axes.plot(curve.index, curve[column], color=COLOURS[0], linewidth=2, label="ceiling")
+            if column == "spearman_untied":
+                label = "ceiling with the ties of these labels"
+                axes.plot(curve.index, curve[_TIED], color=COLOURS[0], linewidth=0.8, label=label)
             for index, (judge, results) in enumerate(judges.items()):
                 _level(axes, curve[column], judge, results[list(_PANELS).index(column)], index)
             axes.set_xlim(0, 1)
@@ -103,7 +109,7 @@ def _meets(ceiling: pd.Series, result: float) -> float:
 
 def _alt(curve: pd.DataFrame, judges: Mapping, bound: pd.Series | None) -> str:
     share = "share of the variance"
-    text = "Two curves that rise with the content share, from nought to all."
+    text = "Two curves that rise with the content share, from none to all."
     for column, title in _PANELS.items():
         ends = " to ".join(format_number(float(curve[column].iloc[place]), "") for place in (0, -1))
         text += f" Ceiling of {title}: from {ends}."

@@ -1,5 +1,6 @@
 """Figures that any table of estimates or counts can have."""
 
+import itertools
 from collections.abc import Mapping
 
 import matplotlib as mpl
@@ -63,6 +64,7 @@ def intervals(
     label: str,
     caption: str,
     limits: tuple[float, float] | None = None,
+    zero: bool = False,
 ) -> Figure | Sentence:
     """Estimates with their intervals, a row each, one colour and mark a table.
 
@@ -78,6 +80,8 @@ def intervals(
         n and the kind of interval.
     limits : tuple, optional
         Ends of the axis, in the units drawn.
+    zero : bool
+        Whether a line marks zero, for what is judged by which side of it an interval lies on.
 
     Returns
     -------
@@ -109,6 +113,8 @@ def intervals(
             )
         if limits:
             axes.set_xlim(limits)
+        if zero:
+            axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
         for place, row in enumerate(rows):
             if not any(np.isfinite(table.loc[row, "estimate"]) for table in tables.values()):
                 axes.text(
@@ -157,7 +163,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         for answer in answers:
             width = shares[answer].to_numpy()
             look = (
-                {"facecolor": "none", "edgecolor": STYLE["text.color"], "linewidth": 0.6}
+                {"facecolor": "none", "edgecolor": STYLE["text.color"], "linewidth": 0.6, "clip_on": False}
                 | {"hatch": _WITHOUT_LEVEL[answer][1]}
                 if answer in _WITHOUT_LEVEL
                 else {"color": LEVEL_COLOURS[answer - 1]}
@@ -170,7 +176,12 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of turns (%)")
         axes.grid(visible=False, axis="y")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
+        # A legend is filled column by column: one row of levels, and below it what has none.
+        handles, labels = axes.get_legend_handles_labels()
+        columns = itertools.zip_longest(range(5), range(5, len(handles)))
+        order = [place for column in columns for place in column if place is not None]
+        ordered = [handles[place] for place in order], [labels[place] for place in order]
+        axes.legend(*ordered, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
     described = []
     for row in counts.index:
         parts = [f"{words[answer]} {share:.0%}" for answer, share in shares.loc[row, answers].items()]

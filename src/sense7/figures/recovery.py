@@ -49,7 +49,8 @@ def event_time(
         if reference is not None:
             axes.axhline(reference, linestyle="--", linewidth=1, color=STYLE["axes.edgecolor"])
         axes.axvline(0, linestyle=":", linewidth=1, color=STYLE["axes.edgecolor"])
-        shifts = np.linspace(-0.1, 0.1, len(tables)) if len(tables) > 1 else [0]
+        reach = 0.03 if shade else 0.1  # what is shaded lies between the lines
+        shifts = np.linspace(-reach, reach, len(tables)) if len(tables) > 1 else [0]
         for index, (which, table) in enumerate(tables.items()):
             known = table[np.isfinite(table["estimate"].astype(float))]
             numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)

@@ -1,5 +1,7 @@
 """Specification curves: what every defensible choice gives, and which choices gave what."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -11,6 +13,9 @@ from sense7.tables import Sentence
 from sense7.terminal import count_of
 
 __all__ = ["specification_curve"]
+
+_LABEL = 28
+"""Characters of a line beside the curve, which is not high."""
 
 _COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -67,7 +72,7 @@ def specification_curve(
                 )
         if reference is not None:
             curve.axhline(scale * reference, color=STYLE["text.color"], linewidth=1, linestyle="--")
-        curve.set_ylabel(f"{label} (%)" if scale == 100 else label)
+        curve.set_ylabel(textwrap.fill(f"{label} (%)" if scale == 100 else label, _LABEL))
         curve.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
         curve.grid(visible=False, axis="x")
         for row, (choice, option) in enumerate(options):

@@ -1,4 +1,4 @@
-"""Figures over the turns of a conversation."""
+"""Figures over the turns of a conversation, or over another scale."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,9 @@ __all__ = ["lines_by_turn"]
 _MARKS, _LINES = "os^DvP", ("-", "--", ":", "-.")
 
 
-def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
+def lines_by_turn(
+    tables: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str, across: str = ""
+) -> Figure | Sentence:
     """Estimates turn by turn with their intervals, a line, colour and mark a table.
 
     Parameters
@@ -25,11 +27,13 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
         Tables of estimates with a row a turn, e.g. one a condition.
     name, label, caption : str
         As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
+    across : str, optional
+        What the rows are, where they are not turns: the label of the other axis.
 
     Returns
     -------
     Figure or Sentence
-        A sentence with the reason if there is nothing to draw. Turns without an estimate are left out.
+        A sentence with the reason if there is nothing to draw. Rows without an estimate are left out.
     """
     known = {which: table[np.isfinite(table["estimate"])] for which, table in tables.items()}
     if not any(len(table) for table in known.values()):
@@ -38,7 +42,8 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     scale = 100 if pd.concat(known)["unit"].str.startswith("share").all() else 1
     with styled():
         drawing, axes = new_axes(7, 4)
-        offsets = np.linspace(-0.15, 0.15, len(known)) if len(known) > 1 else [0]
+        reach = 0.04 if across else 0.15
+        offsets = np.linspace(-reach, reach, len(known)) if len(known) > 1 else [0]
         for index, (which, table) in enumerate(known.items()):
             numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
             axes.errorbar(
@@ -52,16 +57,15 @@ def lines_by_turn(tables: Mapping[str, pd.DataFrame], *, name: str, label: str, 
                 linewidth=1.2,
                 label=drawn(which),
             )
-        axes.set_xlabel("turn of the assistant in the conversation")
+        axes.set_xlabel(across or "turn of the assistant in the conversation")
         axes.set_ylabel(label)
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         if len(known) > 1:
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    described = " ".join(
-        f"{which}: {ranges_in_words(table.rename(lambda turn: f'turn {turn}'))}." for which, table in known.items()
-    )
+    place = (lambda row: f"at {row:g}") if across else (lambda turn: f"turn {turn}")
+    described = " ".join(f"{which}: {ranges_in_words(table.rename(place))}." for which, table in known.items())
     data = pd.concat(dict(tables), names=["line"])
-    return Figure(drawing, name, f"{label}, turn by turn. {described}", caption, data)
+    return Figure(drawing, name, f"{label}, {f'by {across}' if across else 'turn by turn'}. {described}", caption, data)
 
 
 check_arguments(globals())

@@ -46,7 +46,8 @@ __all__ = [
 BASELINES = {
     "majority label": "majority",
     "own mean": "participant_mean",
-    "length": "length",
+    "words per turn": "words_per_turn",
+    "number of turns": "turns",
     "lexicon": "lexicon",
     "all words, ridge": "tfidf_ridge",
     "all words, ordinal": "tfidf_ordinal",
@@ -119,8 +120,9 @@ def baseline_predictions(
       frequent ones the lowest;
     - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
       other, the mean over the conversations of the other participants;
-    - *length*: ridge regression on the logarithms of 1 plus the numbers of words of the user, of words of the
-      assistant, and of turns;
+    - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
+      turn, on average over the conversation;
+    - *number of turns*: ridge regression on the logarithm of 1 plus the number of the assistant's turns;
     - *lexicon*: ridge regression on :func:`lexicon_shares`;
     - *all words, ridge*: ridge regression on :func:`sense7.judge.text_features.tfidf`;
     - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
@@ -160,7 +162,8 @@ def baseline_predictions(
     ways = {
         "majority label": ("most frequent label of the other participants", _majority),
         "own mean": ("mean of the participant's other conversations", _own_mean),
-        "length": (f"ridge regression on lengths of texts and number of turns, {data.folds}", _length),
+        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
+        "number of turns": (f"ridge regression on the number of turns, {data.folds}", _turns),
         "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
         "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
         "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
@@ -539,9 +542,14 @@ def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return np.where(alone[data.people], of_others[data.people], own), np.zeros(len(data.truth))
 
 
-def _length(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    lengths = data.texts[[*(f"{speaker}_words" for speaker in SPEAKERS), "turns"]]
-    return _ridge(data, np.log1p(lengths.to_numpy(dtype=float)), scaled=True)
+def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    turns = data.texts["turns"].to_numpy()
+    per_turn = data.texts["assistant_words"].to_numpy() / np.maximum(turns, 1)
+    return _ridge(data, np.log1p(per_turn)[:, None], scaled=True)
+
+
+def _turns(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, np.log1p(data.texts[["turns"]].to_numpy(dtype=float)), scaled=True)
 
 
 def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:

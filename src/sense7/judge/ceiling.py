@@ -18,6 +18,7 @@ any increasing function of the ground truth.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from scipy.special import ndtr, ndtri
 
 from sense7.arguments import check_arguments
 from sense7.judge.at_hand import runs_at_hand
-from sense7.judge.baselines import baseline_predictions
+from sense7.judge.baselines import BASELINES, baseline_predictions
 from sense7.judge.metrics import label_metrics, over_runs
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
@@ -44,8 +45,10 @@ __all__ = [
     "PUBLISHED",
     "SHARES",
     "ContentShares",
+    "Result",
     "ceiling_curve",
     "ceilings_at_bound",
+    "content_share_itself",
     "content_share_needed",
     "content_shares",
     "curve_estimates",
@@ -86,7 +89,11 @@ PUBLISHED = (0.369, 0.487)
 TURN_DRAWS = 300
 """The model of turns takes several times as long, and only checks the other."""
 
-_BY = {"Spearman": "spearman", "Spearman without ties": "spearman_untied", "accuracy": "accuracy"}
+_BY = {
+    "Spearman": "spearman_untied",
+    "Spearman with the ties of these labels": "spearman",
+    "accuracy with these labels": "accuracy",
+}
 _UNIT = "share of the variance"
 _TENTHS = tuple(place / 10 for place in range(1, 10))
 _FURTHEST = 40.0  # stands for an infinite threshold, without infinity minus infinity
@@ -98,9 +105,19 @@ _CHUNK = 50
 _ROUNDING = 1e-9
 _SMALLEST = 1e-24
 _PUBLISHED = ("published classifier", "published classifier (on other data)")
-_TEXT_BASELINES = ("length", "all words, ridge")
+_TEXT_BASELINES = ("words per turn", "all words, ridge")
+_BASELINE = "baseline: "
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
+
+
+class Result(NamedTuple):
+    """Result of a judge: Spearman's correlation with the ground truth, accuracy, and the correlation's interval."""
+
+    spearman: float
+    accuracy: float
+    low: float = np.nan
+    high: float = np.nan
 
 
 def level_thresholds(counts) -> np.ndarray:
@@ -341,56 +358,81 @@ def content_share_needed(result: float, thresholds, measure: str = "spearman") -
     return 0.0 if lowest > -_ROUNDING else float(brentq(excess, 0.0, 1.0, xtol=1e-9))
 
 
-def shares_needed(judges: Mapping[str, tuple[float, float]], study: Study) -> pd.DataFrame:
+def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.DataFrame:
     """Compute the smallest content shares that judges' results need, if they saw only the text.
 
     Parameters
     ----------
     judges : mapping
-        Name -> (Spearman correlation, accuracy); NaN where there is none.
+        Name -> :class:`Result`, or a pair of Spearman correlation and accuracy; NaN where there is none.
     study : Study
-        Its labels give the thresholds.
+        Its labels give the thresholds of all rows but the first of each judge.
 
     Returns
     -------
     DataFrame
-        Rows ``<name>, by Spearman``, ``<name>, by Spearman without ties`` and ``<name>, by accuracy``: estimate
-        (0..1), n (conversations with ground truth), unit, method, reason. The first takes ties to be as frequent as
-        among the labels, the second holds whatever they are. Without intervals: results are taken as given.
+        Rows ``<name>, by Spearman``, ``<name>, by Spearman with the ties of these labels`` and ``<name>, by accuracy
+        with these labels``: estimate (0..1), low, high, n (conversations with ground truth), unit, method, reason. The
+        first holds whatever the labels and their ties are: ties only raise the need. The second is the need of a judge
+        whose scores, or else the ground truth, have five levels, as often each as these labels; scores with decimals
+        need less. Only the first has an interval: the correlation's, carried over, as the need rises with it.
     """
     counts = label_counts(conversation_ratings(study)["ground_truth"])
     cuts, n = level_thresholds(counts), int(counts.sum())
     rows = {}
-    for name, (rho, accuracy) in judges.items():
-        for (words, measure), result in zip(_BY.items(), (rho, rho, accuracy), strict=True):
+    for name, given in judges.items():
+        result = Result(*given)
+        for words, measure in _BY.items():
+            value = result.accuracy if measure == "accuracy" else result.spearman
             share = np.nan
             if not n:
                 reason = _NO_TRUTH
             elif counts.max() == n:
                 reason = _ONE_LABEL
-            elif not np.isfinite(result):
+            elif not np.isfinite(value):
                 reason = "this judge has no such result"
             else:
-                share = content_share_needed(result, cuts, measure)
+                share = content_share_needed(value, cuts, measure)
                 reason = "" if np.isfinite(share) else "more than the text alone could give with these labels"
-            method = f"content share whose ceiling is the judge's result, taken as given; {CEILINGS[measure][0]}"
-            rows[f"{name}, by {words}"] = estimate_row(
-                share, n=n, unit=_UNIT, method=f"{method}; latent normal", reason=reason
-            )
+            method = f"content share whose ceiling is the judge's result; {CEILINGS[measure][0]}; latent normal"
+            ends = np.nan, np.nan
+            if measure == "spearman_untied" and np.isfinite([share, result.low, result.high]).all():
+                ends = tuple(content_share_needed(end, cuts, measure) for end in (result.low, result.high))
+                method = f"{method}; the correlation's interval, participants resampled, carried over"
+            rows[f"{name}, by {words}"] = estimate_row(share, *ends, n=n, unit=_UNIT, method=method, reason=reason)
     return estimate_table(rows, "judge")
 
 
-def published_judge(study: Study) -> dict[str, tuple[float, float]]:
+def content_share_itself() -> dict:
+    """The content share, which no data with one rater of each conversation can estimate: a value with its reason.
+
+    Examples
+    --------
+    >>> content_share_itself()["estimate"] is None
+    True
+    """
+    return {
+        "estimate": None,
+        "n": 0,
+        "unit": _UNIT,
+        "method": "share of the ground truth's variance that the content of the text explains",
+        "reason": "not identified: each conversation was rated by one person, who also had it",
+    }
+
+
+def published_judge(study: Study) -> dict[str, Result]:
     """The paper's classifier by its name beside this study, as :func:`shares_needed` takes judges.
 
     The name says that the result is from other data, unless the study is the verified release.
     """
     provenance = study.provenance
     own = provenance is not None and provenance.kind == "official" and provenance.verified
-    return {_PUBLISHED[0 if own else 1]: PUBLISHED}
+    return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)}
 
 
-def judges_at_hand(study: Study, predictions: str | Path = "") -> dict[str, tuple[float, float]]:
+def judges_at_hand(
+    study: Study, predictions: str | Path = "", bootstrap: ParticipantBootstrap | None = None
+) -> dict[str, Result]:
     """The published classifier, and the judges whose predictions for this data set are at hand.
 
     Parameters
@@ -399,11 +441,13 @@ def judges_at_hand(study: Study, predictions: str | Path = "") -> dict[str, tupl
         The data.
     predictions : path
         Folder of prediction files; "" if there is none.
+    bootstrap : ParticipantBootstrap, optional
+        Of the intervals of the correlations.
 
     Returns
     -------
     dict
-        Name -> (Spearman correlation, accuracy), means over the runs of a judge, without unusable replies.
+        Name -> Result, means over the runs of a judge, without unusable replies.
 
     Raises
     ------
@@ -412,23 +456,32 @@ def judges_at_hand(study: Study, predictions: str | Path = "") -> dict[str, tupl
     """
     judges = {}
     for name, frames in runs_at_hand(study, predictions).items():
-        mean = over_runs(frames).mean["estimate"]
-        judges[name] = (float(mean["spearman"]), float(mean["accuracy"]))
+        mean = over_runs(frames, bootstrap).mean
+        judges[name] = _result(mean.loc["spearman"], mean.loc["accuracy"])
     return published_judge(study) | judges
 
 
-def text_baselines(study: Study) -> dict[str, tuple[float, float]]:
-    """Baselines that know nothing of the person: the length of a conversation, and its words.
+def _result(spearman: pd.Series, accuracy: pd.Series) -> Result:
+    """Result from two rows of a table of estimates."""
+    return Result(
+        *(float(value) for value in (spearman["estimate"], accuracy["estimate"], spearman["low"], spearman["high"]))
+    )
+
+
+def text_baselines(study: Study, bootstrap: ParticipantBootstrap | None = None) -> dict[str, Result]:
+    """Baselines that know nothing of the person: how much the assistant wrote per turn, and all words.
 
     Parameters
     ----------
     study : Study
         The data.
+    bootstrap : ParticipantBootstrap, optional
+        Of the intervals of the correlations.
 
     Returns
     -------
     dict
-        Name -> (Spearman correlation, accuracy), scored as :func:`sense7.judge.baselines.baseline_table` does; a
+        Name -> Result, scored as :func:`sense7.judge.baselines.baseline_table` does; a
         baseline that has no predictions is left out. The participant's own mean is no such baseline: it sees
         ratings, and the ceiling does not bind it.
     """
@@ -437,25 +490,28 @@ def text_baselines(study: Study) -> dict[str, tuple[float, float]]:
     for name in _TEXT_BASELINES:
         frame = found[name].predictions
         if len(frame):
-            ordered = label_metrics(frame["ground_truth"], frame["above"])["estimate"]
-            labelled = label_metrics(frame["ground_truth"], frame["score"])["estimate"]
-            judges[f"baseline: {name}"] = (float(ordered["spearman"]), float(labelled["accuracy"]))
+            ordered = label_metrics(frame["ground_truth"], frame["above"], frame["participant"], bootstrap)
+            labelled = label_metrics(frame["ground_truth"], frame["score"])
+            judges[_BASELINE + name] = _result(ordered.loc["spearman"], labelled.loc["accuracy"])
     return judges
 
 
 def needed_keys(table: pd.DataFrame, start: str = "ceiling_needed") -> dict[str, str]:
-    """Keys for :func:`shares_needed`, as names of judges may hold anything: the published one first, then numbers.
+    """Keys for :func:`shares_needed`: the published result and baselines by name, judges by number.
+
+    Names of judges may hold anything.
 
     Examples
     --------
-    >>> rows = pd.DataFrame(index=["published classifier, by Spearman", "a/b, by Spearman", "a/b, by accuracy"])
+    >>> rows = pd.DataFrame(index=["published classifier, by Spearman", "a/b, by accuracy with these labels"])
     >>> list(needed_keys(rows).values())
-    ['ceiling_needed_published_spearman', 'ceiling_needed_judge_1_spearman', 'ceiling_needed_judge_1_accuracy']
+    ['ceiling_needed_published_spearman_untied', 'ceiling_needed_judge_1_accuracy']
     """
     split = {row: row.rpartition(", by ") for row in table.index}
-    others = dict.fromkeys(name for name, _, _ in split.values() if name not in _PUBLISHED)
-    numbers = {name: f"judge_{number}" for number, name in enumerate(others, 1)}
-    return {row: f"{start}_{numbers.get(name, 'published')}_{_BY[words]}" for row, (name, _, words) in split.items()}
+    known = dict.fromkeys(_PUBLISHED, "published") | {_BASELINE + name: BASELINES[name] for name in _TEXT_BASELINES}
+    others = dict.fromkeys(name for name, _, _ in split.values() if name not in known)
+    known |= {name: f"judge_{number}" for number, name in enumerate(others, 1)}
+    return {row: f"{start}_{known[name]}_{_BY[words]}" for row, (name, _, words) in split.items()}
 
 
 @dataclass(frozen=True, eq=False)

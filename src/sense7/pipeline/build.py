@@ -28,7 +28,7 @@ from sense7 import claims, sources
 from sense7.errors import UserError
 from sense7.files import disk_trouble, exchange, not_written
 from sense7.implied import FILE as IMPLIED
-from sense7.implied import ImpliedTruth, implied_truths, load_implied
+from sense7.implied import implied_truths, load_implied
 from sense7.judge.predictions import files_to_copy
 from sense7.judge.simulated import is_planted, simulated_files, simulated_folder
 from sense7.loading import load, synthetic_marks
@@ -544,12 +544,15 @@ def write_ledger(
         name: [table for table in tables if released.verified_digest(table)]
         for name, tables in released_only(jobs).items()
     }
-    implied = _implied(root, truth, jobs)
+    simulated = _simulated_means(root, truth, jobs)
+    implied = implied_truths(truth, simulated)
     known = claims.load_claims(root / "data" / "claims.yml")
     rows = claims.make_ledger(known, values, provenance, truth, rests_on, implied)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
-        write_json(edition / "data" / IMPLIED, {key: asdict(truth) for key, truth in implied.items()})
+        truths = {key: asdict(truth) for key, truth in implied.items()}
+        shares = (simulated or {}).get("beyond_shares", [])
+        write_json(edition / "data" / IMPLIED, {"truths": truths, "beyond_shares": shares})
     return rows
 
 
@@ -557,15 +560,15 @@ _CHANCE = {"data", "predictions", "results", "confidence", "draws", "seed"}
 """Parameters of notebooks on which no estimate of a simulated study depends but by chance."""
 
 
-def _implied(root: Path, truth: dict | None, jobs: Mapping[str, execute.Job]) -> dict[str, ImpliedTruth]:
-    """Implied truths of recorded values; the stored means hold only where notebooks analyze as they do by default."""
-    changed = {
-        name
+def _simulated_means(root: Path, truth: dict | None, jobs: Mapping[str, execute.Job]) -> dict | None:
+    """Stored means over simulated studies, where they hold: same parameters, and notebooks that analyze by default."""
+    stored = load_implied(root / "data" / IMPLIED)
+    changed = any(
+        name not in _CHANCE and value != job.notebook.defaults.get(name)
         for job in jobs.values()
         for name, value in job.parameters.items()
-        if name not in _CHANCE and value != job.notebook.defaults.get(name)
-    }
-    return implied_truths(truth, None if changed else load_implied(root / "data" / IMPLIED))
+    )
+    return None if truth is None or changed or (stored or truth)["parameters"] != truth["parameters"] else stored
 
 
 # --- pages -----------------------------------------------------------------------------

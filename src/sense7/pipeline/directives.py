@@ -41,6 +41,10 @@ __all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
 _LOGGER = logging.getLogger(__name__)
 _SWITCH_STYLES = {"editions.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
+TUNED = (
+    "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
+    "evidence for anything; only whether the analysis found what was planted is."
+)
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
@@ -53,7 +57,9 @@ class Edition:
         self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
         self.folder = folder
         self.truth = _json(folder / "data" / "truth.json")
-        self.implied = {key: ImpliedTruth(**entry) for key, entry in _json(folder / "data" / IMPLIED).items()}
+        simulated = _json(folder / "data" / IMPLIED)
+        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.get("truths", {}).items()}
+        self.beyond_shares = simulated.get("beyond_shares", [])
         self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
         self.tuned |= self._planted_near_published() & self.values.keys()
 
@@ -207,7 +213,8 @@ class LedgerDirective(SphinxDirective):
         body = [[*map(self._cell, self._texts(row))] for row in rows]
         title = "compared with the numbers that the work released" if others else "beside what this edition computed"
         title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
-        return [page_table(title, head, (28, 22, 25, 25), body, classes=["sense7-ledger"])]
+        table = page_table(title, head, (28, 22, 25, 25), body, classes=["sense7-ledger"])
+        return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
 
     @staticmethod
     def _cell(paragraphs):
@@ -238,7 +245,14 @@ class LedgerDirective(SphinxDirective):
         verdict = [nodes.strong(text=row["verdict"])]
         if row["tuned"]:
             verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
-        yield [verdict, [nodes.Text(row["why"])]]
+        yield [verdict, [nodes.Text(row["why"])], _rule_on_simulated(row["rule"]) if row["rule"] else None]
+
+
+def _rule_on_simulated(rule: Mapping) -> list[nodes.Node]:
+    """Whether simulated data pass a claim's rule, apart from whether their truth was found."""
+    said = {True: "passed", False: "not passed", None: "can't be applied"}[rule["passed"]]
+    mark = nodes.inline(text="simulated", classes=["sense7-simulated"])
+    return [nodes.Text("Rule "), nodes.strong(text=said), nodes.Text(" "), mark, nodes.Text(f": {rule['words']}")]
 
 
 def _listed(figures: Iterable[Mapping]) -> nodes.raw:

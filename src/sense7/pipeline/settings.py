@@ -6,6 +6,7 @@ Prose says ``{setting}`NAME``` for one of these, so that no sentence keeps the w
 from collections.abc import Callable
 from types import ModuleType
 
+from sense7 import claims
 from sense7.judge import baselines
 from sense7.statistics import bootstrap, disruption, examples, factor, recovery, words
 from sense7.taxonomy import LEVELS, levels_in_words
@@ -23,6 +24,7 @@ SETTINGS: dict[str, tuple[ModuleType, Callable[[], str]]] = {
     "items_for_a_test_of_a_factor": (factor, lambda: in_words(factor.ITEMS_FOR_A_TEST)),
     "low_example": (examples, lambda: levels_in_words(examples.ENDS["low"])),
     "poor_turn": (disruption, lambda: levels_in_words(range(disruption.POOR, 0, -1))),
+    "precise": (claims, lambda: f"{claims.PRECISE:.0%}"),
     "turns_after": (recovery, lambda: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}"),
     "turns_before": (recovery, lambda: in_words(len(recovery.BEFORE))),
     "writers_of_a_term": (words, lambda: in_words(words.FEWEST_PEOPLE)),

@@ -5,10 +5,15 @@ A Sphinx extension; each directive reads the folder of the edition:
 - ``truths``: a table of a page's values, one row for each line ``key | what it is | parameters`` of its content (the
   parameters are names of entries of the truth file or of parameters of the simulation, with commas between them, or
   nothing), and below it a fold with all values of the page that have an implied truth.
+- ``distances``: how far every recorded value with an implied truth lies from it: a figure, how many lie beyond 1.96
+  standard errors and how many would be expected to, and a list of these;
+- ``claims-power``: how often each claim's rule is passed by simulated studies without the effect and with it, from
+  ``data/claims_power.json``.
 
-On data without a known truth it is one sentence.
+On data without a known truth the first two are one sentence.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,16 +21,30 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
+from sense7.claims import POWER_FILE
+from sense7.errors import UserError
+from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth, distances
 from sense7.pipeline.directives import Edition, looked_up, marks
 from sense7.pipeline.page_table import page_table
 from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
+from sense7.sources.places import data_file
 from sense7.terminal import count_of
 
-__all__ = ["NOT_SIMULATED", "NO_TRUTH", "compared", "planted_in_words", "setup"]
+__all__ = [
+    "NOT_SIMULATED",
+    "NO_POWER",
+    "NO_TRUTH",
+    "beyond_in_words",
+    "compared",
+    "folded",
+    "planted_in_words",
+    "setup",
+    "values_table",
+]
 
 NOT_SIMULATED = "These data are not simulated: no truth is known."
+NO_POWER = "How often simulated studies pass the rules of claims is not part of this checkout."
 NO_TRUTH = "These data are simulated, but the file with their truth is missing: no truth is known."
 
 _LOGGER = logging.getLogger(__name__)
@@ -214,8 +233,7 @@ class TruthsDirective(SphinxDirective):
         if fixed := sum(edition.implied[key].is_fixed for key in own):
             title += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
         table = values_table(edition, shown, title)
-        opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
-        return [opening, table, nodes.raw("", "</details>", format="html")]
+        return folded(summary, table)
 
 
 def values_table(edition: Edition, keys: Iterable[str], title: str) -> nodes.container:
@@ -231,6 +249,129 @@ def values_table(edition: Edition, keys: Iterable[str], title: str) -> nodes.con
     ]
     head = ("Value", "Implied", "Found", "Found and implied")
     return page_table(title, head, (40, 20, 20, 20), body, classes=["sense7-truths", "colwidths-given"])
+
+
+class DistancesDirective(SphinxDirective):
+    """All recorded values with an implied truth, by their distance from it."""
+
+    def run(self):
+        edition = looked_up(self.env, "edition.json")
+        for notebook in {value["notebook"] for value in edition.values.values()}:
+            looked_up(self.env, f"results/{notebook}.json")
+        if edition.facts["kind"] != "synthetic" or not edition.truth:
+            return [nodes.paragraph(text=NO_TRUTH if edition.facts["kind"] == "synthetic" else NOT_SIMULATED)]
+        known = distances(edition.values, edition.implied)
+        if not known:
+            return [nodes.paragraph(text="No recorded value has an implied truth and an error.")]
+        beyond = sorted((key for key in known if abs(known[key]) > BEYOND), key=lambda key: -abs(known[key]))
+        said = beyond_in_words(len(known), len(beyond), edition.beyond_shares)
+        fixed = sum(truth.is_fixed for key, truth in edition.implied.items() if key in edition.values)
+        if fixed:
+            said += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
+        shown = nodes.raw("", self._figure(edition, known).html(), format="html")
+        made = [nodes.paragraph(text=said), nodes.container("", shown, classes=["sense7-picture"])]
+        if not beyond:
+            return made
+        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
+        table = values_table(edition, beyond, title)
+        return [*made, *folded(f"Values beyond {BEYOND:g} ({len(beyond):,})", table)]
+
+    @staticmethod
+    def _figure(edition: Edition, known: Mapping[str, float]):
+        from sense7.figures.caterpillar import caterpillar  # takes a second to import, and only this page draws
+
+        rows = [
+            {
+                "value": key,
+                "notebook": edition.values[key]["notebook"],
+                "found": edition.values[key]["estimate"],
+                "implied": edition.implied[key].value,
+                "distance": distance,
+            }
+            for key, distance in known.items()
+        ]
+        caption = (
+            f"n = {count_of(len(known), 'recorded value')} with an implied truth. Found minus implied, divided by the "
+            "standard deviation over simulated studies combined with the Monte Carlo error of the implied value. The "
+            "dashed line is where independent normal distances would lie. Dotted: 1.96 on either side."
+        )
+        return caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
+
+
+def beyond_in_words(values: int, beyond: int, shares: Sequence[float]) -> str:
+    """How many values lie beyond 1.96 standard errors, beside how many are expected to.
+
+    Parameters
+    ----------
+    values, beyond : int
+        Values with a distance, and those of them that lie beyond.
+    shares : sequence of float
+        The share beyond in each simulated study; empty if not known.
+
+    Examples
+    --------
+    >>> beyond_in_words(1000, 70, [])[:108]
+    '70 of 1,000 values lie more than 1.96 standard errors from their implied truth; 50 are expected by chance. T'
+    >>> beyond_in_words(1000, 70, [0.02] * 50 + [0.09] * 50).split("Among ")[1]
+    '100 simulated studies, the middle 95% have 20 to 90 of so many beyond.'
+    """
+    expected = f"{0.05 * values:,.0f}"
+    words = (
+        f"{beyond:,} of {count_of(values, 'value')} lie more than {BEYOND:g} standard errors from their implied truth; "
+        f"{expected} are expected by chance. The values are correlated, since all come from the same ratings: "
+        "a study that is unusual in one of them is so in many, and the number beyond varies more from study to study "
+        "than that of independent values."
+    )
+    if not shares:
+        return words
+    ordered = sorted(shares)
+    low, high = (ordered[round(place * (len(ordered) - 1))] for place in (0.025, 0.975))
+    return (
+        f"{words} Among {len(ordered):,} simulated studies, the middle 95% have {low * values:,.0f} to "
+        f"{high * values:,.0f} of so many beyond."
+    )
+
+
+class PowerDirective(SphinxDirective):
+    """How often each claim's rule is passed by simulated studies, without the effect and with it."""
+
+    def run(self):
+        try:
+            file = data_file(POWER_FILE)
+        except UserError:
+            return [nodes.paragraph(text=NO_POWER)]
+        self.env.note_dependency(str(file))
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        titles = {row["id"]: row["published"]["title"] for row in looked_up(self.env, "ledger.json").ledger}
+        body = [
+            [
+                [nodes.paragraph(text=titles.get(name, name))],
+                [nodes.paragraph(text=entry["null_parameters"])],
+                *([nodes.paragraph(text=_share(entry[world]))] for world in ("null", "planted")),
+            ]
+            for name, entry in stored["claims"].items()
+        ]
+        title = (
+            "How often each claim's rule is passed, in percent of simulated studies, with 95% Wilson intervals; n is "
+            "the number of studies in which the rule could be applied."
+        )
+        head = ("Claim", "Without the effect means", "Passed without the effect", "Passed with the effect (power)")
+        return [page_table(title, head, (34, 26, 20, 20), body, classes=["sense7-truths", "colwidths-given"])]
+
+
+def _share(counted: Mapping[str, int]) -> str:
+    from sense7.statistics.power import wilson_row
+
+    if not counted["studies"]:
+        return "could be applied in no study"
+    row = wilson_row(counted["passed"], counted["studies"], unit="share of studies", method="rule passed")
+    return f"{format_value(row)}, n = {row['n']:,}"
+
+
+def folded(summary: str, table: nodes.Node) -> list[nodes.Node]:
+    """A table that opens with a click on its summary."""
+    opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
+    return [opening, table, nodes.raw("", "</details>", format="html")]
 
 
 def _name(value: Mapping) -> nodes.paragraph:
@@ -281,4 +422,6 @@ def _beside(found: Mapping | None, truth: ImpliedTruth | None) -> list[nodes.Nod
 def setup(app):
     """Register the directives with Sphinx."""
     app.add_directive("truths", TruthsDirective)
+    app.add_directive("distances", DistancesDirective)
+    app.add_directive("claims-power", PowerDirective)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

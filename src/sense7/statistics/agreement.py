@@ -6,10 +6,11 @@ consistent that person's ratings are; it says nothing about two persons who rate
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri, stdtrit
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error, pieces
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
 from sense7.study import Study
@@ -265,9 +266,13 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall})
 
     Both kappas are over the turns that have a rating of Relational, of j and overall, so that a difference is none of
-    the turns. The intervals hold together for all j (max-t): :math:`d_j \pm c \, s_j`, with :math:`s_j` the standard
-    deviation of :math:`d_j` over resamples of participants and c the quantile of :math:`\max_j |d_j^* - d_j| / s_j`
-    over them.
+    the turns. The intervals hold together for all j (max-t):
+
+    .. math:: d_j \pm c \, \frac{t_{m - 1, 1 - \gamma/2}}{z_{1 - \gamma/2}} \, SE_j
+
+    with :math:`SE_j` by leaving out each of m participants in turn, c the quantile of
+    :math:`\max_j |d_j^* - d_j| / s_j` over resamples of participants, :math:`s_j` the standard deviation of
+    :math:`d_j^*`, and :math:`\gamma` one minus the confidence. The ratio of quantiles allows for m.
 
     Parameters
     ----------
@@ -304,15 +309,20 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
             kappas = weighted_kappa(sums, weights)
             return kappas[..., 0] - kappas[..., 1]
 
-        estimate, _, _, reason = bootstrap.estimate(difference, tables, turns["participant"])
-        found[name] = estimate, reason, len(turns)
-        drawn[name] = bootstrap.distribution(difference, tables, turns["participant"])
-    known = [name for name, (estimate, reason, _) in found.items() if np.isfinite(estimate) and not reason]
-    spread = {name: np.nanstd(drawn[name]) for name in known}
-    reach = _reach([(drawn[name] - found[name][0]) / spread[name] for name in known], bootstrap.confidence)
+        given = difference, tables, turns["participant"]
+        # By both kinds of interval, of which each may say why there is none.
+        estimate, _, _, reason = bootstrap.estimate(*given, OWN_SCALE)
+        drawn[name] = bootstrap.distribution(*given)
+        reason = reason or bootstrap.interval(drawn[name], turns["participant"])[2]
+        error = np.nan if reason else jackknife_error(bootstrap.without_each(*given))
+        found[name] = estimate, error, reason, turns
+    known = [name for name, (_, error, _, _) in found.items() if np.isfinite(error)]
+    reach = _reach([drawn[name] - found[name][0] for name in known], bootstrap.confidence)
     how = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
-    for name, (estimate, reason, n) in found.items():
-        width = reach * spread[name] if name in spread else np.nan
+    for name, (estimate, error, reason, turns) in found.items():
+        tail, people = (1 + bootstrap.confidence) / 2, turns["participant"].nunique()
+        width = reach * stdtrit(people - 1, tail) / ndtri(tail) * error if people > 1 else np.nan
+        n = len(turns)
         rows[name] = bootstrap.row(
             (estimate, estimate - width, estimate + width, reason),
             n=n,
@@ -326,11 +336,11 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     return estimate_table(rows, f"{PAIRED} minus")
 
 
-def _reach(scaled: list[np.ndarray], confidence: float) -> float:
-    """Quantile of the largest distance over the differences, in their standard deviations."""
-    if not scaled:
+def _reach(departures: list[np.ndarray], confidence: float) -> float:
+    """Quantile over the resamples of the largest departure, each counted in its standard deviation."""
+    if not departures:
         return np.nan
-    largest = np.abs(np.stack(scaled)).max(axis=0)
+    largest = np.max([np.abs(one) / np.nanstd(one) for one in departures], axis=0)
     return float(np.quantile(largest[np.isfinite(largest)], confidence))
 
 

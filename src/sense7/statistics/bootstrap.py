@@ -438,6 +438,41 @@ class ParticipantBootstrap:
             return estimate, *self._t_interval(estimate, self.without_each(statistic, values, participants), scale)
         return estimate, *self.interval(self.distribution(statistic, values, participants), participants)
 
+    def estimates(
+        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+    ) -> list[tuple[float, float, float, str]]:
+        """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (..., number of statistics).
+        values, participants
+            As for :meth:`distribution`.
+
+        Returns
+        -------
+        list of tuple
+            For each statistic: estimate, low, high, reason.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
+        >>> totals = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])
+        >>> both = lambda sums: np.stack([sums[..., 0], ratio(sums)], axis=-1)
+        >>> [found[0] for found in bootstrap.estimates(both, totals, pd.Series(["a", "b", "c"]))]
+        [9.0, 1.5]
+        """
+        values = np.asarray(values, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimates = [float(estimate) for estimate in statistic(values.sum(axis=0))]
+        if few := self.too_few(participants):
+            return [(estimate, np.nan, np.nan, few) for estimate in estimates]
+        resampled = self.distribution(statistic, values, participants)
+        return [
+            (estimate, *self.interval(resampled[:, place], participants)) for place, estimate in enumerate(estimates)
+        ]
+
     def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
         if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
             return np.nan, np.nan, NO_WIDTH

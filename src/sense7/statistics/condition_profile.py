@@ -180,7 +180,7 @@ def _test(
     rows = {"largest deviation": largest.to_dict() | {"method": f"{largest['method']}: {largest.name}"}}
     reason = bootstrap.too_few(participants).replace("no interval", "no test")
     if not reason and not (errors > 1e-9).all():
-        reason = "no test: some dimension does not vary between conditions"
+        reason = "no test: a deviation is the same in every resample"
     if not reason and len(known) < len(resampled) * 0.95:
         reason = "no test: too many resamples lack a condition"
     if reason:

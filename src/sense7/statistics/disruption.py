@@ -84,9 +84,9 @@ SPREAD_KEYS = {
 """Definitions -> keys of the standard deviation that the difference is divided by."""
 
 SPREADS = {
-    "between": "standard deviation of conversations, pooled over the two groups",
-    "within": "standard deviation of participants' means, averaged over the two kinds",
-    "mixed": "standard deviation of conversations in the model, people included",
+    "between": "sd of conversations",
+    "within": "sd of participants' means",
+    "mixed": "sd of the model",
 }
 """Comparison -> what the difference in points is divided by."""
 
@@ -316,7 +316,8 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
     -------
     DataFrame
         One row per definition: d with its interval, the difference in points, what it is divided by and how large
-        that is, conversations with and without such a turn, and whether the interval holds the published value.
+        that is, conversations with and without such a turn (within participants, those of participants who have both),
+        whether the interval holds the published value, and a note where something is missing.
     """
     conversations = poor_turn_conversations(study)
     rows = {}
@@ -335,8 +336,10 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
             "with such a turn": int(chosen["poor"].sum()),
             "without a poor turn": int((~chosen["poor"]).sum()),
             "holds the published value": ("yes" if d["low"] <= published <= d["high"] else "no") if known else "",
+            "note": d["reason"],
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
+    grid = pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
+    return grid if grid["note"].any() else grid.drop(columns="note")
 
 
 def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
@@ -544,17 +547,13 @@ def _of_model(sums: np.ndarray) -> np.ndarray:
 
 
 def _bootstrapped(statistic, values, participants, bootstrap, method: str, n: int | None = None) -> dict[str, dict]:
-    """A row for each of ``MEASURES``, from one pass over the resamples."""
-    estimates = statistic(values.sum(axis=0))
-    few = bootstrap.too_few(participants)
-    resampled = None if few else bootstrap.distribution(statistic, values, participants)
-    rows = {}
-    for place, (measure, unit) in enumerate(MEASURES.items()):
-        interval = (np.nan, np.nan, few) if few else bootstrap.interval(resampled[:, place], participants)
-        found = (float(estimates[place]), *interval)
-        undefined = "the outcome does not vary"
-        rows[measure] = bootstrap.row(found, n=n or len(values), unit=unit, method=method, undefined=undefined)
-    return rows
+    """A row for each of ``MEASURES``."""
+    found = bootstrap.estimates(statistic, values, participants)
+    common = {"n": n or len(values), "method": method, "undefined": "the outcome does not vary"}
+    return {
+        measure: bootstrap.row(one, unit=unit, **common)
+        for (measure, unit), one in zip(MEASURES.items(), found, strict=True)
+    }
 
 
 _COMPARISONS = {"between": _between, "within": _within, "mixed": _mixed}

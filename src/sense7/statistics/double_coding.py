@@ -5,7 +5,6 @@ each in a sheet of their own, without knowing how the turn was rated; their agre
 """
 
 import hashlib
-from collections.abc import Hashable
 
 import numpy as np
 import pandas as pd
@@ -98,12 +97,6 @@ def coding_sheet(study: Study, seed: int = 0) -> pd.DataFrame:
     DataFrame
         ``comment id`` (of the comment's text, so that it stays the same in every order), ``comment``, then the codes of
         ``CODEBOOK``, all empty. A coder writes 1 where a code applies; several may.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> list(coding_sheet.__annotations__)
-    ['study', 'seed', 'return']
     """
     comments = _named_comments(study)
     order = np.random.default_rng(seed).permutation(len(comments))
@@ -233,7 +226,7 @@ def _answers(sheet: pd.DataFrame, which: str, known: pd.Index) -> pd.DataFrame:
     return answers[answers.any(axis=1)]
 
 
-def _answer(cell: Hashable, code: str, which: str, name: str) -> float:
+def _answer(cell: object, code: str, which: str, name: str) -> float:
     text = "" if pd.isna(cell) else str(cell).strip().lower()
     if text in _YES or text in _NO:
         return float(text in _YES)

@@ -1,8 +1,11 @@
 """Unmet expectations: conversations that were to be empathic and were not felt to be.
 
 An expectation counts as unmet where the participant wished for high empathy before the
-conversation and rated its turns, on the average, nearer to neutral than to good, or lower.
+conversation and rated its turns, on the average, nearer to neutral than to good, or lower. A response surface
+looks at all wishes and all ratings at once, without a cut.
 """
+
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,16 @@ from sense7.statistics.recovery import turn_levels
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["HIGH", "KEYS", "LOW_BELOW", "expectation_conversations", "unmet_expectations"]
+__all__ = [
+    "HIGH",
+    "KEYS",
+    "LOW_BELOW",
+    "SURFACE_KEYS",
+    "WISHES",
+    "expectation_conversations",
+    "response_surface",
+    "unmet_expectations",
+]
 
 HIGH = 3
 """The highest of the three levels of desired empathy."""
@@ -37,6 +49,30 @@ COMPARISONS = {
 
 KEYS = {name: key for name, (key, _) in COMPARISONS.items()}
 
+SURFACE_KEYS = {
+    "mean rating": "response_surface_mean_rating",
+    "wish": "response_surface_wish",
+    "mean rating squared": "response_surface_mean_rating_squared",
+    "mean rating by wish": "response_surface_interaction",
+    "wish squared": "response_surface_wish_squared",
+    "slope where rating and wish match": "response_surface_slope_match",
+    "curvature where rating and wish match": "response_surface_curvature_match",
+    "slope from too little to too much": "response_surface_slope_mismatch",
+    "curvature from too little to too much": "response_surface_curvature_mismatch",
+}
+"""Rows of :func:`response_surface` -> keys."""
+
+WISHES = {1: "minimal empathy wished for", 2: "some empathy wished for", 3: "high empathy wished for"}
+"""Levels of desired empathy, in words for a figure."""
+
+_SURFACE = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
+"""Rows of the response surface as combinations of its five coefficients."""
+
+SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+"""Mean ratings at which :func:`response_surface` shows the surface."""
+
+_NEAR = 0.25
+
 
 def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
     """Wish, experience and post-task outcome of each conversation.
@@ -52,9 +88,9 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     -------
     DataFrame
         participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given,
-        mean of the rated dimensions); ``low`` (``mean`` below ``LOW_BELOW``); ``high`` (highest desired
-        empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5). Only
-        conversations with a rated turn, a desired empathy and a post-task rating.
+        mean of the rated dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below ``LOW_BELOW``);
+        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5).
+        Only conversations with a rated turn, a desired empathy and a post-task rating.
     """
     conversations = study.conversations.set_index("conversation")
     levels, _ = turn_levels(study)
@@ -69,7 +105,7 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     ).dropna(subset=["mean", "desired", "outcome"])
     frame["low"], frame["high"] = frame["mean"] < LOW_BELOW, frame["desired"] == HIGH
     frame["unmet"] = frame["low"] & frame["high"]
-    return frame.drop(columns="desired")
+    return frame
 
 
 def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
@@ -116,14 +152,116 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     return estimate_table(rows, "comparison")
 
 
-def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
-    """Why there is nothing to compare; "" if there is."""
+def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict:
+    r"""How the judgment after the conversation depends on the mean rating of its turns and on the wish, together.
+
+    A quadratic polynomial by least squares over conversations,
+
+    .. math:: y = b_0 + b_1 m + b_2 w + b_3 m^2 + b_4 m w + b_5 w^2 + e
+
+    with the mean rating and the wish each put on the scale from -1 (their lowest level) to 1 (their highest):
+    :math:`m = (\bar r - 3) / 2`, :math:`w` = desired empathy - 2. Along the line of a match, m = w, the surface has the
+    slope :math:`b_1 + b_2` and the curvature :math:`b_3 + b_4 + b_5` at the middle; along the line of a mismatch,
+    m = -w, with too much for the wish at its positive end, :math:`b_1 - b_2` and :math:`b_3 - b_4 + b_5`. If low
+    ratings cost more where more was wished for, :math:`b_4` is positive. That the two scales match level for level is
+    an assumption of the two lines, not of the coefficients.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the intervals.
+    outcome : {"empathy", "experience"}
+        See ``sense7.statistics.disruption.OUTCOMES``.
+
+    Returns
+    -------
+    dict
+        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of
+        1 on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
+        the words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with
+        that wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts
+        the conversations with that wish. Missing values: see :func:`expectation_conversations`.
+
+    References
+    ----------
+    Edwards, J. R., & Parry, M. E. (1993). On the use of polynomial regression equations as an alternative to
+    difference scores in organizational research. Academy of Management Journal 36, 1577-1613.
+
+    Notes
+    -----
+    Checked against statsmodels' OLS.
+    """
+    frame = expectation_conversations(study, outcome)
+    method = "quadratic response surface by least squares"
+    missing = _never(study, frame, outcome)
+    if not missing and frame["desired"].eq(frame["desired"].iloc[0]).all():
+        missing = "all participants wished for the same level of empathy"
+    points, rated, counts = {}, {}, {}
+    for wish, words in WISHES.items():
+        own = frame.loc[frame["desired"] == wish, "mean"]
+        rated[words] = [at for at in SHOWN_RATINGS if own.min() - _NEAR <= at <= own.max() + _NEAR] or SHOWN_RATINGS[
+            -1:
+        ]
+        points[words] = _surface_columns(np.array(rated[words]), np.full(len(rated[words]), wish))
+        counts[words] = len(own)
+    parts = [np.pad(_SURFACE, ((0, 0), (1, 0))), *points.values()]
+    if missing:
+        found = [[(np.nan, np.nan, np.nan, missing)] * len(part) for part in parts]
+    else:
+        columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
+        z = np.column_stack([columns, frame["outcome"]])
+        cross = z[:, :, None] * z[:, None, :]
+        every = iter(bootstrap.estimates(_combinations(np.concatenate(parts)), cross, frame["participant"]))
+        found = [list(itertools.islice(every, len(part))) for part in parts]
+    undefined = missing or "the wishes or the ratings take too few values"
+
+    def table(index, ones, n: int, unit: str, name: str) -> pd.DataFrame:
+        common = {"n": n, "unit": unit, "method": method, "undefined": undefined}
+        return estimate_table({row: bootstrap.row(one, **common) for row, one in zip(index, ones, strict=True)}, name)
+
+    surface = table(SURFACE_KEYS, found[0], len(frame), "level per half scale", "part of the surface")
+    levels = {
+        words: table(rated[words], ones, counts[words], "level, 1 to 5", "mean rating of the turns")
+        for words, ones in zip(WISHES.values(), found[1:], strict=True)
+        if counts[words] or missing
+    }
+    return {"surface": surface, "levels": levels}
+
+
+def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
+    m, w = (mean - 3) / 2, desired - 2.0
+    return np.column_stack([np.ones(len(m)), m, w, m**2, m * w, w**2])
+
+
+def _combinations(parts: np.ndarray):
+    """Linear combinations of least-squares coefficients, from cross products; NaN where one needs what is not there."""
+
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0]
+        known = np.isfinite(coefficients)
+        lacking = (~known).astype(float) @ (parts != 0).T.astype(float) > 0
+        return np.where(lacking, np.nan, np.where(known, coefficients, 0.0) @ parts.T)
+
+    return statistic
+
+
+def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """What was never given; "" if there are conversations with all of it."""
     if not study.conversations["desired_empathy"].notna().any():
         return "desired empathy was never given in this data set"
     if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
         return f"post-task {outcome} was never rated in this data set"
     if frame.empty:
         return "no conversation has a rated turn, a desired empathy and a post-task rating"
+    return ""
+
+
+def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """Why there is nothing to compare; "" if there is."""
+    if never := _never(study, frame, outcome):
+        return never
     unmet = int(frame["unmet"].sum())
     if min(unmet, len(frame) - unmet) < FEWEST:
         others = count_of(len(frame) - unmet, "other")

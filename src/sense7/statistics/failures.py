@@ -5,6 +5,9 @@ compared with the other turns of their own conversation, failures among them: to
 would make any turn look better or worse than it is.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -179,25 +182,26 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     """
     rows = {}
     for moment, rating in (("same", "overall"), ("next", "dimensions")):
-        loss, failed, participants = _losses_and_failures(study, moment, rating)
-        method = f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn"
-        counts = failed.sum(axis=0)
-        own = DIMENSION_NAMES.index(CONTRASTED)
-        others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
-        reason = _no_contrast(study, rating, counts[own], others)
-        used = [own, *others]
-        columns = np.column_stack([failed[:, used], np.ones(len(loss)), loss])
-        cross = columns[:, :, None] * columns[:, None, :]
-        statistics = {
-            "Relational minus the others": lambda b: b[..., 0] - b[..., 1:].mean(axis=-1),
-            "Relational": lambda b: b[..., 0],
-            "mean of the others": lambda b: b[..., 1:].mean(axis=-1),
-        }
-        for name, of in statistics.items():
-            n = int(failed[:, others].any(axis=1).sum()) if name == "mean of the others" else int(counts[own])
-            statistic = _of_coefficients(of, len(used))
-            rows[f"{moment} turn, {name}"] = _row(statistic, cross, participants, bootstrap, n, method, reason)
+        regressed = _regressed(study, moment, rating)
+        reason = regressed.reason
+        none = [(np.nan, np.nan, np.nan, reason)] * len(regressed.numbers)
+        found = none if reason else bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
+        names = [name for name in CONTINUITY_KEYS if name.startswith(moment)]
+        undefined = reason or "the failures of the dimensions cannot be distinguished"
+        for name, one, n in zip(names, found, regressed.numbers, strict=True):
+            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
     return estimate_table(rows, "loss")
+
+
+def _contrast_of(count: int):
+    """Relational minus the mean of the others, and both, from cross products in which Relational is first."""
+
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0][..., :count]
+        own, others = coefficients[..., 0], coefficients[..., 1:].mean(axis=-1)
+        return np.stack([own - others, own, others], axis=-1)
+
+    return statistic
 
 
 def continuity_contrast(
@@ -225,20 +229,48 @@ def continuity_contrast(
     dict
         A row of estimates; n counts failures of Relational.
     """
+    regressed = _regressed(study, moment, rating, poor, first_turn)
+    statistic = regressed.statistic
+    return _row(
+        lambda cross: statistic(cross)[..., 0],
+        regressed.cross,
+        regressed.participants,
+        bootstrap,
+        int(regressed.numbers[0]),
+        regressed.method,
+        regressed.reason,
+    )
+
+
+class _Regressed(NamedTuple):
+    """What the contrasts of one moment are computed from.
+
+    ``cross`` holds one matrix of cross products per turn, ``numbers`` the failures behind each estimate of
+    ``statistic``, and ``reason`` why there is none.
+    """
+
+    cross: np.ndarray
+    participants: pd.Series
+    numbers: list[float]
+    statistic: Callable[[np.ndarray], np.ndarray]
+    method: str
+    reason: str
+
+
+def _regressed(study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1) -> _Regressed:
+    """Cross products of the failures of Relational first and then of the others, one, and the loss, turn by turn."""
     loss, failed, participants = _losses_and_failures(study, moment, rating, poor, first_turn)
     counts, own = failed.sum(axis=0), DIMENSION_NAMES.index(CONTRASTED)
     others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
-    reason = _no_contrast(study, rating, counts[own], others)
     columns = np.column_stack([failed[:, [own, *others]], np.ones(len(loss)), loss])
-    statistic = _of_coefficients(lambda b: b[..., 0] - b[..., 1:].mean(axis=-1), 1 + len(others))
-    method = f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn"
-    cross = columns[:, :, None] * columns[:, None, :]
-    return _row(statistic, cross, participants, bootstrap, int(counts[own]), method, reason)
-
-
-def _of_coefficients(of, count: int):
-    """A function of the coefficients of the failures, from cross products."""
-    return lambda cross: of(least_squares(cross)[0][..., :count])
+    return _Regressed(
+        columns[:, :, None] * columns[:, None, :],
+        participants,
+        [counts[own], counts[own], failed[:, others].any(axis=1).sum()],
+        _contrast_of(1 + len(others)),
+        f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn",
+        _no_contrast(study, rating, counts[own], others),
+    )
 
 
 def _losses_and_failures(

@@ -37,15 +37,15 @@ __all__ = [
 ]
 
 MISSING = ("ratings given", "complete turns only")
-RATINGS = ("mean of the conversation", "overall rating, mean of the conversation")
+RATINGS = ("mean of the conversation", "overall rating")
 TURN_RATINGS = ("mean of the conversation", "mean of the turn", "overall rating of the turn")
 REMOVED = ("removed", "kept")
 FEWEST_CONVERSATIONS = 4
-PEOPLE = ("all", f"those with {FEWEST_CONVERSATIONS} conversations or more")
+PEOPLE = ("all", f"{FEWEST_CONVERSATIONS} conversations or more")
 CONTEXTS = {
-    "topic, importance and desired empathy": ("topic", "importance", "desired_empathy"),
-    "topic": ("topic",),
-    "importance and desired empathy": ("importance", "desired_empathy"),
+    "all of it": ("topic", "importance", "desired_empathy"),
+    "topic alone": ("topic",),
+    "importance and wish": ("importance", "desired_empathy"),
 }
 """What is taken as context: words -> columns."""
 
@@ -188,7 +188,9 @@ def context_explains(study: Study) -> Compute:
             "method": "adjusted share explained by least squares",
         }
         if not names or frame.empty:
-            return estimate_row(**common, reason=f"{choice['context']}: not given, or the same in all conversations")
+            return estimate_row(
+                **common, reason=f"context, {choice['context']}: not given, or the same in all conversations"
+            )
         y = _without_conditions(frame) if choice["conditions"] == REMOVED[0] else frame["y"]
         z = within(np.column_stack([_context_columns(frame, names), y]), frame["participant"])
         size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)

@@ -197,19 +197,27 @@ def between_covariances(sums: np.ndarray) -> np.ndarray:
         return np.where(groups > 1, (mean_square - within_covariances(sums)) / turns, np.nan)
 
 
+_SMALLEST_VARIANCE = 1e-9
 _COVARIANCES = {"within": within_covariances, "between": between_covariances}
 
 
+def _covariances(sums: np.ndarray, level: str) -> np.ndarray:
+    """Covariances of the level; none of them where an item does not vary there but by rounding."""
+    covariances = _COVARIANCES[level](sums)
+    varies = (np.diagonal(covariances, axis1=-2, axis2=-1) > _SMALLEST_VARIANCE).all(axis=-1)
+    return np.where(varies[..., None, None], covariances, np.nan)
+
+
 def _alpha(sums: np.ndarray, level: str) -> np.ndarray:
-    return alpha_from_covariances(_COVARIANCES[level](sums))
+    return alpha_from_covariances(_covariances(sums, level))
 
 
 def _average(sums: np.ndarray, level: str) -> np.ndarray:
-    return average_correlation(correlations_from_covariances(_COVARIANCES[level](sums)))
+    return average_correlation(correlations_from_covariances(_covariances(sums, level)))
 
 
 def _omega(sums: np.ndarray, level: str) -> np.ndarray:
-    fit = fit_one_factor(correlations_from_covariances(_COVARIANCES[level](sums)))
+    fit = fit_one_factor(correlations_from_covariances(_covariances(sums, level)))
     return omega_total(fit.loadings, fit.uniquenesses)
 
 
@@ -230,7 +238,8 @@ def _rows(
         row = bootstrap.row(
             found, n=len(used), unit=unit, method=method, undefined=undefined, how=bootstrap.describe(scale)
         )
-        rows[name] = row | {"reason": joined(row["reason"], lacking_items(used, note))}
+        lacking = lacking_items(used, note) if np.isfinite(row["estimate"]) else ""
+        rows[name] = row | {"reason": joined(row["reason"], lacking)}
     return estimate_table(rows, "level")
 
 
@@ -238,9 +247,9 @@ def _undefined(sums: np.ndarray, level: str) -> str:
     """Why a matrix of this level gives no value, if it does not."""
     if (sums[1] == 0).any():
         return "no conversation has two turns that rate the same two dimensions"
-    if (np.diagonal(within_covariances(sums)) <= 0).any():
+    if not (np.diagonal(within_covariances(sums)) > _SMALLEST_VARIANCE).all():
         return "a dimension does not vary within conversations"
-    if level == "between" and not (np.diagonal(between_covariances(sums)) > 0).all():
+    if level == "between" and not (np.diagonal(between_covariances(sums)) > _SMALLEST_VARIANCE).all():
         return "a dimension does not vary between conversations beyond its turns"
     return "some of the ratings are the same, or sums of others"
 

@@ -21,9 +21,11 @@ __all__ = [
     "KEPT",
     "KEPT_LIMITS",
     "POWER_KEYS",
+    "coverage_exclusions",
     "coverage_misses",
     "coverage_settings",
     "coverage_table",
+    "coverage_truths",
     "coverage_verdict",
     "headline_estimates",
     "smallest_detectable",
@@ -43,6 +45,15 @@ KEPT_LIMITS = (0.91, 0.98)
 
 KEPT = f"from {KEPT_LIMITS[0]:.0%} to {KEPT_LIMITS[1]:.0%}"
 """The same in words."""
+
+NOMINAL = 0.95
+"""Confidence of the intervals whose coverage is stored."""
+
+EXCLUSION_KEYS = {
+    "Wilson interval excludes the confidence": "coverage_excludes_confidence",
+    "coverage below the confidence": "coverage_below_confidence",
+}
+"""Rows of :func:`coverage_exclusions` -> keys."""
 
 COVERAGE = "coverage.json"
 """File in ``data/`` with the stored result of ``coverage/run.py``."""
@@ -181,7 +192,7 @@ def _stored(path: str | Path | None) -> dict:
 
 
 def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
-    """How the stored proof of coverage was made: a row a setting, values as text.
+    """How the stored proof of coverage was made: a row for each setting, a column for each part, values as text.
 
     Parameters
     ----------
@@ -189,15 +200,16 @@ def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
         Another file than that of the project's ``data/``.
     """
     stored = _stored(path)
-    settings = stored["settings"]
-    rows = {
-        "command": stored["command"],
-        "seed": settings["seed"],
-        "simulated studies of each kind": f"{settings['studies']:,}",
-        "resamplings of participants in each study": f"{settings['draws']:,}",
-        **stored["versions"],
-    }
-    return pd.DataFrame({"value": {name: str(value) for name, value in rows.items()}}).rename_axis("setting")
+    columns = {}
+    for part, settings in stored["parts"].items():
+        columns[f"{part} statistics"] = {
+            "command": stored["command"],
+            "seed": str(settings["seed"]),
+            "simulated studies of each kind": f"{settings['studies']:,}",
+            "resamplings of participants in each study": f"{settings['draws']:,}",
+            **{name: settings[name] for name in ("Python", "numpy", "scipy")},
+        }
+    return pd.DataFrame(columns).rename_axis("setting")
 
 
 def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -261,8 +273,62 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
 
+def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame:
+    """The values that the intervals over resampled participants are to hold, and by what means they were computed.
+
+    Parameters
+    ----------
+    design : {"within", "between"}
+        As for :func:`coverage_table`.
+    path : path, optional
+        Another file than that of the project's ``data/``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each statistic: truth, mean of the estimates over the studies, and how the truth was computed.
+    """
+    rows = {
+        entry["name"]: {
+            "truth": entry["truth"],
+            "mean estimate": entry["mean"],
+            "computed by": entry["truth_by"],
+        }
+        for entry in _stored(path)["results"]
+        if entry["design"] == design and entry["kind"] == "participants"
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
+
+
+def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
+    """How many of the intervals over resampled participants hold the truth less often than their confidence says.
+
+    Parameters
+    ----------
+    path : path, optional
+        Another file than that of the project's ``data/``.
+
+    Returns
+    -------
+    DataFrame
+        Rows as ``EXCLUSION_KEYS``: of all statistics in both designs (n), number whose Wilson interval excludes the
+        confidence on either side, and number whose coverage is below it. Counts, without intervals.
+    """
+    tables = [coverage_table(design=design, kind="participants", path=path)[0] for design in ("within", "between")]
+    both = pd.concat(tables)
+    counted = [(both["low"] > NOMINAL) | (both["high"] < NOMINAL), both["estimate"] < NOMINAL]
+    rows = {
+        name: estimate_row(int(which.sum()), n=len(both), unit="intervals", method=f"{name}, both designs; a count")
+        for name, which in zip(EXCLUSION_KEYS, counted, strict=True)
+    }
+    return estimate_table(rows, "intervals whose")
+
+
 def coverage_verdict(design: str, path: str | Path | None = None) -> str:
-    """Which intervals over resampled participants keep the promise, in words.
+    """Which intervals over resampled participants hold the truth less or more often than they promise, in words.
+
+    Those are named whose Wilson interval excludes the confidence; then those outside ``KEPT``, a range that allows for
+    intervals that are a little narrow.
 
     Parameters
     ----------
@@ -272,15 +338,22 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         Another file than that of the project's ``data/``.
     """
     table, _ = coverage_table(design=design, kind="participants", path=path)
+    excluding = table[(table["low"] > NOMINAL) | (table["high"] < NOMINAL)]
+    number = f"{len(excluding)} of {len(table)} Wilson intervals"
+    named = "; ".join(
+        f"{name} {row['estimate']:.1%} [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+        for name, row in excluding.iterrows()
+    )
+    first = f"{number} exclude {NOMINAL:.0%}" + (f": {named}." if named else ".")
     low, high = KEPT_LIMITS
     outside = table[(table["estimate"] < low) | (table["estimate"] > high)]
     if outside.empty:
-        return f"Every coverage lies {KEPT}."
+        return f"{first} Every coverage lies {KEPT}."
     parts = []
     for name, row in outside.iterrows():
         reach = "reaches into that range" if row["high"] >= low and row["low"] <= high else "does not reach it either"
         parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
-    return f"Not {KEPT}: {'; '.join(parts)}. All others are."
+    return f"{first} Not {KEPT}: {'; '.join(parts)}. All others are."
 
 
 check_arguments(globals())

@@ -9,7 +9,6 @@ from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import label_counts, labels
-from sense7.statistics.time_course import TURNS
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
 from sense7.workbook.options import Interval
@@ -23,6 +22,9 @@ __all__ = [
     "level_shares",
     "mean_levels",
 ]
+
+TURNS = 10
+"""The last turn of :func:`applicability_by_turn`, as of the courses over turns on other pages."""
 
 FIRST_TURN_KEYS = {
     "first turn": "relational_applicability_first_turn",

@@ -281,7 +281,7 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 def _around_lasting(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
-    """Sums before and ``LASTING`` turns after the first poor turn (turns, 2, 4), whose, how many; why there are none."""
+    """Sums before and ``LASTING`` turns after the first poor turn, shape (turns, 2, 4); whose, how many, why none."""
     turns, reason = _around_first_poor(study)
     if reason:
         return np.zeros((0, 2, 4)), turns["participant"], 0, reason
