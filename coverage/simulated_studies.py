@@ -320,7 +320,8 @@ def main() -> None:
     kept = Kept(ROOT / "_build" / "simulated_studies", arguments.draws)
     for notebook in arguments.notebooks:
         kept.forget(notebook)
-    run(worlds, arguments.studies, kept)
+    # Claims first: they are what an interrupted run is most likely wanted for.
+    run([*worlds[1:], worlds[0]], arguments.studies, kept)
     head = {"command": COMMAND, "studies": arguments.studies, "draws": arguments.draws, "seed": SEED}
     write_json(
         arguments.out / "implied.json",
