@@ -266,7 +266,7 @@ def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts
 
     Examples
     --------
-    >>> float(variance_of_effects(np.array([1.0, 3.0]), np.eye(2) / 10, np.array([5, 5])))
+    >>> round(float(variance_of_effects(np.array([1.0, 3.0]), np.eye(2) / 10, np.array([5, 5]))), 6)
     0.95
     """
     counts = np.asarray(counts, dtype=float)
