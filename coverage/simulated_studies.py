@@ -21,16 +21,15 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 from tqdm import tqdm
 
 import sense7
-from sense7.claims import Claim, load_claims, make_ledger
+from sense7.claims import Claim, apply_rule, load_claims
 from sense7.judge.simulated import write_simulated
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks
 from sense7.record import read_values, write_json
@@ -45,9 +44,6 @@ SEED = 20260923
 STUDIES = 200
 DRAWS = 400
 PLANTED = "planted"
-AS_OFFICIAL = SimpleNamespace(kind="official", verified=True)
-"""A claim's rule is the one that the official workbook is judged by."""
-
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -114,7 +110,7 @@ def null_name(claim: Claim) -> str:
 
 
 def run_notebooks(
-    notebooks: Sequence[TextNotebook], world: World, number: int, draws: int = DRAWS
+    notebooks: Sequence[TextNotebook], world: World, number: int, draws: int = DRAWS, *, judged: bool = True
 ) -> dict[str, list[dict]]:
     """Simulate one study of a world and run notebooks on it in this process.
 
@@ -128,6 +124,8 @@ def run_notebooks(
         Which study.
     draws : int
         Bootstrap resamples.
+    judged : bool
+        Whether notebooks that show a judge have the simulated one.
 
     Returns
     -------
@@ -137,7 +135,7 @@ def run_notebooks(
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         folder = Path(temporary)
-        asks_judge = any("predictions" in notebook.defaults for notebook in notebooks)
+        asks_judge = judged and any("predictions" in notebook.defaults for notebook in notebooks)
         judge = JudgeParameters.from_mapping(world.judge_changes) if asks_judge else None
         wordless = bool(world.keys) and not asks_judge
         simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=not wordless)
@@ -274,12 +272,40 @@ def implied(world: World, studies: int, kept: Kept) -> dict:
     return values
 
 
+def beyond_shares(values: Mapping[str, dict], world: World, studies: int, kept: Kept) -> list[float]:
+    """Share of values further than 1.96 standard deviations from their mean, study by study.
+
+    The values of one study go together, so these shares vary more than those of independent values would.
+    """
+    done = {name: kept.read(world, name) for name in world.notebooks}
+    shares = []
+    for number in range(studies):
+        far = [
+            abs(value["estimate"] - values[value["key"]]["mean"]) > 1.96 * values[value["key"]]["sd"]
+            for name in world.notebooks
+            for value in done[name][number]
+            if isinstance(value["estimate"], int | float) and values.get(value["key"], {}).get("sd")
+        ]
+        shares.append(significant(float(np.mean(far))))
+    return shares
+
+
+def judge_keys(world: World, known: Mapping[str, TextNotebook], kept: Kept) -> set[str]:
+    """Values that depend on the simulated judge: they are others, or absent, where the first study has none."""
+    asking = [name for name in world.notebooks if "predictions" in known[name].defaults]
+    notebooks = [known[name] for name in in_order(asking, known)]
+    alone = run_notebooks(notebooks, world, 0, kept.draws, judged=False)
+    without = {value["key"]: value["estimate"] for values in alone.values() for value in values}
+    with_judge = {value["key"]: value["estimate"] for name in asking for value in kept.read(world, name)[0]}
+    return {key for key, estimate in with_judge.items() if without.get(key) != estimate}
+
+
 def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> dict[str, dict]:
     """How often each claim's rule is passed: claim -> passed, and studies in which it could be judged.
 
-    What has to hold before a claim is compared at all, such as the authors' own prompt, is not asked here.
+    The rule is the one that the official workbook is judged by. What has to hold before a claim is compared at all,
+    such as the authors' own prompt, is not asked here.
     """
-    claims = [replace(claim, compare=claim.compare | {"when": None}) for claim in claims]
     counts = {claim.id: {"passed": 0, "studies": 0} for claim in claims}
     done = {name: kept.read(world, name) for name in world.notebooks}
     for number in range(studies):
@@ -288,10 +314,11 @@ def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> d
             for name in world.notebooks
             for value in done[name][number]
         }
-        for row in make_ledger(claims, values, AS_OFFICIAL, None):
-            if row.verdict in ("reproduced", "differs"):
-                counts[row.claim.id]["studies"] += 1
-                counts[row.claim.id]["passed"] += row.verdict == "reproduced"
+        for claim in claims:
+            if claim.key in values and values[claim.key]["estimate"] is not None:
+                verdict, _ = apply_rule(claim, values)
+                counts[claim.id]["studies"] += verdict is not None
+                counts[claim.id]["passed"] += verdict is True
     return counts
 
 
@@ -323,23 +350,24 @@ def main() -> None:
     # Claims first: they are what an interrupted run is most likely wanted for.
     run([*worlds[1:], worlds[0]], arguments.studies, kept)
     head = {"command": COMMAND, "studies": arguments.studies, "draws": arguments.draws, "seed": SEED}
-    write_json(
-        arguments.out / "implied.json",
-        head
-        | {
-            "parameters": Parameters().as_dict() | {"judge": DEFAULT_JUDGE.as_dict()},
-            "values": implied(worlds[0], arguments.studies, kept),
-            "first_study": shown(worlds[0], kept),
-        },
-    )
-    own = [claim for claim in claims if claim.compare and not claim.release and claim.key]
+    values = implied(worlds[0], arguments.studies, kept)
+    of_judge = judge_keys(worlds[0], known, kept)
+    found = {
+        "parameters": Parameters().as_dict(),
+        "judge": DEFAULT_JUDGE.as_dict(),
+        "values": {key: value | {"judge": key in of_judge} for key, value in values.items()},
+        "beyond_shares": beyond_shares(values, worlds[0], arguments.studies, kept),
+        "first_study": shown(worlds[0], kept),
+    }
+    write_json(arguments.out / "implied.json", head | found)
+    own = [claim for claim in claims if claim.compare and not claim.release and claim.key and claim.kind != "check"]
     with_effect = passed(own, worlds[0], arguments.studies, kept)
-    found = {claim.id: {"planted": with_effect[claim.id]} for claim in own}
+    rates = {claim.id: {"planted": with_effect[claim.id]} for claim in own}
     for world in worlds[1:]:
         judged = [claim for claim in own if claim.null and null_name(claim) == world.name]
         for name, count in passed(judged, world, arguments.studies, kept).items():
-            found[name] |= {"null": count, "null_parameters": json.loads(world.name)}
-    write_json(arguments.out / "claims_power.json", head | {"claims": found})
+            rates[name] |= {"null": count, "null_parameters": json.loads(world.name)}
+    write_json(arguments.out / "claims_power.json", head | {"claims": rates})
 
 
 if __name__ == "__main__":
