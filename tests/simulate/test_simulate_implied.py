@@ -57,12 +57,7 @@ def numbers():
 
 @pytest.fixture(scope="module")
 def plain(numbers):
-    return plain_values(numbers)
-
-
-def plain_values(numbers):
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return statistics_of(numbers)
+    return statistics_of(numbers)
 
 
 @pytest.fixture(scope="module")

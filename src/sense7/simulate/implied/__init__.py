@@ -85,8 +85,9 @@ def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
     """
     tables = Tables(study)
     values: dict[str, float] = {}
-    for theme in (*_THEMES, *(_DETAILS if details else ())):
-        values |= theme(tables)
+    with np.errstate(invalid="ignore", divide="ignore"):  # what is undefined is NaN
+        for theme in (*_THEMES, *(_DETAILS if details else ())):
+            values |= theme(tables)
     values |= {key: values[twin] for key, twin in TWINS.items()}
     pairs = compared_pairs(study.parameters)
     for key, twin in _TWINS_OF_PAIRS.items():
@@ -117,11 +118,10 @@ def implied_values(
         (no poor turn at all, say) is left out of the mean; NaN if it is undefined in all.
     """
     seeds = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(batches)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        draws = [
-            statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
-            for number, seed in enumerate(seeds)
-        ]
+    draws = [
+        statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
+        for number, seed in enumerate(seeds)
+    ]
     values = {}
     for key in draws[0]:
         column = np.array([entry.get(key, np.nan) for entry in draws], dtype=float)
