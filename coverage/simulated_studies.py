@@ -21,7 +21,8 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -69,6 +70,12 @@ class World:
     judge_changes: Mapping = field(default_factory=dict)
     notebooks: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
+
+
+@cache
+def known_notebooks() -> dict[str, TextNotebook]:
+    """The project's notebooks by their names; read once in each process."""
+    return {notebook.name: notebook for notebook in find_notebooks(ROOT)}
 
 
 def reads_a_workbook(notebook: TextNotebook) -> bool:
@@ -167,7 +174,7 @@ def _execute(notebook: TextNotebook, study, given: Mapping, keys: frozenset[str]
 
 def one_study(world: World, number: int, draws: int) -> dict[str, list[dict]]:
     """Run a world's notebooks on one study, in a process of its own."""
-    known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+    known = known_notebooks()
     with contextlib.redirect_stdout(sys.stderr):
         return run_notebooks([known[name] for name in world.notebooks], world, number, draws)
 
@@ -221,9 +228,8 @@ def run(worlds: Sequence[World], studies: int, kept: Kept, *, quiet: bool = Fals
         done = {name: kept.read(world, name) for name in world.notebooks}
         for number in range(studies):
             if missing := tuple(name for name in world.notebooks if number not in done[name]):
-                known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
-                needed = in_order(missing, known)
-                tasks.append((World(world.name, world.changes, world.judge_changes, needed), number, set(missing)))
+                needed = in_order(missing, known_notebooks())
+                tasks.append((replace(world, notebooks=needed), number, set(missing)))
     with (
         ProcessPoolExecutor(os.cpu_count()) as pool,
         tqdm(total=len(tasks), disable=quiet, unit=" studies") as bar,
@@ -342,7 +348,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ |= dict.fromkeys(ONE_THREAD, "1")
     claims = load_claims(ROOT / "data" / "claims.yml")
-    known = {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+    known = known_notebooks()
     worlds = worlds_of(claims, known)
     kept = Kept(ROOT / "_build" / "simulated_studies", arguments.draws)
     for notebook in arguments.notebooks:
