@@ -247,7 +247,7 @@ def test_coverage_above_the_confidence_is_an_exclusion_as_well(stored, tmp_path)
 def test_each_truth_says_how_it_was_computed(stored, coverage):
     by = {row["key"]: row["truth_by"] for row in stored["results"] if "truth" in row}
     assert by["coverage_alpha_turn"] == by["coverage_icc_participant"] == coverage.BY_PLAIN_CODE
-    assert by["coverage_importance_for_overall_affective"] == coverage.BY_ITSELF
+    assert by["coverage_relative_importance_affective"] == coverage.BY_ITSELF
     for design in ("within", "between"):
         table = power.coverage_truths(design)
         assert set(table["computed by"]) == {coverage.BY_PLAIN_CODE, coverage.BY_ITSELF}
