@@ -142,10 +142,14 @@ FURTHER = (
     Statistic("share of participants, mixed model (REML)", "icc_participant", "icc_participant"),
     Statistic("poor turn, Cohen's d within participants", "poor_turn_d_within", "poor_turn_d_within"),
     Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed", "poor_turn_d_mixed"),
-    Statistic("LMG of Affective for the overall rating", "importance_for_overall_affective", ""),
-    Statistic("LMG of Relational for the overall rating", "importance_for_overall_relational", ""),
-    Statistic("share of the context", "context_share", "", own=MOVED),
-    Statistic("lasting drop after a poor turn", "lasting_drop", ""),
+    Statistic(
+        "LMG of Affective for the overall rating", "relative_importance_affective", "relative_importance_Affective"
+    ),
+    Statistic(
+        "LMG of Relational for the overall rating", "relative_importance_relational", "relative_importance_Relational"
+    ),
+    Statistic("share of the context", "context_share", "context_share", own=MOVED),
+    Statistic("lasting drop after a poor turn", "lasting_drop", "lasting_drop"),
 )
 """Statistics of the second part, whose studies are others than those of ``STATISTICS``."""
 
@@ -323,8 +327,8 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
         "icc_participant": limits(variance_parts(study, bootstrap).shares.loc["participant"]),
         "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),
         "poor_turn_d_mixed": limits(effects.loc["at least one poor turn, mixed model"]),
-        "importance_for_overall_affective": limits(importance.loc["Affective"]),
-        "importance_for_overall_relational": limits(importance.loc["Relational"]),
+        "relative_importance_affective": limits(importance.loc["Affective"]),
+        "relative_importance_relational": limits(importance.loc["Relational"]),
         "context_share": limits(context_shares(study, bootstrap).loc["all of the context"]),
         "lasting_drop": limits(lasting_drop(study, bootstrap).loc["difference"]),
     }
