@@ -100,7 +100,7 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
     every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
-        if claim.null:
+        if claim.no_effect:
             judged.setdefault(null_name(claim), []).append(claim)
     worlds = [World(PLANTED, notebooks=every)]
     for name, own in sorted(judged.items()):
@@ -113,7 +113,7 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
 
 def null_name(claim: Claim) -> str:
     """The parameters without a claim's effect, as JSON."""
-    return json.dumps(claim.null, sort_keys=True)
+    return json.dumps(claim.no_effect, sort_keys=True)
 
 
 def run_notebooks(
@@ -370,7 +370,7 @@ def main() -> None:
     with_effect = passed(own, worlds[0], arguments.studies, kept)
     rates = {claim.id: {"planted": with_effect[claim.id]} for claim in own}
     for world in worlds[1:]:
-        judged = [claim for claim in own if claim.null and null_name(claim) == world.name]
+        judged = [claim for claim in own if claim.no_effect and null_name(claim) == world.name]
         for name, count in passed(judged, world, arguments.studies, kept).items():
             rates[name] |= {"null": count, "null_parameters": json.loads(world.name)}
     write_json(arguments.out / "claims_power.json", head | {"claims": rates})

@@ -626,21 +626,19 @@ def test_published_figures_keep_their_digits(all_claims, name, shown):
 
 def test_what_makes_an_effect_absent_are_parameters_of_the_simulation(all_claims):
     """The ledger's layer does not know the simulation, so that names and ranges are asked for here."""
-    for claim in filter(lambda claim: claim.null, all_claims.values()):
-        study = {name: value for name, value in claim.null.items() if name != "judge"}
-        planted, judge = Parameters.from_mapping(study), JudgeParameters.from_mapping(claim.null.get("judge", {}))
+    for claim in filter(lambda claim: claim.no_effect, all_claims.values()):
+        study = {name: value for name, value in claim.no_effect.items() if name != "judge"}
+        planted, judge = Parameters.from_mapping(study), JudgeParameters.from_mapping(claim.no_effect.get("judge", {}))
         assert (planted, judge) != (Parameters(), JudgeParameters()), f"{claim.id}: this is the default"
 
 
-@pytest.mark.parametrize("name", ["null", '"null"'])
-def test_the_field_null_is_written_with_quotes_or_without(tmp_path, name):
-    """YAML reads the bare word as nothing."""
+def test_what_makes_an_effect_absent_is_kept_with_the_claim(tmp_path):
     path = tmp_path / "claims.yml"
-    entry = {name: value for name, value in yaml.safe_load(CLAIMS.read_text("utf-8"))[1].items() if name is not None}
-    path.write_text(yaml.safe_dump([entry]) + f"  {name}: {{continuity_drop: 0, judge: {{judge_signal: 0}}}}\n")
+    without = {"continuity_drop": 0, "judge": {"judge_signal": 0}}
+    path.write_text(yaml.safe_dump([yaml.safe_load(CLAIMS.read_text("utf-8"))[1] | {"no_effect": without}]))
     (claim,) = claims.load_claims(path)
-    assert claim.null == {"continuity_drop": 0, "judge": {"judge_signal": 0}}
-    assert verdict({}, provenance(), claim=claim).to_dict()["published"]["null"] == claim.null
+    assert claim.no_effect == without
+    assert verdict({}, provenance(), claim=claim).to_dict()["published"]["no_effect"] == without
 
 
 def broken(change):
@@ -687,15 +685,15 @@ def broken(change):
         (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
         (broken(lambda e: e[1].update(kind="check")), "compare: published figures are checked by a flag. Give one"),
-        (broken(lambda e: e[1].update(null=0)), "null is 0. Write parameters of the simulation"),
-        (broken(lambda e: e[1].update(null={})), "null is {}. Write parameters of the simulation"),
-        (broken(lambda e: e[1].update(null={"turn sd": 0})), "null: 'turn sd' is no name of a parameter"),
-        (broken(lambda e: e[1].update(null={"turn_sd": None})), "null: turn_sd is None. Write a number"),
-        (broken(lambda e: e[1].update(null={"turn_sd": []})), "null: turn_sd is []. Write a number"),
-        (broken(lambda e: e[1].update(null={"turn_sd": True})), "null: turn_sd is True. Write a number"),
-        (broken(lambda e: e[1].update(null={"judge": 0})), "null: judge is 0. Write the judge's parameters"),
-        (broken(lambda e: e[1].update(null={"judge": {"judge_signal": None}})), "null: judge_signal is None"),
-        (broken(lambda e: e[0].update(null={"turn_sd": 0})), "null: the claim has no rule"),
+        (broken(lambda e: e[1].update(no_effect=0)), "null is 0. Write parameters of the simulation"),
+        (broken(lambda e: e[1].update(no_effect={})), "null is {}. Write parameters of the simulation"),
+        (broken(lambda e: e[1].update(no_effect={"turn sd": 0})), "no_effect: 'turn sd' is no name of a parameter"),
+        (broken(lambda e: e[1].update(no_effect={"turn_sd": None})), "no_effect: turn_sd is None. Write a number"),
+        (broken(lambda e: e[1].update(no_effect={"turn_sd": []})), "no_effect: turn_sd is []. Write a number"),
+        (broken(lambda e: e[1].update(no_effect={"turn_sd": True})), "no_effect: turn_sd is True. Write a number"),
+        (broken(lambda e: e[1].update(no_effect={"judge": 0})), "no_effect: judge is 0. Write the judge's parameters"),
+        (broken(lambda e: e[1].update(no_effect={"judge": {"judge_signal": None}})), "no_effect: judge_signal is None"),
+        (broken(lambda e: e[0].update(no_effect={"turn_sd": 0})), "no_effect: the claim has no rule"),
         ("just text", "expected a list of claims"),
         ("a: [", "can't be read"),
         ("- {id: 2001-99-99}", "can't be read (month must be in 1..12)"),

@@ -66,14 +66,16 @@ def test_the_code_still_gives_the_first_study(stored, evidence, claims, notebook
 
 def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
     lacking = [
-        claim.id for claim in claims if claim.key and not claim.release and claim.kind in IN_WORDS and not claim.null
+        claim.id
+        for claim in claims
+        if claim.key and not claim.release and claim.kind in IN_WORDS and not claim.no_effect
     ]
     assert lacking == []
 
 
 def test_the_parameters_without_an_effect_are_parameters(claims):
     for claim in claims:
-        changes = dict(claim.null or {})
+        changes = dict(claim.no_effect or {})
         JudgeParameters.from_mapping(changes.pop("judge", {}))
         Parameters.from_mapping(changes)
 
@@ -82,7 +84,7 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(stored, 
     """A count that a true rate of the level would exceed in one run of a hundred only."""
     rates = stored["claims_power"]["claims"]
     for claim in claims:
-        if claim.null:
+        if claim.no_effect:
             without = rates[claim.id]["null"]
             assert rates[claim.id]["null_parameters"] == json.loads(evidence.null_name(claim)), claim.id
             assert without["studies"] >= 0.9 * evidence.STUDIES, claim.id

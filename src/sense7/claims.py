@@ -64,7 +64,7 @@ POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("of", "also", "truth", "compare", "null", "release", "why_not", "contradiction")
+_OPTIONAL = ("of", "also", "truth", "compare", "no_effect", "release", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
 
@@ -92,7 +92,7 @@ class Claim:
     also: str | None = None
     truth: str | None = None
     compare: dict | None = None
-    null: dict | None = None
+    no_effect: dict | None = None
     release: list[str] | None = None
     why_not: str | None = None
     contradiction: str | None = None
@@ -184,8 +184,6 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(f"{path}: can't be read ({reason(error)}). Mend it there, or restore the file.") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
-    # YAML reads the name of the field null as nothing.
-    entries = [{"null" if name is None else name: value for name, value in entry.items()} for entry in entries]
     for number, entry in enumerate(entries, 1):
         name = f"{entry.get('id', f'claim {number}')!s:.60}"
         if missing := [field for field in _REQUIRED if field not in entry]:
@@ -215,7 +213,7 @@ def _mistyped(entry: Mapping) -> str | None:
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
             holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
-        elif name == "null":
+        elif name == "no_effect":
             holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
         elif name == "release":
             holds = isinstance(value, list) and bool(value) and all(isinstance(table, str) for table in value)
@@ -251,8 +249,8 @@ def _no_judgment(entry: Mapping) -> str | None:
         return f"compare: {problem}"
     if entry["kind"] == CHECK and "flag" not in compare:
         return "compare: published figures are checked by a flag. Give one."
-    if "null" in entry and (problem := _no_null(entry)):
-        return f"null: {problem}"
+    if "no_effect" in entry and (problem := _unfit_no_effect(entry)):
+        return f"no_effect: {problem}"
     return None
 
 
@@ -280,14 +278,14 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
     return None
 
 
-def _no_null(entry: Mapping) -> str | None:
+def _unfit_no_effect(entry: Mapping) -> str | None:
     """Say why these are no parameters under which a claim's effect is absent; None if their shape is right.
 
     Whether the simulation has parameters of these names is not known here: a test asks it.
     """
     if not entry.get("compare"):
-        return "the claim has no rule that data without the effect could fail. Add compare, or remove null."
-    for name, value in entry["null"].items():
+        return "the claim has no rule that data without the effect could fail. Add compare, or remove no_effect."
+    for name, value in entry["no_effect"].items():
         if name == "judge":
             if not isinstance(value, dict) or not value:
                 return f"judge is {value!r:.60}. Write the judge's parameters and their values."
