@@ -43,6 +43,11 @@ SEED = 20260923
 """Study number k has the seed SEED + k: none is that of data/synthetic.xlsx."""
 
 STUDIES = 200
+"""Studies of each world in which claims are judged."""
+
+FEWER = 60
+"""Studies in which the other notebooks are run."""
+
 DRAWS = 400
 PLANTED = "planted"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -60,6 +65,8 @@ class World:
         Parameters of the simulation and of its judge that differ from the default.
     notebooks : tuple of str
         Names of the notebooks, in an order in which each finds the values that it reads.
+    fewer : frozenset of str
+        Notebooks of which no claim is judged; they are run on fewer studies.
     keys : frozenset of str
         The values that are wanted: a notebook ends once it recorded those that are its own. All of them if empty;
         if not, the study has no texts either, which only pages on words and judges need.
@@ -69,7 +76,12 @@ class World:
     changes: Mapping = field(default_factory=dict)
     judge_changes: Mapping = field(default_factory=dict)
     notebooks: tuple[str, ...] = ()
+    fewer: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
+
+    def studies_of(self, notebook: str, studies: int) -> int:
+        """On how many studies a notebook is run, if claims are judged in so many."""
+        return min(studies, FEWER) if notebook in self.fewer else studies
 
 
 @cache
@@ -102,7 +114,8 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
     for claim in claims:
         if claim.no_effect:
             judged.setdefault(null_name(claim), []).append(claim)
-    worlds = [World(PLANTED, notebooks=every)]
+    of_claims = in_order({claim.notebook for claim in claims if claim.notebook in every}, known)
+    worlds = [World(PLANTED, notebooks=every, fewer=frozenset(every) - set(of_claims))]
     for name, own in sorted(judged.items()):
         changes = json.loads(name)
         keys = frozenset(key for claim in own for key in (claim.key, claim.compare.get("flag")) if key)
@@ -227,7 +240,8 @@ def run(worlds: Sequence[World], studies: int, kept: Kept, *, quiet: bool = Fals
     for world in worlds:
         done = {name: kept.read(world, name) for name in world.notebooks}
         for number in range(studies):
-            if missing := tuple(name for name in world.notebooks if number not in done[name]):
+            wanted = [name for name in world.notebooks if number < world.studies_of(name, studies)]
+            if missing := tuple(name for name in wanted if number not in done[name]):
                 needed = in_order(missing, known_notebooks())
                 tasks.append((replace(world, notebooks=needed), number, set(missing)))
     with (
@@ -261,12 +275,13 @@ def implied(world: World, studies: int, kept: Kept) -> dict:
     for notebook in world.notebooks:
         done = kept.read(world, notebook)
         columns: dict[str, list[float]] = {}
-        for number in range(studies):
+        count = world.studies_of(notebook, studies)
+        for number in range(count):
             for value in done[number]:
                 if isinstance(value["estimate"], int | float):
                     columns.setdefault(value["key"], []).append(value["estimate"])
         for key, column in columns.items():
-            if len(column) >= max(2, 0.9 * studies):
+            if len(column) >= max(2, 0.9 * count):
                 sd = float(np.std(column, ddof=1))
                 values[key] = {
                     "notebook": notebook,
@@ -285,7 +300,7 @@ def beyond_shares(values: Mapping[str, dict], world: World, studies: int, kept: 
     """
     done = {name: kept.read(world, name) for name in world.notebooks}
     shares = []
-    for number in range(studies):
+    for number in range(min(studies, FEWER)):
         far = [
             abs(value["estimate"] - values[value["key"]]["mean"]) > 1.96 * values[value["key"]]["sd"]
             for name in world.notebooks
@@ -318,7 +333,7 @@ def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> d
         values = {
             value["key"]: value | {"notebook": name, "reason": None}
             for name in world.notebooks
-            for value in done[name][number]
+            for value in done[name].get(number, ())
         }
         for claim in claims:
             if claim.key in values and values[claim.key]["estimate"] is not None:

@@ -44,6 +44,7 @@ OF_RATINGS = [
 OF_BOTH = [name for name in OF_STUDIES if name in OF_BOOTSTRAPS]
 FURTHER = {
     "by": "topic",
+    "first": pd.DataFrame(),
     "folder": "predictions",
     "headline": "alpha",
     "judge": "",
@@ -54,7 +55,9 @@ FURTHER = {
     "moment": "after",
     "name": "overall",
     "predictions": object.__new__(Predictions),
+    "rating": "overall",
     "runs": 1,
+    "second": pd.DataFrame(),
     "start": "x",
     "shares": object.__new__(ContentShares),
 }
@@ -231,8 +234,13 @@ def test_what_may_be_given_stands_in_the_library():
 # What comes with every estimate
 
 SLOW = {"topics.topic_model", "robustness.multiverse", "variance.variance_parts", "power.headline_estimates"}
-QUICK = [name for name in OF_BOTH if FUNCTIONS[name].__module__.startswith("sense7.statistics") and name not in SLOW]
-"""Statistics of a study and its bootstrap; the others, which take seconds, have tests of their own."""
+OF_OTHER_TABLES = {"double_coding.coder_agreement"}
+QUICK = [
+    name
+    for name in OF_BOTH
+    if FUNCTIONS[name].__module__.startswith("sense7.statistics") and name not in SLOW | OF_OTHER_TABLES
+]
+"""Statistics of a study and its bootstrap; those that take seconds, or tables besides, have tests of their own."""
 
 
 def estimates_in(found):

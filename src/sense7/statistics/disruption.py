@@ -240,6 +240,10 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: st
     -------
     DataFrame
         One row per definition.
+
+    Notes
+    -----
+    R: effectsize::cohens_d and lme4::lmer, tests/reference/reference.R; see :func:`poor_turn_measures`.
     """
     return poor_turn_measures(study, bootstrap, outcome)["d"]
 

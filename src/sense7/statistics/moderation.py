@@ -4,7 +4,7 @@ The unit is the participant. What a participant's own conversations say of a con
 participant's mean, is related to what the participants' sheet says of them.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,8 @@ _PIECE = 500
 _HAIR = 1e-9
 
 
-class Moderation(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Moderation:
     """Tests of every characteristic by every context.
 
     Attributes
