@@ -267,6 +267,7 @@ def test_names_of_truth_file_and_of_the_simulation_are_put_in_words():
     assert planted_in_words("continuity_drop", TRUTH) == "fall of quality <b>: 0.8 (level)"
     assert planted_in_words("failure_probability", TRUTH) == "failure probability: 0.04"
     assert planted_in_words("overall_weights", TRUTH).startswith("overall weights: Affective 0.3, Cognitive 0.2")
+    assert planted_in_words("topic_effects", TRUTH) == "topic effects: 8 values from -0.15 to 0.2"
     assert planted_in_words("thresholds.2|3", TRUTH) == "thresholds, 2|3: 2.5"
     assert planted_in_words("conditions", TRUTH).startswith("conditions: 1 model-a, 2 model-b")
 

@@ -58,6 +58,9 @@ _STEMS = tuple(
 """How names of truths begin that end in the name of a condition, a topic or a characteristic of the workbook."""
 
 
+_MOST_LISTED = 7
+
+
 def planted_in_words(name: str, truth: Mapping[str, Any]) -> str:
     """A planted parameter in words, with its value.
 
@@ -98,9 +101,7 @@ def planted_in_words(name: str, truth: Mapping[str, Any]) -> str:
         words = field.replace("_", " ")
         value = _by_name(field, truth["parameters"])
         if not part:
-            several = isinstance(value, dict)
-            value = ", ".join(f"{key} {_plain(one)}" for key, one in value.items()) if several else _plain(value)
-            return f"{words}: {value}"
+            return f"{words}: {_listed(value) if isinstance(value, dict) else _plain(value)}"
         if isinstance(value, dict):
             if part in value:
                 return f"{words}, {part}: {_plain(value[part])}"
@@ -118,6 +119,13 @@ def _by_name(field: str, parameters: Mapping[str, Any]) -> Any:
     one_per = Parameters.__dataclass_fields__[field].metadata.get("one_per")
     names = Parameters.from_mapping(parameters).keys_of(one_per) if one_per else range(1, len(value) + 1)
     return dict(zip(map(str, names), value, strict=True))
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    """Several values by name; many numbers by their range."""
+    if len(values) > _MOST_LISTED and all(isinstance(value, int | float) for value in values.values()):
+        return f"{len(values)} values from {_plain(min(values.values()))} to {_plain(max(values.values()))}"
+    return ", ".join(f"{name} {_plain(value)}" for name, value in values.items())
 
 
 def _plain(value: float | str) -> str:
