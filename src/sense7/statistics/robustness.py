@@ -42,6 +42,7 @@ from sense7.terminal import count_of
 __all__ = [
     "CODINGS",
     "HEADLINES",
+    "IN_WORDS",
     "Headline",
     "best_and_worst",
     "multiverse",
@@ -291,6 +292,15 @@ def multiverse(
         for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
     }
     return chosen.join(estimate_table(rows, "specification"))
+
+
+IN_WORDS = {
+    "min": "lowest estimate",
+    "max": "highest estimate",
+    "holds_published": "intervals that hold the published value",
+    "above_reference": "intervals above the dashed line",
+}
+"""Rows of :func:`summary` as they are shown."""
 
 
 def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
