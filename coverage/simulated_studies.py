@@ -24,6 +24,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cache
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -45,11 +46,11 @@ SEED = 20260923
 STUDIES = 200
 """Studies of each world in which claims are judged."""
 
-FEWER = 60
-"""Studies in which the other notebooks are run."""
+WHOLE = 40
+"""Studies in which all notebooks are run to their end."""
 
 DRAWS = 400
-PLANTED = "planted"
+PLANTED, WITH_EFFECT = "planted", "planted, for claims"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -65,23 +66,19 @@ class World:
         Parameters of the simulation and of its judge that differ from the default.
     notebooks : tuple of str
         Names of the notebooks, in an order in which each finds the values that it reads.
-    fewer : frozenset of str
-        Notebooks of which no claim is judged; they are run on fewer studies.
-    keys : frozenset of str
-        The values that are wanted: a notebook ends once it recorded those that are its own. All of them if empty;
-        if not, the study has no texts either, which only pages on words and judges need.
+    studies : int
+        How many studies are simulated.
+    keys : mapping
+        Notebook -> the values that are wanted of it: it ends once it recorded them. All values if there is no mapping;
+        with one, the study has no texts either, unless a notebook shows a judge.
     """
 
     name: str
     changes: Mapping = field(default_factory=dict)
     judge_changes: Mapping = field(default_factory=dict)
     notebooks: tuple[str, ...] = ()
-    fewer: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
-
-    def studies_of(self, notebook: str, studies: int) -> int:
-        """On how many studies a notebook is run, if claims are judged in so many."""
-        return min(studies, FEWER) if notebook in self.fewer else studies
+    studies: int = STUDIES
+    keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @cache
@@ -108,25 +105,43 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 
 
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
-    """The planted world with all notebooks, and one for each set of parameters under which a claim has no effect."""
+    """The planted world for all notebooks, the same for claims, and one for each set of parameters without an effect."""
     every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
         if claim.no_effect:
             judged.setdefault(null_name(claim), []).append(claim)
-    of_claims = in_order({claim.notebook for claim in claims if claim.notebook in every}, known)
-    worlds = [World(PLANTED, notebooks=every, fewer=frozenset(every) - set(of_claims))]
+    worlds = [World(PLANTED, notebooks=every, studies=WHOLE), _for(list(chain(*judged.values())), WITH_EFFECT, known)]
     for name, own in sorted(judged.items()):
         changes = json.loads(name)
-        keys = frozenset(key for claim in own for key in (claim.key, claim.compare.get("flag")) if key)
-        needed = in_order({claim.notebook for claim in own}, known)
-        worlds.append(World(name, changes, changes.pop("judge", {}), needed, keys))
+        judge = changes.pop("judge", {})
+        worlds.append(replace(_for(own, name, known), changes=changes, judge_changes=judge))
     return worlds
+
+
+def _for(claims: Sequence[Claim], name: str, known: Mapping[str, TextNotebook]) -> World:
+    """A world in which only what claims are judged by is computed."""
+    keys: dict[str, frozenset[str]] = {}
+    for claim in claims:
+        wanted = {key for key in (claim.key, claim.compare.get("flag")) if key}
+        keys[claim.notebook] = keys.get(claim.notebook, frozenset()) | wanted
+    return World(name, notebooks=in_order(keys, known), keys=keys)
 
 
 def null_name(claim: Claim) -> str:
     """The parameters without a claim's effect, as JSON."""
     return json.dumps(claim.no_effect, sort_keys=True)
+
+
+def in_words(parameters: Mapping) -> str:
+    """Changed parameters for readers."""
+    texts = []
+    for name, value in (parameters | parameters.get("judge", {})).items():
+        if name != "judge":
+            several = list(value.values()) if isinstance(value, dict) else value
+            every = isinstance(several, list) and len(set(several)) == 1
+            texts.append(f"{name.replace('_', ' ')} {f'all {several[0]}' if every else value}")
+    return ", ".join(texts)
 
 
 def run_notebooks(
@@ -165,7 +180,7 @@ def run_notebooks(
             write_simulated(simulation, folder / "judge")
             given["predictions"] = str(folder / "judge")
         for notebook in notebooks:
-            _execute(notebook, study, given, world.keys)
+            _execute(notebook, study, given, world.keys.get(notebook.name, frozenset()))
         return {notebook.name: list(read_values(folder / "results", notebook.name).values()) for notebook in notebooks}
 
 
@@ -234,14 +249,13 @@ class Kept:
             path.unlink()
 
 
-def run(worlds: Sequence[World], studies: int, kept: Kept, *, quiet: bool = False) -> None:
+def run(worlds: Sequence[World], kept: Kept, *, quiet: bool = False) -> None:
     """Run what is missing, on all processors."""
     tasks = []
     for world in worlds:
         done = {name: kept.read(world, name) for name in world.notebooks}
-        for number in range(studies):
-            wanted = [name for name in world.notebooks if number < world.studies_of(name, studies)]
-            if missing := tuple(name for name in wanted if number not in done[name]):
+        for number in range(world.studies):
+            if missing := tuple(name for name in world.notebooks if number not in done[name]):
                 needed = in_order(missing, known_notebooks())
                 tasks.append((replace(world, notebooks=needed), number, set(missing)))
     with (
@@ -266,7 +280,7 @@ def significant(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def implied(world: World, studies: int, kept: Kept) -> dict:
+def implied(world: World, kept: Kept) -> dict:
     """Mean, standard deviation and Monte Carlo error over studies of every value that is a number.
 
     A value that was recorded in fewer than nine of ten studies is left out: its name depends on the study.
@@ -275,13 +289,12 @@ def implied(world: World, studies: int, kept: Kept) -> dict:
     for notebook in world.notebooks:
         done = kept.read(world, notebook)
         columns: dict[str, list[float]] = {}
-        count = world.studies_of(notebook, studies)
-        for number in range(count):
+        for number in range(world.studies):
             for value in done[number]:
                 if isinstance(value["estimate"], int | float):
                     columns.setdefault(value["key"], []).append(value["estimate"])
         for key, column in columns.items():
-            if len(column) >= max(2, 0.9 * count):
+            if len(column) >= max(2, 0.9 * world.studies):
                 sd = float(np.std(column, ddof=1))
                 values[key] = {
                     "notebook": notebook,
@@ -293,14 +306,14 @@ def implied(world: World, studies: int, kept: Kept) -> dict:
     return values
 
 
-def beyond_shares(values: Mapping[str, dict], world: World, studies: int, kept: Kept) -> list[float]:
+def beyond_shares(values: Mapping[str, dict], world: World, kept: Kept) -> list[float]:
     """Share of values further than 1.96 standard deviations from their mean, study by study.
 
     The values of one study go together, so these shares vary more than those of independent values would.
     """
     done = {name: kept.read(world, name) for name in world.notebooks}
     shares = []
-    for number in range(min(studies, FEWER)):
+    for number in range(world.studies):
         far = [
             abs(value["estimate"] - values[value["key"]]["mean"]) > 1.96 * values[value["key"]]["sd"]
             for name in world.notebooks
@@ -321,7 +334,7 @@ def judge_keys(world: World, known: Mapping[str, TextNotebook], kept: Kept) -> s
     return {key for key, estimate in with_judge.items() if without.get(key) != estimate}
 
 
-def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> dict[str, dict]:
+def passed(claims: Sequence[Claim], world: World, kept: Kept) -> dict[str, dict]:
     """How often each claim's rule is passed: claim -> passed, and studies in which it could be judged.
 
     The rule is the one that the official workbook is judged by. What has to hold before a claim is compared at all,
@@ -329,11 +342,11 @@ def passed(claims: Sequence[Claim], world: World, studies: int, kept: Kept) -> d
     """
     counts = {claim.id: {"passed": 0, "studies": 0} for claim in claims}
     done = {name: kept.read(world, name) for name in world.notebooks}
-    for number in range(studies):
+    for number in range(world.studies):
         values = {
             value["key"]: value | {"notebook": name, "reason": None}
             for name in world.notebooks
-            for value in done[name].get(number, ())
+            for value in done[name][number]
         }
         for claim in claims:
             if claim.key in values and values[claim.key]["estimate"] is not None:
@@ -356,7 +369,6 @@ def shown(world: World, kept: Kept) -> dict[str, float]:
 def main() -> None:
     """Run all studies and write the two files of results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=STUDIES)
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--notebooks", nargs="*", default=(), help="run these again")
     parser.add_argument("--out", type=Path, default=ROOT / "data")
@@ -369,26 +381,29 @@ def main() -> None:
     for notebook in arguments.notebooks:
         kept.forget(notebook)
     # Claims first: they are what an interrupted run is most likely wanted for.
-    run([*worlds[1:], worlds[0]], arguments.studies, kept)
-    head = {"command": COMMAND, "studies": arguments.studies, "draws": arguments.draws, "seed": SEED}
-    values = implied(worlds[0], arguments.studies, kept)
-    of_judge = judge_keys(worlds[0], known, kept)
+    run(worlds[::-1], kept)
+    whole, with_effect, *without = worlds
+    head = {"command": COMMAND, "draws": arguments.draws, "seed": SEED}
+    values = implied(whole, kept)
+    of_judge = judge_keys(whole, known, kept)
     found = {
+        "studies": whole.studies,
         "parameters": Parameters().as_dict(),
         "judge": DEFAULT_JUDGE.as_dict(),
         "values": {key: value | {"judge": key in of_judge} for key, value in values.items()},
-        "beyond_shares": beyond_shares(values, worlds[0], arguments.studies, kept),
-        "first_study": shown(worlds[0], kept),
+        "beyond_shares": beyond_shares(values, whole, kept),
+        "first_study": shown(whole, kept),
     }
     write_json(arguments.out / "implied.json", head | found)
-    own = [claim for claim in claims if claim.compare and not claim.release and claim.key and claim.kind != "check"]
-    with_effect = passed(own, worlds[0], arguments.studies, kept)
-    rates = {claim.id: {"planted": with_effect[claim.id]} for claim in own}
-    for world in worlds[1:]:
-        judged = [claim for claim in own if claim.no_effect and null_name(claim) == world.name]
-        for name, count in passed(judged, world, arguments.studies, kept).items():
-            rates[name] |= {"null": count, "null_parameters": json.loads(world.name)}
-    write_json(arguments.out / "claims_power.json", head | {"claims": rates})
+    rates = {}
+    for world in without:
+        own = [claim for claim in claims if claim.no_effect and null_name(claim) == world.name]
+        counts = passed(own, world, kept), passed(own, with_effect, kept)
+        for claim in own:
+            null, planted = (count[claim.id] for count in counts)
+            rates[claim.id] = {"null": null, "planted": planted, "null_parameters": in_words(claim.no_effect)}
+    rates = {claim.id: rates[claim.id] for claim in claims if claim.id in rates}
+    write_json(arguments.out / "claims_power.json", head | {"studies": STUDIES, "claims": rates})
 
 
 if __name__ == "__main__":

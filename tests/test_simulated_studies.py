@@ -49,9 +49,9 @@ def stored():
 
 
 def test_the_stored_results_are_of_todays_parameters(stored, evidence):
-    for found in stored.values():
+    for found, studies in ((stored["implied"], evidence.WHOLE), (stored["claims_power"], evidence.STUDIES)):
         assert found["command"] == "make simulated-studies"
-        assert (found["studies"], found["draws"], found["seed"]) == (evidence.STUDIES, evidence.DRAWS, evidence.SEED)
+        assert (found["studies"], found["draws"], found["seed"]) == (studies, evidence.DRAWS, evidence.SEED)
     assert stored["implied"]["parameters"] == Parameters().as_dict()
     assert stored["implied"]["judge"] == DEFAULT_JUDGE.as_dict()
 
@@ -86,7 +86,7 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(stored, 
     for claim in claims:
         if claim.no_effect:
             without = rates[claim.id]["null"]
-            assert rates[claim.id]["null_parameters"] == json.loads(evidence.null_name(claim)), claim.id
+            assert rates[claim.id]["null_parameters"] == evidence.in_words(claim.no_effect), claim.id
             assert without["studies"] >= 0.9 * evidence.STUDIES, claim.id
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
 
@@ -110,9 +110,10 @@ def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(eviden
 
 
 def test_a_run_goes_on_where_it_was_interrupted(evidence, notebooks, tmp_path, monkeypatch):
-    world = evidence.World("small", {"participants": 8, "conversations": 24}, notebooks=("02-ratings", "05-importance"))
+    changes = {"participants": 8, "conversations": 24}
+    world = evidence.World("small", changes, notebooks=("02-ratings", "05-importance"), studies=2)
     kept = evidence.Kept(tmp_path, 100)
-    evidence.run([world], 2, kept, quiet=True)
+    evidence.run([world], kept, quiet=True)
     whole = {name: kept.read(world, name) for name in world.notebooks}
     path = next(tmp_path.glob("*-02-ratings.jsonl"))
     lines = path.read_text("utf-8").splitlines()[1:]
@@ -122,9 +123,15 @@ def test_a_run_goes_on_where_it_was_interrupted(evidence, notebooks, tmp_path, m
     monkeypatch.setattr(
         evidence.ProcessPoolExecutor, "submit", lambda pool, *task: (tasks.append(task[1:3]), submit(pool, *task))[1]
     )
-    evidence.run([world], 2, kept, quiet=True)
+    evidence.run([world], kept, quiet=True)
     assert {name: kept.read(world, name) for name in world.notebooks} == whole
     assert [(task.notebooks, number) for task, number in tasks] == [(("02-ratings",), json.loads(lines[1])[0])]
+
+
+def test_parameters_without_an_effect_in_words(evidence):
+    parameters = {"continuity_drop": 0, "topic_effects": [0, 0], "condition_effects": {"a": 0, "b": 1}}
+    said = "continuity drop 0, topic effects all 0, condition effects {'a': 0, 'b': 1}, judge signal 0"
+    assert evidence.in_words(parameters | {"judge": {"judge_signal": 0}}) == said
 
 
 def test_a_notebook_comes_after_what_it_needs(evidence, notebooks):
