@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.stats import f as f_distribution
 from scipy.stats import multivariate_normal
 
 from sense7.statistics import factor, group_factors, multilevel, reliability
@@ -200,6 +201,23 @@ def test_errors_are_those_of_leaving_out_each_participant():
         without.append(group_factors.fit_group_factors(np.corrcoef(rest.to_numpy().T), GROUPS).correlations[0, 2])
     error = np.sqrt(19 / 20 * ((without - np.mean(without)) ** 2).sum())
     assert (row["high"] - row["low"]) / 2 == pytest.approx(2.093024 * error, rel=1e-5)  # t on 19 degrees of freedom
+
+
+def test_the_p_value_is_that_of_its_formula():
+    """Departures: cognitive and motivational from 1, and from each other in what they share with affective."""
+    frame = ratings(model(LOADINGS, factors_of(0.7, 0.8, 1.0)), rows=200, people=20)
+
+    def departures(rest):
+        factors = group_factors.fit_group_factors(np.corrcoef(rest.to_numpy().T), GROUPS).correlations
+        return np.array([factors[1, 2] - 1, factors[0, 2] - factors[0, 1]])
+
+    people = frame.index.get_level_values(0)
+    without = np.array([departures(frame[people != person]) for person in people.unique()])
+    spread, found = 19 / 20 * 19 * np.cov(without.T), departures(frame)
+    expected = f_distribution.sf(found @ np.linalg.inv(spread) @ found * 18 / (2 * 19), 2, 18)
+    assert 0.001 < expected < 0.999
+    p = group_factors.comparison(frame, draws_of(frame)).loc["p of one factor", "estimate"]
+    assert p == pytest.approx(expected, rel=1e-5)
 
 
 def test_one_factor_is_rejected_about_as_often_as_its_level_where_it_is_right():

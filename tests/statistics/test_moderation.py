@@ -102,6 +102,7 @@ def test_holm_is_over_all_tests_and_the_summary_counts(study):
     assert found.summary.loc["tested", "estimate"] == len(found.tests) == len(CONTEXTS) * 13
     assert found.summary.loc["significant", "estimate"] == (adjusted <= LEVEL).sum()
     assert found.summary.loc["smallest p", "estimate"] == pytest.approx(adjusted.min(), abs=1e-3)
+    assert found.summary["method"].str.endswith(f"Holm over {len(p)} tests").all()
 
 
 def test_the_same_seed_gives_the_same_p_values(study):
@@ -127,6 +128,18 @@ def test_a_context_that_does_not_vary_within_people_is_left_out(study):
         "importance": "importance is the same in every conversation",
     }
     assert all(name.endswith("by desired empathy") for name in found.tests.index)
+
+
+def test_a_test_with_too_few_answers_says_why_it_has_no_value(study):
+    """Of 22 participants 19 gave their age: enough answers to be examined, too few for a test."""
+    some = study.subset(participants=study.participants["participant"].head(22))
+    some = replace(some, participants=some.participants.assign(Age=some.participants["Age"].iloc[3:]))
+    found = moderation(some, bootstrap_of(some, 20))
+    row = found.tests.loc["Age by condition"]
+    assert np.isnan(row["estimate"])
+    assert row["n"] == 19
+    assert row["reason"] == "19 participants answered: too few, or all alike"
+    assert found.summary.loc["tested", "estimate"] == (found.tests["reason"] == "").sum() > 0
 
 
 def test_a_small_study_gives_reasons(minimal_sheets):
