@@ -105,7 +105,7 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 
 
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
-    """The planted world for all notebooks, the same for claims, and one for each set of parameters without an effect."""
+    """The planted world for all notebooks, the same for claims, and one world without each effect."""
     every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
     judged: dict[str, list[Claim]] = {}
     for claim in claims:

@@ -321,7 +321,9 @@ def of_course(study, bootstrap):
     found |= keyed(time_course.prompt_fading(study, bootstrap), time_course.FADING_KEYS)
     found |= keyed(outcomes.peak_end(study), outcomes.PEAK_END_KEYS)
     found |= keyed(outcomes.variance_inflation(study), "peak_end_inflation_{}")
-    return found | keyed(outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS)
+    return found | keyed(
+        outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS | outcomes.WITHIN_KEYS
+    )
 
 
 def of_ground_truth(study, bootstrap):

@@ -22,6 +22,7 @@ import sense7.statistics
 from sense7.judge.few_shot import ORDERS, chosen_examples
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.reliability import alpha_row, turn_ratings
+from sense7.statistics.robustness import HEADLINES, multiverse
 from sense7.statistics.sufficient import estimates_of_parts, sums_of_part
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import read_sheets
@@ -33,6 +34,10 @@ GIVEN = ({"study"}, {"study", "bootstrap"})
 """Arguments without a default of the functions that are tested."""
 
 
+SPECIFIED = {"participants_share", "context_explains", "continuity_fails"}
+"""Functions that return a function of a specification; what these give is tested with all specifications."""
+
+
 def functions_of_a_study():
     """Every public function of the analysis that needs no more than a study and resamples."""
     found = {}
@@ -41,7 +46,7 @@ def functions_of_a_study():
             module = importlib.import_module(info.name)
             for name in getattr(module, "__all__", ()):
                 function = getattr(module, name)
-                if inspect.isfunction(function) and needed(function) in GIVEN:
+                if inspect.isfunction(function) and needed(function) in GIVEN and name not in SPECIFIED:
                     found[f"{info.name.removeprefix('sense7.')}.{name}"] = function
     return found
 
@@ -129,6 +134,16 @@ def test_the_new_ids_sort_otherwise():
 def test_no_result_depends_on_how_ids_sort(name, monkeypatch):
     monkeypatch.setattr("sense7.statistics.topics.SHUFFLES", 3)  # as many as a test has time for
     assert_same(result_of(name, 1), result_of(name, 0), two_studies()[2])
+
+
+@pytest.mark.parametrize("headline", HEADLINES)
+def test_no_specification_depends_on_how_ids_sort(headline):
+    first, second, back = two_studies()
+    found, expected = (
+        multiverse(study, ParticipantBootstrap(study.conversations["participant"], DRAWS, seed=4), headline)
+        for study in (second, first)
+    )
+    assert_same(found, expected, back)
 
 
 def test_every_order_of_examples_is_that_of_the_data():

@@ -21,6 +21,7 @@ __all__ = [
     "PEAK_END_KEYS",
     "PREDICTED_KEYS",
     "PREDICTORS",
+    "WITHIN_KEYS",
     "cross_validated_r2",
     "empathy_and_experience",
     "peak_end",
@@ -67,9 +68,11 @@ EXPERIENCE_KEYS = {
     "engaged": "empathy_Engaged",
     "positive interaction": "empathy_PositiveInteraction",
     "use again": "empathy_UseAgain",
-    "all four together, within participants": "empathy_satisfaction_within",
 }
 """Ratings of the experience -> keys."""
+
+WITHIN_KEYS = {"all four together, within participants": "empathy_satisfaction_within"}
+"""The same once each participant's means are taken off, which data in parts do not give."""
 
 RATINGS = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
 """What stands for a turn."""
