@@ -482,13 +482,14 @@ def text_baselines(study: Study, bootstrap: ParticipantBootstrap | None = None) 
     -------
     dict
         Name -> Result, scored as :func:`sense7.judge.baselines.baseline_table` does; a
-        baseline that has no predictions is left out. The participant's own mean is no such baseline: it sees
+        baseline that has no predictions, such as where no text is known, has NaN. The participant's own mean is no such baseline: it sees
         ratings, and the ceiling does not bind it.
     """
     found = baseline_predictions(study, names=_TEXT_BASELINES)
     judges = {}
     for name in _TEXT_BASELINES:
         frame = found[name].predictions
+        judges[_BASELINE + name] = Result(np.nan, np.nan)
         if len(frame):
             ordered = label_metrics(frame["ground_truth"], frame["above"], frame["participant"], bootstrap)
             labelled = label_metrics(frame["ground_truth"], frame["score"])
