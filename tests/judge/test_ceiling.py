@@ -393,7 +393,7 @@ def test_baselines_of_the_text_are_those_of_their_own_page():
         assert found[f"baseline: {name}"][:2] == pytest.approx(expected)
 
 
-def test_baselines_that_learn_nothing_are_left_out(minimal_sheets):
+def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
     found = ceiling.text_baselines(parse_sheets(minimal_sheets()))
     assert list(found) == ["baseline: words per turn", "baseline: all words, ridge"]
     assert np.isnan(list(found.values())).all()

@@ -481,9 +481,9 @@ def text_baselines(study: Study, bootstrap: ParticipantBootstrap | None = None) 
     Returns
     -------
     dict
-        Name -> Result, scored as :func:`sense7.judge.baselines.baseline_table` does; a
-        baseline that has no predictions, such as where no text is known, has NaN. The participant's own mean is no such baseline: it sees
-        ratings, and the ceiling does not bind it.
+        Name -> Result, scored as :func:`sense7.judge.baselines.baseline_table` does; a baseline without predictions,
+        such as where no text is known, has NaN. The participant's own mean is no such baseline: it sees ratings, and
+        the ceiling does not bind it.
     """
     found = baseline_predictions(study, names=_TEXT_BASELINES)
     judges = {}
