@@ -340,10 +340,7 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
     table, _ = coverage_table(design=design, kind="participants", path=path)
     excluding = table[(table["low"] > NOMINAL) | (table["high"] < NOMINAL)]
     number = f"{len(excluding)} of {len(table)} Wilson intervals"
-    named = "; ".join(
-        f"{name} {row['estimate']:.1%} [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
-        for name, row in excluding.iterrows()
-    )
+    named = "; ".join(f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows())
     first = f"{number} exclude {NOMINAL:.0%}" + (f": {named}." if named else ".")
     low, high = KEPT_LIMITS
     outside = table[(table["estimate"] < low) | (table["estimate"] > high)]
