@@ -201,16 +201,16 @@ def test_the_grid_counts_the_conversations_of_each_definition(synthetic):
     published = measures["d"]["high"].iloc[0] - 1e-6
     grid = disruption.poor_turn_grid(synthetic, measures, published)
     between = grid.loc["exactly one poor turn, between conversations"]
-    assert between["with such a turn"] == (frame["poor"] == 1).sum()
-    assert between["without a poor turn"] == (frame["poor"] == 0).sum()
+    assert between["with"] == (frame["poor"] == 1).sum()
+    assert between["without"] == (frame["poor"] == 0).sum()
     kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
     both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
     within = grid.loc["at least one poor turn, within participants"]
-    assert within["with such a turn"] == both["sum"].sum()
-    assert within["without a poor turn"] == (both["count"] - both["sum"]).sum()
-    assert grid["holds the published value"].iloc[0] == "yes"
+    assert within["with"] == both["sum"].sum()
+    assert within["without"] == (both["count"] - both["sum"]).sum()
+    assert grid["holds it"].iloc[0] == "yes"
     assert "note" not in grid
-    answers = disruption.poor_turn_grid(synthetic, measures, 9.0)["holds the published value"]
+    answers = disruption.poor_turn_grid(synthetic, measures, 9.0)["holds it"]
     assert set(answers) == {"no"}
 
 
@@ -235,7 +235,7 @@ def test_without_an_interval_no_definition_holds_a_value(minimal_sheets):
     assert found["held"]["estimate"] is None
     assert found["held"]["reason"] == "no definition has an interval"
     grid = disruption.poor_turn_grid(study, measures, 1.0)
-    assert set(grid["holds the published value"]) == {""}
+    assert set(grid["holds it"]) == {""}
     assert (grid["note"] != "").all()
     assert set(disruption.poor_turn_ladder(study, bootstrap_of(study))["reason"]) == set(grid["note"])
 

@@ -335,11 +335,11 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
             "Cohen's d": f"{d['estimate']:z.3f}" if np.isfinite(d["estimate"]) else "not available",
             "interval": f"{d['low']:z.3f} to {d['high']:z.3f}" if known else "none",
             "points": f"{points['estimate']:z.2f}" if np.isfinite(points["estimate"]) else "not available",
-            "divided by": SPREADS[comparison],
-            "which is": f"{spread['estimate']:.2f}" if np.isfinite(spread["estimate"]) else "not available",
-            "with such a turn": int(chosen["poor"].sum()),
-            "without a poor turn": int((~chosen["poor"]).sum()),
-            "holds the published value": ("yes" if d["low"] <= published <= d["high"] else "no") if known else "",
+            "divided by": SPREADS[comparison]
+            + (f", {spread['estimate']:.2f}" if np.isfinite(spread["estimate"]) else ", not available"),
+            "with": int(chosen["poor"].sum()),
+            "without": int((~chosen["poor"]).sum()),
+            "holds it": ("yes" if d["low"] <= published <= d["high"] else "no") if known else "",
             "note": d["reason"],
         }
     grid = pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")

@@ -462,6 +462,9 @@ class OneBase:
     comparison: pd.DataFrame
 
 
+_TOO_FEW_FOR_PARTS = "the conversations are too few, or too alike, to distinguish it from the other parts"
+
+
 def one_base(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> OneBase:
     r"""Shares of participants, conditions and context of one base, the variance of all conversations' ground truth.
 
@@ -531,7 +534,8 @@ def one_base(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_D
     estimates, in_draws = parts(model.fit, None), parts(drawn, weights)
     undefined = _undefined_on_base(study, frame, given, one_condition, model)
     rows = {}
-    for place, (name, why) in enumerate(undefined):
+    for place, (name, known) in enumerate(undefined):
+        why = known or ("" if np.isfinite(estimates[place]) else _TOO_FEW_FOR_PARTS)
         explained = name not in ("participant", "participant by condition")
         shift = estimates[place] if explained and np.isfinite(estimates[place]) else None
         interval = own.interval(in_draws[:, place], frame["participant"], shift_to=shift)
