@@ -137,3 +137,23 @@ def test_parameters_without_an_effect_in_words(evidence):
 def test_a_notebook_comes_after_what_it_needs(evidence, notebooks):
     one, two = (replace(notebooks["02-ratings"], needs=needs) for needs in ((), ("a",)))
     assert evidence.in_order(["b"], {"a": one, "b": two}) == ("a", "b")
+
+
+def test_independent_code_and_the_companions_statistics_mean_the_same(stored):
+    """What plain code finds in very large studies, and the companion's own means over studies of the release's size.
+
+    They may differ by the Monte Carlo errors of both and by what a small study adds: ordered eigenvalues are spread by
+    chance, so that these differ by more.
+    """
+    truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))["planted"]
+    implied = {entry["key"]: entry for entry in truth if entry["kind"] == "implied"}
+    distances = {}
+    for key, own in stored["implied"]["values"].items():
+        other = implied.get(key)
+        if other and own["sd"] and isinstance(other["value"], int | float):
+            error = (own["error"] ** 2 + (other["monte_carlo_error"] or 0) ** 2) ** 0.5
+            distances[key] = abs(own["mean"] - other["value"]) / error
+    assert len(distances) > 600
+    assert sum(distance > 1.96 for distance in distances.values()) <= 0.05 * len(distances)
+    far = {key for key, distance in distances.items() if distance > 4}
+    assert far <= {f"eigenvalue_turn_{number}" for number in range(1, 8)}
