@@ -233,13 +233,13 @@ def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> di
         _of_conditions(tables, tables.truth, study.condition),
         _of_conditions(tables, tables.turn_mean, study.condition[study.conversation]),
     ]
-    person, leaning, conversation, turn = (
+    person, interaction, conversation, turn = (
         values[f"variance_turn_{name}"] for name in ("participant", "participant_condition", "conversation", "residual")
     )
     rated = np.bincount(study.conversation[~np.isnan(tables.turn_mean)], minlength=len(study.turns))[known]
     turns = turn * arrays.mean(1 / rated)
     whole = between[0] + sum(parts)
-    averaged = between[1] + person + leaning + conversation + turns
+    averaged = between[1] + person + interaction + conversation + turns
     offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
     return {
         "ceiling_bound_participant": 1 - parts[0] / whole,
@@ -247,7 +247,7 @@ def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> di
         "ceiling_bound_participant_condition": 1 - (parts[0] + parts[1]) / whole,
         "ceiling_part_condition": between[1] / averaged,
         "ceiling_part_participant": person / averaged,
-        "ceiling_part_participant_condition": leaning / averaged,
+        "ceiling_part_participant_condition": interaction / averaged,
         "ceiling_part_conversation": conversation / averaged,
         "ceiling_part_turns": turns / averaged,
         "content_share": arrays.correlation(tables.truth[known], offered[known]) ** 2,
