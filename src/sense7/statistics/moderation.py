@@ -1,6 +1,6 @@
 """Whether it depends on the person which condition or context suits them: characteristics by conditions and contexts.
 
-The unit is the participant. What a participant's own conversations say of a condition or context, held against that
+The unit is the participant. What a participant's own conversations say of a condition or context, compared with that
 participant's mean, is related to what the participants' sheet says of them.
 """
 
