@@ -177,7 +177,7 @@ def _test(
     known = resampled[np.isfinite(resampled).all(axis=(1, 2))]
     errors = known.std(axis=0) if len(known) > 1 else np.zeros_like(deviations)
     largest = table.loc[table["estimate"].abs().idxmax()]
-    rows = {"largest deviation": largest.to_dict() | {"method": f"{largest['method']}: {largest.name}"}}
+    rows = {"largest deviation": largest.to_dict() | {"method": f"{largest['method']}; the largest of all"}}
     reason = bootstrap.too_few(participants).replace("no interval", "no test")
     if not reason and not (errors > 1e-9).all():
         reason = "no test: a deviation is the same in every resample"
