@@ -10,7 +10,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
-from sense7.statistics.disruption import POOR
+from sense7.statistics.disruption import is_poor
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.examples import turns_with_texts
 from sense7.statistics.outcomes import within_correlation
@@ -101,8 +101,8 @@ def warm_and_fitting(study: Study) -> pd.DataFrame:
 
 def _kinds(study: Study) -> dict[str, pd.Series]:
     affective, response = (study.turns[name].astype(float) for name in ("Affective", "Response"))
-    warm = {"warm": affective >= GOOD, "cold": affective <= POOR}
-    fitting = {"fitting": response >= GOOD, "unfitting": response <= POOR}
+    warm = {"warm": affective >= GOOD, "cold": is_poor(affective)}
+    fitting = {"fitting": response >= GOOD, "unfitting": is_poor(response)}
     return {f"{one} and {other}": warm[one] & fitting[other] for one in warm for other in fitting}
 
 
