@@ -84,7 +84,9 @@ def test_the_simulated_judge_is_called_so_in_every_output_of_its_page(tmp_path):
     values = recorded(tmp_path / "edition", str(ROOT / "data" / "synthetic_judge"))
     assert values["judge_shown"]["estimate"] == "simulated-judge"
     assert values["judge_used_authors_prompt"]["estimate"] == "no"
-    numbers = [value for key, value in values.items() if key not in ("judge_shown", "judge_used_authors_prompt")]
+    assert values["levels_are_comparable"]["estimate"] == "no"
+    flags = ("judge_shown", "judge_used_authors_prompt", "levels_are_comparable")
+    numbers = [value for key, value in values.items() if key not in flags]
     assert len(numbers) > 70
     assert {value["key"] for value in numbers if not value["method"].startswith("simulated judge: ")} == set()
     assert values["judge_count_ok"]["estimate"] < values["judge_count_ok"]["n"]
