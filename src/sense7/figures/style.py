@@ -141,9 +141,9 @@ class Figure:
         # A document type or XML head has no place inside a page.
         source = source[source.index("<svg") :].replace(_INK, "currentColor")
         # A thousandth of a point is not seen. What a fit leaves beyond it differs between processors.
-        source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):.3f}", source)
+        source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):.3f}".rstrip("0").rstrip("."), source)
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
-        told = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded)), str(len(source))])
+        told = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded))])
         own = hashlib.sha256(told.encode()).hexdigest()[:8]
         source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
         label = html.escape(self.alt, quote=True)
