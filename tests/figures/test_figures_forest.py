@@ -1,10 +1,14 @@
 """The forest: every estimate beside the lines that judge it."""
 
+import io
+import re
+
 import numpy as np
 import pytest
 
 from sense7.errors import UserError
 from sense7.figures import forest
+from sense7.figures.style import styled
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.tables import Sentence
 
@@ -25,6 +29,13 @@ PANELS = {
 
 def drawn():
     return forest(PANELS, name="x", caption="n = 9; 95% intervals.")
+
+
+def raw(figure):
+    """The drawing as matplotlib itself writes it."""
+    with styled():
+        figure.drawing.savefig(stream := io.StringIO(), format="svg")
+    return stream.getvalue()
 
 
 def test_each_panel_has_its_estimates_intervals_and_lines():
@@ -48,6 +59,19 @@ def test_the_text_and_the_data_say_the_same():
     assert "individual, line at 5.0%: C: 30.0% (20.0% to 50.0%)" in figure.alt
     assert figure.data.index.tolist() == [("consistent", "A"), ("consistent", "B"), ("individual", "C")]
     assert figure.html() == drawn().html()
+
+
+def test_a_digit_that_is_not_seen_changes_nothing_in_the_page():
+    """A fit ends in other last digits on another processor; the notebook's output must be the same text."""
+    figure = drawn()
+    moved = drawn()
+    for axes in moved.drawing.axes:
+        left, right = axes.get_xlim()
+        axes.set_xlim(left, right * (1 + 1e-11))
+    moved.drawing.set_figheight(moved.drawing.get_figheight() * (1 + 1e-10))
+    hashes = {re.search(r'clipPath id="(p\w+)"', raw(each))[1] for each in (figure, moved)}
+    assert len(hashes) == 2
+    assert figure.html() == moved.html()
 
 
 def test_an_estimate_without_an_interval_is_a_mark_alone():

@@ -31,6 +31,7 @@ _INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
 _WIDENINGS = 4
 _LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}")
+_HASHED = re.compile(r'\bid="(([^"]*?)[0-9a-f]{10})"')
 _DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -145,6 +146,9 @@ class Figure:
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
         told = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded))])
         own = hashlib.sha256(told.encode()).hexdigest()[:8]
+        # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
+        for number, (hashed, kind) in enumerate(_HASHED.findall(source)):
+            source = source.replace(hashed, f"{kind}{number}")
         source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
         label = html.escape(self.alt, quote=True)
         return source.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
