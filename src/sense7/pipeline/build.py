@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from sense7 import claims, sources
+from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.files import disk_trouble, exchange, not_written
 from sense7.implied import FILE as IMPLIED
@@ -36,7 +37,7 @@ from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
-from sense7.pipeline.made import commit_of, versions
+from sense7.pipeline.made import versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
 from sense7.pipeline.pages import make_pages
 from sense7.pipeline.rerun import write_downloads
