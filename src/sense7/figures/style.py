@@ -1,8 +1,8 @@
 """The one style of all figures, and what belongs to a figure besides its drawing.
 
 A figure is shown as SVG whose ink takes the colour of the page's text, so that it reads
-on light and dark pages alike; a PNG on white stands by for viewers without SVG. The data
-behind it can be downloaded beside it.
+on light and dark pages alike. The data behind it can be downloaded beside it. It is drawn
+once: whoever wants another format saves ``figure.drawing``.
 """
 
 import base64
@@ -119,8 +119,9 @@ class Figure:
     data: pd.DataFrame = field(repr=False)
     fluid: bool = False
 
-    def _saved(self, **options) -> bytes:
+    def _saved(self) -> bytes:
         """The drawing as a file; made wider where long names leave no room to draw."""
+        options = {"format": "svg", "transparent": True, "metadata": {"Date": None, "Creator": None}}
         with styled():
             for _ in range(_WIDENINGS):
                 stream = io.BytesIO()
@@ -128,7 +129,7 @@ class Figure:
                     warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
                     with contextlib.suppress(UserWarning):
                         self.drawing.savefig(stream, **options)
-                        self.drawing.set_layout_engine("none")  # it is laid out; another format needs no more than that
+                        self.drawing.set_layout_engine("none")  # it is laid out, once for all times it is shown
                         return stream.getvalue()
                 self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
             self.drawing.savefig(stream := io.BytesIO(), **options)
@@ -136,7 +137,7 @@ class Figure:
 
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's colour."""
-        source = self._saved(format="svg", transparent=True, metadata={"Date": None, "Creator": None}).decode()
+        source = self._saved().decode()
         source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
@@ -169,14 +170,6 @@ class Figure:
 
     def __repr__(self) -> str:
         return plain_lines(f"Figure: {self.alt}")
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        image = self._saved(format="png", facecolor="white", metadata={"Software": None})
-        return {
-            "text/html": self.html(),
-            "image/png": base64.b64encode(image).decode(),
-            "text/plain": repr(self),
-        }
 
 
 def _rounded(cell: object) -> object:

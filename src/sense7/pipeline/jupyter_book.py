@@ -58,7 +58,7 @@ class JupyterBook:
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
                 pass_fds=[work],
-                env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"},
+                env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
             )
         except BaseException:
             self._close()
