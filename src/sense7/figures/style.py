@@ -13,7 +13,7 @@ import html
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import matplotlib as mpl
@@ -119,25 +119,29 @@ class Figure:
     data: pd.DataFrame = field(repr=False)
     fluid: bool = False
 
-    def _saved(self) -> bytes:
-        """The drawing as a file; made wider where long names leave no room to draw."""
-        options = {"format": "svg", "transparent": True, "metadata": {"Date": None, "Creator": None}}
+    def _draw(self, draw: Callable[[], None]) -> None:
+        """Draw, and lay out for good what is not yet; wider where long names leave no room to draw."""
         with styled():
             for _ in range(_WIDENINGS):
-                stream = io.BytesIO()
                 with warnings.catch_warnings():
                     warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
                     with contextlib.suppress(UserWarning):
-                        self.drawing.savefig(stream, **options)
-                        self.drawing.set_layout_engine("none")  # it is laid out, once for all times it is shown
-                        return stream.getvalue()
+                        draw()
+                        self.drawing.set_layout_engine("none")
+                        return
                 self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
-            self.drawing.savefig(stream := io.BytesIO(), **options)
-        return stream.getvalue()
+            draw()
 
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's colour."""
-        source = self._saved().decode()
+        stream = io.BytesIO()
+
+        def save() -> None:
+            stream.seek(stream.truncate(0))
+            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+
+        self._draw(save)
+        source = stream.getvalue().decode()
         source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
@@ -170,6 +174,11 @@ class Figure:
 
     def __repr__(self) -> str:
         return plain_lines(f"Figure: {self.alt}")
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        # Laid out at the figure's own resolution, which measures texts more finely than the 72 dots per inch of SVG.
+        self._draw(self.drawing.draw_without_rendering)
+        return {"text/html": self.html(), "text/plain": repr(self)}
 
 
 def _rounded(cell: object) -> object:
