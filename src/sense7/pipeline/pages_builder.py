@@ -10,7 +10,7 @@
 import collections
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from docutils import nodes
@@ -19,6 +19,9 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 __all__ = ["PagesBuilder", "find_nodes", "setup"]
 
 _findall = nodes.Node.findall
+_WORTH_A_PROCESS = 10
+"""Number of pages from which it takes less time to start another process than to write all of them in this one."""
+
 _OF_EDITION = re.compile(
     r"\{(claims-power|conversation|distances|edition|judge_logs|ledger|picture|published|truths|value)\}"
 )
@@ -95,6 +98,12 @@ class PagesBuilder(StandaloneHTMLBuilder):
     def _shows_edition(self, docname: str) -> bool:
         path = Path(self.env.doc2path(docname))
         return path.suffix == ".ipynb" or _OF_EDITION.search(path.read_text(encoding="utf-8")) is not None
+
+    def _write_parallel(self, docnames: Sequence[str], nproc: int) -> None:
+        if len(docnames) < _WORTH_A_PROCESS:
+            self._write_serial(docnames)
+        else:
+            super()._write_parallel(docnames, nproc)
 
     def _get_local_toctree(self, docname: str, collapse: bool = True, **options) -> str:
         if not options.get("titles_only"):
