@@ -6,6 +6,7 @@ both digests are the same. What is digested is rather too much than too little, 
 differs, nothing is lost but this shortcut, for :func:`sense7.pipeline.build.build_edition` decides again.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -89,8 +90,9 @@ def keep(arguments: Sequence[str], before: str | None, said: Said) -> None:
         return
     root = find_root()
     place = _stamp(root, arguments)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
+    with contextlib.suppress(OSError):  # the book is there; the next build takes longer to say so
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
 
 
 def unchanged(arguments: Sequence[str]) -> Said | None:
