@@ -18,7 +18,6 @@ from sense7.statistics.structure import (
     correlations_from_covariances,
     covariances_from_sums,
     joined,
-    joint_estimates,
     lacking_items,
     moments_by_participant,
     rows_of,
@@ -283,9 +282,7 @@ def _fitted(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.
     used, note = usable(ratings)
     if reason := too_few(used, ITEMS_FOR_A_FACTOR, FEWEST_UNITS):
         return used, note, [], reason
-    results = joint_estimates(
-        bootstrap, _omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index)
-    )
+    results = bootstrap.estimates(_omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index))
     return used, note, results, ""
 
 
