@@ -202,11 +202,11 @@ def _vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
 def _answers(scale: Scale, cells: Sequence, missing_codes: set[int]) -> tuple[list[_Answer], np.ndarray]:
     """Distinct cells, parsed, blank ones left out; and for each row the place of its answer, -1 where there is none."""
     keys = distinct_keys(cells)
-    counts = Counter(keys)
     answers: list[_Answer] = []
     code_of: dict = {}
-    for key, cell in dict(zip(keys, cells, strict=True)).items():
-        answer = None if cell is None else _answer(scale, cell, counts[key])
+    for key, count in Counter(keys).items():
+        cell = key if keys is cells else key[1]
+        answer = None if cell is None else _answer(scale, cell, count)
         code_of[key] = -1 if answer is None else len(answers)
         if answer is not None:
             answers.append(answer)
@@ -390,10 +390,11 @@ def _report_reversed(table: Table, questions: list[_Question], levels: dict[str,
     if len(numbers) < 3:
         return
     stacked = np.column_stack(list(numbers.values()))
+    stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
     known = np.isfinite(stacked)
     total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
     for place, column in enumerate(numbers):
-        both = known[:, place] & (count > 1)
+        both = known[:, place]
         if both.sum() < _ENOUGH_TO_CORRELATE:
             continue
         own = stacked[both, place]

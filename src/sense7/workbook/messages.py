@@ -57,7 +57,7 @@ def read_messages(
     roles = _roles(table, findings)
     known = conversation >= 0
     kept = known.tolist()
-    is_turn = known & np.fromiter((role == "assistant" for role in roles), dtype=bool, count=len(roles))
+    is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     _report_ratings_elsewhere(table, levels, known & ~is_turn, findings)
     said = _Said(np.flatnonzero(known), conversation[known], message_id[known], seconds[known])
     position = _positions(table, said, findings)

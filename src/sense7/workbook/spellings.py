@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from operator import eq
 
 from sense7.terminal import count_of
 from sense7.workbook.findings import NOTICE, WARNING, Findings
@@ -36,7 +37,10 @@ def report_normalised(
     -----
     The rows are those whose spelling is not the first one.
     """
-    defining = list(zip(elsewhere, as_names(elsewhere), strict=True))
+    defined = as_names(elsewhere)
+    if all(map(eq, elsewhere, defined)) and all(map(eq, cells, names)):
+        return
+    defining = list(zip(elsewhere, defined, strict=True))
     own = list(zip(cells, names, strict=True))
     normalised = {name for cell, name in (*defining, *own) if isinstance(cell, str) and cell != name} - {None}
     if not normalised:

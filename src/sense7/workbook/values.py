@@ -50,7 +50,7 @@ def is_blank(cell) -> bool:
     return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
 
 
-def count_filled(cells: list) -> int:
+def count_filled(cells: Sequence) -> int:
     """How many of many cells are not blank.
 
     Examples
@@ -58,8 +58,11 @@ def count_filled(cells: list) -> int:
     >>> count_filled([None, "", " ", "a", 0.0, False])
     3
     """
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    return len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
+    try:
+        spaces = sum(map(str.isspace, filter(None, cells)))
+    except TypeError:  # not all of them are texts
+        spaces = sum(isinstance(cell, str) and cell.isspace() for cell in cells)
+    return len(cells) - cells.count(None) - cells.count("") - spaces
 
 
 def as_text(cell) -> str | None:
@@ -108,7 +111,7 @@ def distinct_keys(cells: Sequence) -> Sequence:
 def as_names(cells: Sequence) -> list[str | None]:
     """Each cell of a column by :func:`as_name`."""
     keys = distinct_keys(cells)
-    names = {key: as_name(cell) for key, cell in dict(zip(keys, cells, strict=True)).items()}
+    names = {key: as_name(key if keys is cells else key[1]) for key in dict.fromkeys(keys)}
     return list(map(names.__getitem__, keys))
 
 
