@@ -172,7 +172,7 @@ def check(
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
     from sense7.loading import parse
-    from sense7.workbook.report import describe, print_description
+    from sense7.workbook.report import describe_parsed, print_description
 
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
     if file == _RELEASED:
@@ -180,7 +180,7 @@ def check(
             raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
         _check_released(as_json)
         return
-    description = describe(parse(file, prompted_condition=prompted, strict=strict, **options))
+    description = describe_parsed(parse(file, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:

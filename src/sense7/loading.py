@@ -9,7 +9,7 @@ from sense7.sources import Provenance, is_fetched, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import ParsedWorkbook, ReadingOptions, parse_workbook, read_workbook
+from sense7.workbook import ParsedWorkbook, ReadingOptions, Sheet, parse_workbook, read_workbook
 
 __all__ = ["available", "load", "parse", "read_ahead", "reading_options", "synthetic_marks"]
 
@@ -92,7 +92,7 @@ def parse(
 
 def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> Study | ParsedWorkbook:
     """Note where a workbook came from, unless it says itself that it is synthetic, or made of the data of others."""
-    if synthetic_marks(read) is not None:
+    if _marks(read.sheets) is not None:
         provenance = replace(provenance, kind="synthetic")
     elif provenance.kind == "official" and SOURCE_SHEET in read.sheets:
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
@@ -165,9 +165,13 @@ def available(name: str) -> bool:
     return name == "synthetic" or is_fetched(name)
 
 
-def synthetic_marks(study: Study | ParsedWorkbook) -> dict | None:
+def synthetic_marks(study: Study) -> dict | None:
     """What a synthetic workbook says of its making: key -> value; None for any other workbook."""
-    sheet = study.sheets.get(SYNTHETIC_SHEET)
+    return _marks(study.sheets)
+
+
+def _marks(sheets: Mapping[str, Sheet]) -> dict | None:
+    sheet = sheets.get(SYNTHETIC_SHEET)
     if sheet is None or sheet.header[:2] != ["key", "value"]:
         return None
     return {row[0]: row[1] for row in sheet.rows}

@@ -17,14 +17,14 @@ from sense7.workbook.parsed import ParsedWorkbook
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["describe", "findings_table", "print_description", "warnings_by_kind"]
+__all__ = ["describe", "describe_parsed", "findings_table", "print_description", "warnings_by_kind"]
 
 _UNMATCHED = {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
 _LINES = 40
 """Entries of one block that are printed."""
 
 
-def describe(study: Study | ParsedWorkbook) -> dict:
+def describe(study: Study) -> dict:
     """Counts, conditions, what was never asked, what could not be matched, all findings.
 
     Returns
@@ -32,6 +32,15 @@ def describe(study: Study | ParsedWorkbook) -> dict:
     dict
         Plain values, ready for JSON.
     """
+    return _description(study)
+
+
+def describe_parsed(workbook: ParsedWorkbook) -> dict:
+    """The same as :func:`describe` of its study, without data frames."""
+    return _description(workbook)
+
+
+def _description(study: Study | ParsedWorkbook) -> dict:
     conversations, messages, turns, columns = study.conversations, study.messages, study.turns, study.columns
     states = {name: _codes(turns[f"{name}_state"]) for name in RATING_NAMES}
     answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
