@@ -7,6 +7,7 @@ go to standard error, results to standard output.
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -66,6 +67,7 @@ def main() -> None:
         code = _TERMINATED if terminated else code
     if message:
         print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    gc.freeze()  # the interpreter would search all that is left for cycles before it ends
     sys.exit(code)
 
 
