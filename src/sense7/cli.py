@@ -7,6 +7,7 @@ go to standard error, results to standard output.
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -66,6 +67,7 @@ def main() -> None:
         code = _TERMINATED if terminated else code
     if message:
         print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    gc.freeze()  # the interpreter would search all that is left for cycles before it ends
     sys.exit(code)
 
 
@@ -171,8 +173,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
-    from sense7.loading import load
-    from sense7.workbook.report import describe, print_description
+    from sense7.loading import parse
+    from sense7.workbook.report import describe_parsed, print_description
 
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
     if file == _RELEASED:
@@ -180,7 +182,7 @@ def check(
             raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
         _check_released(as_json)
         return
-    description = describe(load(file, prompted_condition=prompted, strict=strict, **options))
+    description = describe_parsed(parse(file, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
