@@ -10,6 +10,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from sense7.pipeline import jupyter_book
 from sense7.pipeline.build import build_edition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,7 @@ def copied_checkout(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def build_in_copy(copied_checkout):
+def build_in_copy(copied_checkout, pages_command):
     """Build an edition of a workbook in the copied checkout: path, name -> Edition.
 
     With few draws: these books are looked at for what they say, not for their last digits.
@@ -124,6 +125,7 @@ def build_in_copy(copied_checkout):
                 patch.delenv(variable, raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
             patch.chdir(copied_checkout)
+            patch.setattr(jupyter_book, "_COMMAND", pages_command)
             return Edition(
                 build_edition(os.path.relpath(path, copied_checkout), name=name, parameters={"draws": 500}).folder
             )

@@ -5,6 +5,7 @@ import html
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from bs4 import BeautifulSoup
 from sense7 import files
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.pipeline import build
+from sense7.pipeline import build, jupyter_book
 from sense7.pipeline.build import BuildError, build_edition, find_checkout, read_ledger
 from sense7.pipeline.editions import claim_edition, require_same_source, write_site
 from sense7.pipeline.pages import banner as banner_of
@@ -655,11 +656,21 @@ def test_two_builds_at_once_both_end_well(checkout):
     assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
 
 
+@pytest.fixture(scope="module")
+def good_book(new_checkout, pages_command):
+    """A checkout with a book; to be copied."""
+    checkout = new_checkout().book()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jupyter_book, "_COMMAND", pages_command)
+        assert checkout.call("build", "mine.xlsx").returncode == 0
+    return checkout.root
+
+
 @pytest.fixture
-def interrupted(checkout, recording_code):
+def interrupted(checkout, good_book, recording_code):
     """A good book, and a notebook that would take a minute to run in the next."""
-    checkout.book()
-    build_edition(str(checkout.root / "mine.xlsx"))
+    shutil.rmtree(checkout.root)
+    shutil.copytree(good_book, checkout.root)
     good = checkout.bytes("mine")
     checkout.notebook("01-a", recording_code("01-a", "seed_of_a", before=SLOW.format(60)))
     return checkout, good

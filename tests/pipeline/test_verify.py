@@ -115,7 +115,7 @@ def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy):
     (copy / "results" / "01-a.json").write_text(json.dumps(values), "utf-8")
     # Digits that other machines may give otherwise do not count as a difference.
     change(copy / "ledger.json", '"n": 1', '"n": 1.0000000001')
-    done = built.sense7("verify", copy)
+    done = built.call("verify", copy)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for words in ("of_nobody.estimate", "seed_of_a.estimate", "absent"):
