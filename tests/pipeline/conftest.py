@@ -175,7 +175,7 @@ class Checkout:
             env=self.environment(),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 
@@ -231,7 +231,7 @@ def running():
 def ends():
     """Says of the id of a process whether it ends within so many seconds."""
 
-    def wait(pid, seconds=20):
+    def wait(pid, seconds=120):
         deadline = time.monotonic() + seconds
         while is_running(pid) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -237,7 +237,7 @@ def place(page):
 
 def open_list(page):
     nav = page.get_by_role("navigation", name="Editions of this book")
-    nav.wait_for(timeout=5000)
+    nav.wait_for()
     nav.locator("summary").click()
     return nav
 

@@ -273,13 +273,13 @@ def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     before = built.bytes("mine")
     process = built.start("verify", "mine")
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 300
     while not list(tmp_path.glob("sense7-verify-*/cache/.making-*")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert list(tmp_path.glob("sense7-verify-*")) == []
