@@ -67,9 +67,13 @@ test: $(JUDGE) browser ## every check: style, unit tests, doctests, notebooks, t
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(LONG)
 	@PYTHONHASHSEED=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 \
 	  $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+
+.PHONY: test-long
+test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
+	@$(MAKE) test LONG=--long
 
 .PHONY: lab
 lab: $(READY) ## open the notebooks in JupyterLab, if it is installed in .venv
