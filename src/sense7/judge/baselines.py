@@ -155,8 +155,8 @@ def baseline_predictions(
 
     Notes
     -----
-    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked against
-    scikit-learn's Ridge and RidgeCV.
+    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
     """
     data = _Data(study)
     ways = {
