@@ -193,7 +193,6 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     >>> factorise(matrix, 2)[1].round(6).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    from sklearn import config_context
     from sklearn.decomposition import NMF
     from sklearn.exceptions import ConvergenceWarning
 
@@ -203,9 +202,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
         matrix = csr_array(matrix[taken].multiply(np.sqrt(weights[taken])[:, None]))
     model = NMF(topics, init="nndsvd", random_state=0, tol=_TOLERANCE, max_iter=_MOST_STEPS)
     # A perfect fit has an error of nought, which rounding may take below; scikit-learn then draws its root.
-    # What is checked of each of a thousand small fits would take as long as a part of the fit.
-    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"), unchecked:
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Some of a thousand fits may stop before they have settled; their topics are as good as they are.
         warnings.simplefilter("ignore", ConvergenceWarning)
         loadings = model.fit_transform(matrix)
