@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.linalg import solve
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -78,10 +77,11 @@ FEWEST_CONVERSATIONS = 10
 """Conversations below which nothing is learned from them."""
 
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
-_TOLERANCE = 1e-10  # of the iterations for sparse features: the result is then that of a direct solution
+_TOLERANCE = 1e-10  # of the iterations: the result is then that of a direct solution
 _TALL = 16  # rows for each feature, above which sums are less work than iterations
 _MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
 _ROWS_AT_ONCE = 4096
+_MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar products of rows, that is held whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +155,8 @@ def baseline_predictions(
 
     Notes
     -----
-    Ridge regression is scikit-learn's, the cumulative logit statsmodels' OrderedModel. The choice of the penalty is
-    checked against scikit-learn's RidgeCV.
+    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
     """
     data = _Data(study)
     ways = {
@@ -449,20 +449,27 @@ _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
 
 
 def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
-    """Ridge regressions of the inner folds and of all of them, by scikit-learn, or from sums where that is less work.
+    """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work.
 
-    Iterations for sparse features go over all rows, and the more rows there are, the more iterations it takes. Where
-    there are many more rows than features, the cross products of each fold are summed once: the others of an inner
-    fold are all but its own.
+    Iterations go over all rows, and the more rows there are, the more iterations it takes; scalar products of rows are
+    shared by all folds. Where there are many more rows than features, the cross products of each fold are summed once:
+    the others of an inner fold are all but its own.
     """
     rows, columns = features.shape
-    if not sparse.issparse(features) or columns * _TALL >= rows or columns > _MOST_SUMMED:
+    if columns * _TALL >= rows or columns > _MOST_SUMMED:
+        scalar = None
+        if rows * max(rows, columns) <= _MOST_DENSE:
+            whole = features.toarray() if sparse.issparse(features) else features
+            scalar = whole @ whole.T
 
         def by_rows(fold, alphas):
-            learned = slice(None) if fold is None else inner[fold][0]
-            copies = np.repeat(truth[learned, None], len(alphas), axis=1)
-            ridge = Ridge(np.array(alphas), tol=_TOLERANCE).fit(features[learned], copies)
-            return np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_)
+            learned = np.arange(rows) if fold is None else inner[fold][0]
+            own = features[learned]
+            within = None if scalar is None else scalar[np.ix_(learned, learned)]
+            product = (lambda step: own @ (own.T @ step)) if within is None else within.__matmul__
+            duals = _by_iterations(product, truth[learned], np.array(alphas))
+            slopes = (own.T @ duals).T  # centred, as weights of rows sum to zero
+            return slopes, truth[learned].mean() - np.asarray(own.mean(axis=0)).ravel() @ slopes.T
 
         return by_rows
     parts = [_cross_products(features[test], truth[test]) for _, test in inner]
@@ -479,13 +486,59 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
     return by_sums
 
 
+def _by_iterations(product: Callable, truth: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    r"""Dual weights of ridge regression for each penalty: :math:`(K + \alpha I)^{-1} (y - \bar y)`.
+
+    Conjugate gradients for all penalties at once: they differ by a multiple of the identity, so that the residuals of
+    all are multiples of those of the least penalty (Jegerlehner, 1996, arXiv:hep-lat/9612014).
+
+    Parameters
+    ----------
+    product : callable
+        Product of all scalar products of two rows and a vector; K are those of centred rows.
+    truth : array, shape (rows,)
+        What is learned.
+    alphas : array, shape (penalties,)
+        The penalties.
+
+    Returns
+    -------
+    array, shape (rows, penalties)
+    """
+    least = alphas.min()
+    rest = truth - truth.mean()
+    step, steps = rest, np.repeat(rest[:, None], len(alphas), axis=1)
+    duals, scale, before = np.zeros(steps.shape), np.ones(len(alphas)), np.ones(len(alphas))
+    length_before, growth, size = 1.0, 0.0, rest @ rest
+    enough = _TOLERANCE**2 * size
+    for _ in range(10 * len(truth)):
+        now = np.flatnonzero(scale**2 * size > enough)
+        if not len(now):
+            break
+        turned = product(step)
+        turned = turned - turned.mean() + least * step
+        length = size / (step @ turned)
+        a, b = scale[now], before[now]
+        spread = length_before * b * (1 + length * (alphas[now] - least)) + length * growth * (b - a)
+        ratios = b * length_before / spread
+        before[now], scale[now] = a, a * ratios
+        duals[:, now] += length * ratios * steps[:, now]
+        rest = rest - length * turned
+        left = rest @ rest
+        length_before, growth, size = length, left / size, left
+        step = rest + growth * step
+        steps[:, now] = scale[now] * rest[:, None] + growth * ratios**2 * steps[:, now]
+    return duals
+
+
 def _cross_products(features, truth: np.ndarray) -> np.ndarray:
     """Sums over rows of all products of two of the features, the truth and 1."""
     columns = features.shape[1] + 2
     total = np.zeros((columns, columns))
     for start in range(0, features.shape[0], _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        block = np.column_stack([features[rows].toarray(), truth[rows], np.ones(len(truth[rows]))])
+        own = features[rows].toarray() if sparse.issparse(features) else features[rows]
+        block = np.column_stack([own, truth[rows], np.ones(len(truth[rows]))])
         total += block.T @ block
     return total
 
