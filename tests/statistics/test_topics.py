@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.decomposition import NMF
 from threadpoolctl import threadpool_limits
 
 from sense7 import tables
@@ -204,19 +203,6 @@ def test_a_weighted_text_is_one_copied_out(seed, monkeypatch):
     loadings_of_copies, terms_of_copies = topics.factorise(copied, 3)
     assert terms == pytest.approx(terms_of_copies, abs=1e-6)
     assert np.repeat(loadings, weights[weights > 0].astype(int), axis=0) == pytest.approx(loadings_of_copies, abs=1e-6)
-
-
-@pytest.mark.parametrize("texts", [300, 20], ids=["more texts than terms", "fewer"])
-@pytest.mark.parametrize("number", [2, 5, 9])
-def test_topics_are_those_of_scikit_learn(texts, number):
-    generator = np.random.default_rng(number)
-    matrix = csr_array(generator.poisson(0.3, size=(texts, 40)) * generator.uniform(0.5, 1, size=40))
-    model = NMF(number, init="nndsvd", random_state=0, tol=topics._TOLERANCE, max_iter=topics._MOST_STEPS)
-    expected = model.fit_transform(matrix)
-    loadings, terms = topics.factorise(matrix, number)
-    assert loadings @ terms == pytest.approx(expected @ model.components_, abs=1e-9)
-    length = np.linalg.norm(model.components_, axis=1, keepdims=True)
-    assert terms == pytest.approx(model.components_ / np.where(length > 0, length, 1), abs=1e-9)
 
 
 def test_a_matrix_of_few_topics_is_rebuilt_from_them():

@@ -11,13 +11,12 @@ Chen, Y., Zhang, H., Liu, R., Ye, Z., & Lin, J. (2019). Knowledge-Based Systems 
 Greene, D., O'Callaghan, D., & Cunningham, P. (2014). How many topics? Stability analysis for topic models. ECML PKDD.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import qr, svd
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
@@ -82,8 +81,6 @@ SUMMARY_KEYS = {
 """Keys of the rows of the summary."""
 
 _TOLERANCE, _MOST_STEPS = 3e-3, 500
-_NOTHING = 1e-6
-"""Starting weights below this are zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +164,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
 
     Minimises :math:`\sum_d v_d \sum_w (x_{dw} - \sum_k a_{dk} h_{kw})^2` over :math:`a, h \ge 0`, with
     :math:`v_d` the weights: whole numbers give what copies of the texts would. Coordinate descent from the singular
-    vectors (NNDSVD), the same on every call. Checked against scikit-learn's NMF to 1e-9.
+    vectors (NNDSVD), the same on every call.
 
     Parameters
     ----------
@@ -196,66 +193,23 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     >>> factorise(matrix, 2)[1].round(6).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
+    from sklearn.decomposition import NMF
+    from sklearn.exceptions import ConvergenceWarning
+
     if weights is not None:
         taken = np.flatnonzero(weights)
         # A row times the root of its weight has the squared error of so many copies.
         matrix = csr_array(matrix[taken].multiply(np.sqrt(weights[taken])[:, None]))
-    loadings, components = _descended(matrix, *_start(matrix, topics))
-    size = np.linalg.norm(components, axis=0)
+    model = NMF(topics, init="nndsvd", random_state=0, tol=_TOLERANCE, max_iter=_MOST_STEPS)
+    # A perfect fit has an error of nought, which rounding may take below; scikit-learn then draws its root.
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        # Some of a thousand fits may stop before they have settled; their topics are as good as they are.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        loadings = model.fit_transform(matrix)
+    size = np.linalg.norm(model.components_, axis=1)
     if weights is not None:
         loadings = loadings / np.sqrt(weights[taken])[:, None]
-    return loadings * size, (components / np.where(size > 0, size, 1)).T
-
-
-def _descended(matrix: csr_array, loadings: np.ndarray, components: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinate descent as scikit-learn's NMF does it, without its checks, which took as long as such small fits."""
-    from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
-
-    across, order = matrix.T.tocsr(), np.arange(loadings.shape[1], dtype=np.intp)
-    first = None
-    for _ in range(_MOST_STEPS):
-        change = _update_cdnmf_fast(loadings, components.T @ components, matrix @ components, order)
-        change += _update_cdnmf_fast(components, loadings.T @ loadings, across @ loadings, order)
-        first = change if first is None else first
-        # Some of a thousand fits may stop before they have settled; their topics are as good as they are.
-        if change <= _TOLERANCE * first:
-            break
-    return loadings, components
-
-
-def _start(matrix: csr_array, topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """Non-negative parts of the leading singular vectors (NNDSVD): (texts, topics) and (terms, topics)."""
-    left, values, right = _singular_vectors(matrix, topics)
-    parts = []
-    for sign in (1, -1):
-        u, v = np.maximum(sign * left, 0), np.maximum(sign * right, 0)
-        parts.append((u, v, np.linalg.norm(u, axis=0), np.linalg.norm(v, axis=0)))
-    positive = parts[0][2] * parts[0][3] > parts[1][2] * parts[1][3]
-    u, v, of_u, of_v = (np.where(positive, one, other) for one, other in zip(*parts, strict=True))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.sqrt(values * of_u * of_v)
-        start = [np.where(length > 0, size * part / length, 0) for part, length in ((u, of_u), (v, of_v))]
-    # The leading ones have no negative part but by rounding.
-    start[0][:, 0], start[1][:, 0] = (np.sqrt(values[0]) * np.abs(one[:, 0]) for one in (left, right))
-    return tuple(np.ascontiguousarray(np.where(part < _NOTHING, 0, part)) for part in start)
-
-
-def _singular_vectors(matrix: csr_array, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leading singular triplets as scikit-learn's ``randomized_svd`` finds them, by products of the smaller side."""
-    tall = matrix if matrix.shape[0] >= matrix.shape[1] else csr_array(matrix.T)
-    products = (tall.T @ tall).toarray()
-    basis = _normal_numbers(tall.shape[1], number + 10)
-    for _ in range(7 if number < 0.1 * min(matrix.shape) else 4):
-        basis = qr(products @ basis, mode="economic", check_finite=False)[0]
-    basis = qr(tall @ basis, mode="economic", check_finite=False)[0]
-    turn, values, right = svd((tall.T @ basis).T, full_matrices=False, check_finite=False)
-    left, right = (basis @ turn)[:, :number], right[:number].T
-    return (left, values[:number], right) if tall is matrix else (right, values[:number], left)
-
-
-@cache
-def _normal_numbers(rows: int, columns: int) -> np.ndarray:
-    return np.random.RandomState(0).normal(size=(rows, columns))
+    return loadings * size, model.components_ / np.where(size > 0, size, 1)[:, None]
 
 
 def heaviest_terms(terms: np.ndarray, count: int) -> np.ndarray:
