@@ -20,13 +20,13 @@ Columns = dict[str, list | np.ndarray]
 class ParsedWorkbook:
     """A workbook that was read and checked.
 
+    What is not said here is as in :class:`sense7.study.Study`.
+
     Attributes
     ----------
     conversations, messages, turns, participants, columns : Columns
         The columns of the frames of :class:`sense7.study.Study`, in their order. A state is its place in
         ``sense7.study.STATES``.
-
-    The others are those of :class:`sense7.study.Study`.
     """
 
     name: str
