@@ -311,32 +311,36 @@ def build(
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.pipeline import unchanged
+    from sense7.pipeline.jupyter_book import JupyterBook
 
     command = sys.argv[2:]
-    before = unchanged.observe(command)
-    from sense7.pipeline.build import BuildError, build_edition
-    from sense7.workbook.options import ReadingOptions
 
     given = assignments(parameter or [])
-    options = ReadingOptions.of(scale, words, allow_unreadable)
     if prompted:
         given["prompted_condition"] = prompted
-    try:
-        with progress_bar(quiet) as (say, progress):
-            built = build_edition(
-                data,
-                name=name,
-                predictions=predictions,
-                parameters=given,
-                workers=jobs,
-                scheduler=scheduler,
-                strict=strict,
-                options=options,
-                say=say,
-                progress=progress,
-            )
-    except BuildError as error:
-        _fail(str(error), 1)
+    with JupyterBook() as program:  # which imports what it needs while this process does the same
+        before = unchanged.observe(command)
+        from sense7.pipeline.build import BuildError, build_edition
+        from sense7.workbook.options import ReadingOptions
+
+        options = ReadingOptions.of(scale, words, allow_unreadable)
+        try:
+            with progress_bar(quiet) as (say, progress):
+                built = build_edition(
+                    data,
+                    name=name,
+                    predictions=predictions,
+                    parameters=given,
+                    workers=jobs,
+                    scheduler=scheduler,
+                    strict=strict,
+                    options=options,
+                    say=say,
+                    progress=progress,
+                    program=program,
+                )
+        except BuildError as error:
+            _fail(str(error), 1)
     said = []
     if built.warnings:
         page = built.folder / "html" / "notebooks" / "01-dataset.html"

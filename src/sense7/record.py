@@ -1,15 +1,18 @@
 """Recorded values: one call a value, one JSON file a notebook, the same words everywhere."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
 from sense7.files import write_whole
-from sense7.statistics.estimates import require_estimates
+
+if TYPE_CHECKING:  # pages are made from recorded values without it
+    import pandas as pd
 
 __all__ = [
     "FIELDS",
@@ -180,6 +183,8 @@ class Recorder:
         UserError
             If it is no table of estimates.
         """
+        from sense7.statistics.estimates import require_estimates
+
         require_estimates("record.table", "table", table)
         for name, row in table.iterrows():
             key = keys.format(name) if isinstance(keys, str) else keys.get(name)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from sense7.loading import load
 from sense7.pipeline.editions import EXPLORER_PAGE
-from sense7.pipeline.explorer import add_conversations
+from sense7.pipeline.explorer import add_conversations, explorer_files
 
 HOSTILE = (
     "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt \u2028 &amp; end"
@@ -85,7 +85,7 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
     messages = study.messages.assign(content=HOSTILE)
     for part in ("book", "_static"):
         shutil.copytree(html / part, tmp_path / part)
-    add_conversations(replace(study, messages=messages), tmp_path)
+    add_conversations(explorer_files(replace(study, messages=messages)), tmp_path)
     reader.html = tmp_path
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}"))
     shown = page.locator("#sense7-explorer li.message .own").filter(has_text="onerror")

@@ -238,14 +238,14 @@ def test_hostile_texts_of_a_workbook_stay_texts(study_of):
 
 
 def test_files_lie_beside_the_pages_of_a_book_that_has_an_explorer(study_of, tmp_path):
-    study = study_of()
-    assert add_conversations(study, tmp_path / "html") == []
+    files = explorer_files(study_of())
+    assert add_conversations(files, tmp_path / "html") == []
     assert not (tmp_path / "html").exists()
     page = tmp_path / "html" / EXPLORER_PAGE
     page.parent.mkdir(parents=True)
     page.write_text("a page", encoding="utf-8")
-    paths = add_conversations(study, tmp_path / "html")
-    assert {path.name: path.read_text("utf-8") for path in paths} == explorer_files(study)
+    paths = add_conversations(files, tmp_path / "html")
+    assert {path.name: path.read_text("utf-8") for path in paths} == files
     assert {path.parent for path in paths} == {tmp_path / "html" / "explorer"}
 
 

@@ -18,7 +18,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
@@ -373,7 +372,9 @@ def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
     scored = _scored(frame, policy)
     if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
         return np.nan
-    return float(stats.spearmanr(scored.score, scored.truth).pvalue)
+    from scipy.stats import spearmanr  # here, as its import takes half a second
+
+    return float(spearmanr(scored.score, scored.truth).pvalue)
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:

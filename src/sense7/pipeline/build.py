@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import functools
 import hashlib
-import importlib
 import importlib.util
 import json
 import os
@@ -158,6 +157,7 @@ def build_edition(
     options: ReadingOptions | None = None,
     say: Callable[[str], None] = lambda line: None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    program: JupyterBook | None = None,
 ) -> Built:
     """Build the book of a workbook.
 
@@ -184,6 +184,8 @@ def build_edition(
         Takes a line about what was done.
     progress : callable
         Takes how many of how many notebooks are ready, and the name of the last.
+    program : JupyterBook, optional
+        What makes the pages, if it was started already; not used yet.
 
     Returns
     -------
@@ -198,8 +200,7 @@ def build_edition(
         If a notebook or a page fails; names it.
     """
     root = find_checkout()
-    given = _given(parameters)
-    name = _edition_name(name, data)
+    given, name = _given(parameters), _edition_name(name, data)
     path, provenance = sources.resolve(data)
     place, cache, source = edition_folder(root, name), root / "_build" / "cache", source_of(data, path)
     require_same_source(place, source, provenance.sha256)
@@ -244,7 +245,7 @@ def build_edition(
         judges = _judges(study, judged, say) if judges is None else judges
         truth = _without_other_judges(read_truth(truth_file, study), judges, given.get("judge", ""))
         making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent)
-        with making as scratch, JupyterBook() as program:
+        with making as scratch, contextlib.nullcontext(program) if program else JupyterBook() as book:
             edition = Path(scratch) / "edition"
             sources.copy_for_edition(path, provenance, edition / "data", options)
             _write_what_was_given(edition, study, truth, judged)
@@ -256,15 +257,16 @@ def build_edition(
                 "made": made,
             }
             with pages_under_way(
-                root, facts, config, root / "_build" / "pages" / name, Path(scratch), program
+                root, facts, config, root / "_build" / "pages" / name, Path(scratch), book
             ) as make_pages:
                 with connect(scheduler, workers, shared=cache) as where:
                     executed = where.run(jobs, edition, cache, report=report, say=say)
                 facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, jobs))
                 write_json(edition / "edition.json", facts)
                 say("pages: Jupyter Book")
-                pages = make_pages(edition, facts, meanwhile=_import_explorer)
-            _complete_pages(root, edition, facts, study, config, judged, pages)
+                explorer = functools.cache(functools.partial(_explorer_files, study))
+                pages = make_pages(edition, facts, meanwhile=explorer)
+            _complete_pages(root, edition, facts, explorer(), config, judged, pages)
             _replace(edition, place, functools.partial(claim_edition, place, source, provenance.sha256))
         list_editions(place.parent)
     return Built(place, _verdicts(facts), executed, changed=True, warnings=facts["warnings"])
@@ -613,18 +615,20 @@ def _config(root: Path) -> dict:
     return config
 
 
-def _import_explorer() -> None:
-    """Import what draws and computes, which takes as long as a page to make."""
-    importlib.import_module("sense7.pipeline.explorer")
+def _explorer_files(study: Study) -> dict[str, str]:
+    """The conversations for the explorer, which take as long as a page to make."""
+    from sense7.pipeline.explorer import explorer_files
+
+    return explorer_files(study)
 
 
 def _complete_pages(
-    root: Path, edition: Path, facts: Mapping, study: Study, config: dict, judged: Sequence[Path], pages: Path
+    root: Path, edition: Path, facts: Mapping, explorer: Mapping, config: dict, judged: Sequence[Path], pages: Path
 ) -> None:
     """Put what Jupyter Book does not make beside the pages, and all of it into the edition in the making."""
     from sense7.pipeline.explorer import add_conversations
 
-    add_conversations(study, pages)
+    add_conversations(explorer, pages)
     write_downloads(root, facts, pages, installable_from(config["repository"]))
     if facts["judge_logs"]:
         from sense7.judge.logs import bundle_logs

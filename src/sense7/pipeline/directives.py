@@ -32,7 +32,7 @@ from sense7.implied import ImpliedTruth
 from sense7.pipeline.made import describe
 from sense7.pipeline.page_table import page_table
 from sense7.pipeline.pages import DATASET_PAGE, REAL_RATINGS
-from sense7.pipeline.settings import SETTINGS
+from sense7.pipeline.settings import module_of, setting
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
@@ -183,9 +183,8 @@ class SettingRole(_TextRole):
     """A choice of the analysis, in words."""
 
     def lookup(self) -> str:
-        module, words = SETTINGS[self.text]
-        self.env.note_dependency(module.__file__)
-        return words()
+        self.env.note_dependency(module_of(self.text))
+        return setting(self.text)
 
 
 class JudgeLogsRole(SphinxRole):

@@ -31,7 +31,7 @@ import sense7
 from sense7.errors import UserError
 from sense7.judge.endpoint import without_keys
 from sense7.pipeline.made import versions
-from sense7.pipeline.notebooks import TextNotebook, to_ipynb, unfit_parameters
+from sense7.pipeline.notebooks import TextNotebook, cells_of, to_ipynb, unfit_parameters
 from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
 from sense7.sources.released import RELEASED
 
@@ -408,7 +408,7 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     ran = iter([cell for cell in node["cells"] if cell["cell_type"] == "code"])
     injected = any("injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"])
     cells = []
-    for cell in json.loads(to_ipynb(notebook))["cells"]:
+    for cell in cells_of(notebook):
         if cell["cell_type"] == "code":
             cells.append(next(ran))
             if "parameters" in cell["metadata"].get("tags", ()) and injected:

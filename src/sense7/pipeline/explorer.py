@@ -105,13 +105,13 @@ def explorer_files(study: Study) -> dict[str, str]:
     return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
 
 
-def add_conversations(study: Study, pages: Path) -> list[Path]:
+def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
     """Write a study's conversations beside the pages of a book that has an explorer.
 
     Parameters
     ----------
-    study : Study
-        The data.
+    files : mapping
+        As :func:`explorer_files` gives them.
     pages : Path
         The folder html of an edition.
 
@@ -122,10 +122,10 @@ def add_conversations(study: Study, pages: Path) -> list[Path]:
     """
     if not (pages / EXPLORER_PAGE).exists():
         return []
-    files = {pages / EXPLORER_FOLDER / name: text for name, text in explorer_files(study).items()}
-    for path, text in files.items():
+    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
+    for path, text in texts.items():
         write_whole(path, text)
-    return list(files)
+    return list(texts)
 
 
 def _index(study: Study, ratings: pd.Series) -> dict:

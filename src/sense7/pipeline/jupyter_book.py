@@ -31,6 +31,7 @@ _PRELOADED = (
     *("sphinx_copybutton", "sphinx_togglebutton", "sphinx_comments", "sphinx_multitoc_numbering", "sphinx_thebe"),
     *("sense7.pipeline.directives", "sense7.pipeline.explorer_directive", "sense7.pipeline.picture"),
     *("sense7.pipeline.reference_directive", "sense7.pipeline.api", "sense7.pipeline.pages_builder"),
+    "sense7.pipeline.truth_directives",
 )
 
 

@@ -12,7 +12,10 @@ from collections.abc import Mapping
 from sense7 import __version__
 from sense7.sources.released import RELEASED
 
-__all__ = ["SHOWN_VERSIONS", "describe", "versions"]
+__all__ = ["CODE", "SHOWN_VERSIONS", "describe", "describe_code", "versions"]
+
+CODE = "sense7:code"
+"""Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
 
 SHOWN_VERSIONS = ("numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "matplotlib", "jupyter-book")
 """Packages whose versions stand on every page; requirements.lock names the rest."""
@@ -38,6 +41,8 @@ def versions() -> dict[str, str]:
 def describe(facts: Mapping, page: str = "") -> str:
     """What a page says of how it was made, as HTML; all that comes from outside is escaped.
 
+    Of facts without a commit, :data:`CODE` stands in the place of what is said of it.
+
     Parameters
     ----------
     facts : mapping
@@ -57,13 +62,20 @@ def describe(facts: Mapping, page: str = "") -> str:
         "Workbook": "" if tables else f"{facts['file']}, SHA-256 {facts['sha256']}",
         "Parameters": parameters,
         "Versions": ", ".join(f"{name} {version}" for name, version in made["versions"].items()),
-        "Code": _code(made),
+        "Code": describe_code(made) if "commit" in made else CODE,
     }
     shown = ". ".join(f"<strong>{name}:</strong> {html.escape(text)}" for name, text in lines.items() if text)
     return f'<p class="sense7-made">How this page was made. {shown}.</p>'
 
 
-def _code(made: Mapping) -> str:
+def describe_code(made: Mapping) -> str:
+    """Which commit and library made an edition, in words.
+
+    Examples
+    --------
+    >>> describe_code({"commit": "1a2b", "changed": True, "apart": False, "library": "3c4d"})
+    'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
+    """
     library = f"library SHA-256 {made['library'][:12]}"
     if made["commit"] is None:
         return f"commit not known, as the checkout has no history of git; {library}"

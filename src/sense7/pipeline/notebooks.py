@@ -6,11 +6,12 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 """
 
 import ast
+import copy
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -19,6 +20,7 @@ from sense7.sources.released import RELEASED
 __all__ = [
     "COMMON",
     "TextNotebook",
+    "cells_of",
     "find_notebooks",
     "installable_from",
     "load_notebook",
@@ -55,6 +57,9 @@ COMMON = {
 }
 """Schemas of the parameters that several notebooks share."""
 
+
+_KEPT = 100
+"""Number of notebooks of which it is kept what their text says."""
 
 _INSTALL = '''# Only where the companion isn't installed, as on Colab: once, from its repository.
 import importlib.util
@@ -126,7 +131,11 @@ def load_notebook(path: Path) -> TextNotebook:
     UserError
         If it has no parameters cell, or a parameter has no schema or an unfit default.
     """
-    source = path.read_text(encoding="utf-8")
+    return _loaded(path, path.read_text(encoding="utf-8"))
+
+
+@lru_cache(_KEPT)
+def _loaded(path: Path, source: str) -> TextNotebook:
     node = _parse(source)
     settings = _own_settings(path, node.metadata.get("sense7") or {})
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
@@ -223,7 +232,9 @@ def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[s
     return problems
 
 
+@lru_cache(_KEPT)
 def _parse(source: str):
+    """The notebook of a text, which nobody may change."""
     import jupytext
 
     return jupytext.reads(source, fmt="md:myst")
@@ -238,6 +249,14 @@ def installable_from(repository: Mapping) -> str:
     'git+https://example.org/me/book@main'
     """
     return f"git+{repository['url']}@{repository['branch']}"
+
+
+def cells_of(notebook: TextNotebook) -> list[dict]:
+    """Its cells, as Jupyter's format has them: type, source and metadata."""
+    return [
+        {name: copy.deepcopy(cell[name]) for name in ("cell_type", "metadata", "source")}
+        for cell in _parse(notebook.source).cells
+    ]
 
 
 def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
@@ -255,7 +274,7 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
     """
     import nbformat
 
-    node = _parse(notebook.source)
+    node = copy.deepcopy(_parse(notebook.source))
     node.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},

@@ -28,7 +28,7 @@ from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
-from sense7.pipeline.made import describe
+from sense7.pipeline.made import CODE, describe, describe_code
 from sense7.terminal import count_of
 
 __all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "pages_under_way"]
@@ -101,6 +101,7 @@ def pages_under_way(
             mark.write_text(whole, encoding="utf-8")
             _check(*program.finish(meanwhile), place)
             pages = Path(shutil.copytree(place / "pages" / "_build" / "html", scratch / "html"))
+        _name_code(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
         return pages
 
@@ -115,8 +116,18 @@ def pages_under_way(
 
 
 def _steady(facts: Mapping) -> dict:
-    """Facts that pages may show: which build it is says nothing about its pages."""
-    return {name: value for name, value in facts.items() if name != "key"}
+    """Facts that pages are made from: not which build it is, nor the commit, which is put in afterwards."""
+    made = {name: value for name, value in facts["made"].items() if name not in {"commit", "changed"}}
+    return {name: value for name, value in facts.items() if name != "key"} | {"made": made}
+
+
+def _name_code(pages: Path, made: Mapping) -> None:
+    """Say on every page which commit made it: no page is made again for another one."""
+    words = html.escape(describe_code(made)).encode()
+    for path in pages.rglob("*.html"):
+        content = path.read_bytes()
+        if CODE.encode() in content:
+            path.write_bytes(content.replace(CODE.encode(), words))
 
 
 # --- what pages are made from ----------------------------------------------------------

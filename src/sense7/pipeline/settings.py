@@ -3,33 +3,32 @@
 Prose says ``{setting}`NAME``` for one of these, so that no sentence keeps the words of an older choice.
 """
 
+import importlib
+import importlib.util
 from collections.abc import Callable
 from types import ModuleType
 
-from sense7 import claims
-from sense7.judge import baselines
-from sense7.statistics import bootstrap, disruption, examples, factor, recovery, words
 from sense7.taxonomy import LEVELS, levels_in_words
 from sense7.terminal import in_words
 
-__all__ = ["SETTINGS", "setting"]
+__all__ = ["SETTINGS", "module_of", "setting"]
 
-SETTINGS: dict[str, tuple[ModuleType, Callable[[], str]]] = {
-    "event_study_last": (recovery, lambda: in_words(recovery.STUDY_TIMES[-1])),
-    "fewest_participants": (bootstrap, lambda: in_words(bootstrap.FEWEST_PARTICIPANTS)),
-    "fewest_participants_of_baselines": (baselines, lambda: in_words(baselines.FEWEST_PARTICIPANTS)),
-    "good_turn": (words, lambda: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
-    "high_example": (examples, lambda: levels_in_words(examples.ENDS["high"])),
-    "items_for_a_factor": (factor, lambda: in_words(factor.ITEMS_FOR_A_FACTOR)),
-    "items_for_a_test_of_a_factor": (factor, lambda: in_words(factor.ITEMS_FOR_A_TEST)),
-    "low_example": (examples, lambda: levels_in_words(examples.ENDS["low"])),
-    "poor_turn": (disruption, lambda: levels_in_words(range(disruption.POOR, 0, -1))),
-    "precise": (claims, lambda: f"{claims.PRECISE:.0%}"),
-    "turns_after": (recovery, lambda: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}"),
-    "turns_before": (recovery, lambda: in_words(len(recovery.BEFORE))),
-    "writers_of_a_term": (words, lambda: in_words(words.FEWEST_PEOPLE)),
+SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
+    "event_study_last": ("statistics.recovery", lambda recovery: in_words(recovery.STUDY_TIMES[-1])),
+    "fewest_participants": ("statistics.bootstrap", lambda bootstrap: in_words(bootstrap.FEWEST_PARTICIPANTS)),
+    "fewest_participants_of_baselines": ("judge.baselines", lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS)),
+    "good_turn": ("statistics.words", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
+    "high_example": ("statistics.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
+    "items_for_a_factor": ("statistics.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
+    "items_for_a_test_of_a_factor": ("statistics.factor", lambda factor: in_words(factor.ITEMS_FOR_A_TEST)),
+    "low_example": ("statistics.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
+    "poor_turn": ("statistics.disruption", lambda disruption: levels_in_words(range(disruption.POOR, 0, -1))),
+    "precise": ("claims", lambda claims: f"{claims.PRECISE:.0%}"),
+    "turns_after": ("statistics.recovery", lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}"),
+    "turns_before": ("statistics.recovery", lambda recovery: in_words(len(recovery.BEFORE))),
+    "writers_of_a_term": ("statistics.words", lambda words: in_words(words.FEWEST_PEOPLE)),
 }
-"""Name -> module that holds the choice, and the choice in words."""
+"""Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
 
 
 def setting(name: str) -> str:
@@ -50,4 +49,10 @@ def setting(name: str) -> str:
     >>> setting("poor_turn"), setting("fewest_participants")
     ('poor or very poor', 'five')
     """
-    return SETTINGS[name][1]()
+    module, words = SETTINGS[name]
+    return words(importlib.import_module(f"sense7.{module}"))
+
+
+def module_of(name: str) -> str:
+    """Path of the module that holds a choice."""
+    return importlib.util.find_spec(f"sense7.{SETTINGS[name][0]}").origin
