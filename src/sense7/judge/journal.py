@@ -1,8 +1,6 @@
 """What a session of a judge has been answered so far: kept so that no paid answer is lost or paid twice.
 
-Beside inspect_ai's logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with
-it. inspect_ai's own cache does not serve here: it takes two conversations of the same words for
-one, never keeps a refusal by a content filter, and is shared by all sessions, so that a second would be a copy.
+Beside the logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with it.
 ``manifest.json`` says what was asked; a session that would ask something else is refused. It also lists the
 conversations with their ground truth, so that the answers of an interrupted session can be evaluated as they stand.
 """

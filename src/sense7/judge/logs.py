@@ -36,8 +36,8 @@ LOGS = "logs"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
 _SUMMARIZED = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
-_LONGEST_SUMMARY = 5120
-"""Characters of a message in the list, as inspect_ai has it."""
+_LONGEST_SUMMARY = 1000
+"""Characters of a message in the list."""
 _STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 
 
