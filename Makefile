@@ -128,7 +128,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 
 .PHONY: lock
 lock: $(READY) ## solve both locks anew from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 
 .PHONY: clean
