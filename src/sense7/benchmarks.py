@@ -119,7 +119,7 @@ def gains_table(stored: Mapping) -> pd.DataFrame:
         for key, wish in GAINS.items()
         if key in measured
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("to")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("if you want to")
 
 
 def goals_table(stored: Mapping) -> pd.DataFrame:
