@@ -97,7 +97,7 @@ mutants: $(JUDGE) ## how many small changes of the code the tests miss (long; ca
 	@$(BIN)/python scripts/mutate.py
 
 .PHONY: bench
-bench: $(JUDGE) browser ## measure against what a user would use otherwise (about an hour); ONLY=reading,book for some
+bench: $(JUDGE) browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
 	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
