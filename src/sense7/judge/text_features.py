@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from sense7.errors import UserError
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_of"]
+__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_and_counts", "words_of"]
 
 SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""
@@ -46,23 +47,24 @@ def conversation_texts(study: Study) -> pd.DataFrame:
     >>> conversation_texts(talk)[["assistant", "user_words", "turns"]].to_numpy().tolist()
     [['Rest a while.', 3, 2], ['', 0, 0]]
     """
-    messages = study.messages
-    spoken = pd.DataFrame(
-        {
-            "conversation": messages["conversation"],
-            "role": messages["role"].astype(object).fillna("").astype(str).str.lower(),
-            "content": messages["content"].astype(object).fillna("").astype(str),
-        }
-    )
-    index = pd.Index(study.conversations["conversation"], name="conversation")
-    frame = pd.DataFrame(index=index)
+    messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
+    said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
+    turns: Counter = Counter()
+    # Message by message: columns of texts made ready for the whole study would be as large as the study each.
+    for conversation, role, content in zip(
+        messages["conversation"], messages["role"], messages["content"], strict=True
+    ):
+        speaker = "" if pd.isna(role) else str(role).lower()
+        turns[conversation] += speaker == "assistant"
+        if speaker in said and not pd.isna(content) and (text := str(content)):
+            said[speaker][conversation].append(text)
+    columns = {
+        speaker: pd.Series(["\n".join(own.get(name, ())) for name in index], index, dtype=object)
+        for speaker, own in said.items()
+    }
     for speaker in SPEAKERS:
-        said = spoken[(spoken["role"] == speaker) & (spoken["content"] != "")].groupby("conversation")["content"]
-        frame[speaker] = said.agg("\n".join).reindex(index).astype(object).fillna("")
-    for speaker in SPEAKERS:
-        frame[f"{speaker}_words"] = [len(text.split()) for text in frame[speaker]]
-    turns = spoken.loc[spoken["role"] == "assistant", "conversation"].value_counts()
-    return frame.assign(turns=turns.reindex(index).fillna(0).astype(int))
+        columns[f"{speaker}_words"] = [len(text.split()) for text in columns[speaker]]
+    return pd.DataFrame(columns, index).assign(turns=[turns[name] for name in index])
 
 
 def words_of(text: str) -> list[str]:
@@ -98,14 +100,26 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     >>> counts["user"].toarray().tolist(), counts["assistant"].shape
     ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
     """
-    counts = {}
+    return {speaker: counts for speaker, (counts, _) in words_and_counts(texts).items()}
+
+
+def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, np.ndarray]]:
+    """What :func:`word_counts` returns, and the words of its columns.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
+    >>> words_and_counts(texts)["user"][1].tolist()
+    ['so', 'tired']
+    """
+    found = {}
     for speaker in SPEAKERS:
+        found[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
-            counts[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
-        else:
-            counts[speaker] = sparse.csr_matrix((len(texts), 0))
-    return counts
+            vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
+            found[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+    return found
 
 
 def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
