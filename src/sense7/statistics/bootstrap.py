@@ -53,6 +53,9 @@ MOST_DRAWS = 10_000_000
 _CELLS = 1 << 23
 """Numbers of a table that are worked on at once."""
 
+_ARRAYS = 4
+"""Arrays of one number a cell that drawing takes beside the table."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -292,10 +295,8 @@ class ParticipantBootstrap:
     def _weights(self) -> np.ndarray:
         count = len(self.names)
         generator = np.random.default_rng(self.seed)
-        # Of many participants, the table is held in the smallest whole numbers: up to an eighth of the memory.
-        few = self.draws * count <= _CELLS
-        table = np.empty((self.draws, count), dtype=float if few else np.min_scalar_type(count))
-        for piece in pieces(self.draws, count):
+        table = np.empty((self.draws, count), dtype=_type_of_weights(self.draws, count))
+        for piece in pieces(self.draws, _ARRAYS * count):
             part = table[piece]
             taken = generator.integers(count, size=part.shape)
             cells = taken + count * np.arange(len(part))[:, None]
@@ -663,11 +664,10 @@ class StratifiedBootstrap(ParticipantBootstrap):
         group_of = pd.Series(list(self.groups), index=list(self.participants))
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
         generator = np.random.default_rng(self.seed)
-        few = self.draws * len(self.names) <= _CELLS
-        table = np.empty((self.draws, len(self.names)), dtype=float if few else np.min_scalar_type(len(self.names)))
+        table = np.empty((self.draws, len(self.names)), dtype=_type_of_weights(self.draws, len(self.names)))
         for group in pd.unique(group_of):
             places = np.flatnonzero(group_of == group)
-            for piece in pieces(self.draws, len(places)):
+            for piece in pieces(self.draws, _ARRAYS * len(places)):
                 taken = generator.integers(len(places), size=(piece.stop - piece.start, len(places)))
                 cells = taken + len(places) * np.arange(len(taken))[:, None]
                 counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
@@ -683,6 +683,11 @@ class StratifiedBootstrap(ParticipantBootstrap):
         '95% percentile interval, 100 resamplings of participants within groups'
         """
         return super().describe(scale) + ("" if scale else " within groups")
+
+
+def _type_of_weights(draws: int, participants: int) -> type:
+    """Of a large table, one byte a number: that a draw takes one of many more than 255 times has a chance of 1e-500."""
+    return float if draws * participants <= _CELLS else np.uint8
 
 
 def _alike(low: float, high: float) -> bool:
