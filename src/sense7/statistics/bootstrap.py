@@ -295,12 +295,10 @@ class ParticipantBootstrap:
     def _weights(self) -> np.ndarray:
         count = len(self.names)
         generator = np.random.default_rng(self.seed)
-        table = np.empty((self.draws, count), dtype=_type_of_weights(self.draws, count))
+        table = _empty_table(self.draws, count)
         for piece in pieces(self.draws, _ARRAYS * count):
-            part = table[piece]
-            taken = generator.integers(count, size=part.shape)
-            cells = taken + count * np.arange(len(part))[:, None]
-            part[:] = np.bincount(cells.ravel(), minlength=part.size).reshape(part.shape)
+            taken = generator.integers(count, size=(piece.stop - piece.start, count))
+            table = _with_counts(table, piece, slice(None), taken)
         return table
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
@@ -664,14 +662,12 @@ class StratifiedBootstrap(ParticipantBootstrap):
         group_of = pd.Series(list(self.groups), index=list(self.participants))
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
         generator = np.random.default_rng(self.seed)
-        table = np.empty((self.draws, len(self.names)), dtype=_type_of_weights(self.draws, len(self.names)))
+        table = _empty_table(self.draws, len(self.names))
         for group in pd.unique(group_of):
             places = np.flatnonzero(group_of == group)
             for piece in pieces(self.draws, _ARRAYS * len(places)):
                 taken = generator.integers(len(places), size=(piece.stop - piece.start, len(places)))
-                cells = taken + len(places) * np.arange(len(taken))[:, None]
-                counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
-                table[piece, places] = counts
+                table = _with_counts(table, piece, places, taken)
         return table
 
     def describe(self, scale: Scale | None = None) -> str:
@@ -685,9 +681,18 @@ class StratifiedBootstrap(ParticipantBootstrap):
         return super().describe(scale) + ("" if scale else " within groups")
 
 
-def _type_of_weights(draws: int, participants: int) -> type:
-    """Of a large table, one byte a number: that a draw takes one of many more than 255 times has a chance of 1e-500."""
-    return float if draws * participants <= _CELLS else np.uint8
+def _empty_table(draws: int, participants: int) -> np.ndarray:
+    """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
+    return np.empty((draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8)
+
+
+def _with_counts(table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The table with how often each of the places is taken in these draws, in a wider type where that needs it."""
+    cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
+    counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
+    table = table.astype(np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False)
+    table[draws, places] = counts
+    return table
 
 
 def _alike(low: float, high: float) -> bool:
