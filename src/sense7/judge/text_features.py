@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.statistics.bootstrap import pieces
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -21,6 +22,7 @@ __all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "w
 SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""
 
+_ROWS_AT_ONCE = 4096
 _EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their product is the mean of two cosines
 
 
@@ -156,20 +158,25 @@ def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = 
     >>> (x @ x.T).toarray().round(3)[0].tolist()
     [1.0, 1.0, 0.5]
     """
-    blocks = []
+    length = counts[SPEAKERS[0]].shape[0]
+    weighing = []
     for speaker in SPEAKERS:
         known = counts[speaker] if learn_from is None else counts[speaker][learn_from]
         kept = np.flatnonzero(known.getnnz(axis=0) >= 2)
-        if not len(kept):
-            blocks.append(sparse.csr_matrix((counts[speaker].shape[0], 0)))
-            continue
-        weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+        if len(kept):
+            weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+            weighing.append((counts[speaker], kept, weigh))
         del known
-        # In place, as the words that are kept are a copy already; of very many texts, each further one counts.
-        block = weigh.transform(counts[speaker][:, kept], copy=False)
-        block *= _EACH
-        blocks.append(block)
-    return sparse.hstack(blocks, format="csr")
+    if not weighing:
+        return sparse.csr_matrix((length, 0))
+    # Some rows at a time: of very many texts, each further matrix of all counts.
+    parts = [
+        sparse.hstack(
+            [weigh.transform(own[rows][:, kept], copy=False) * _EACH for own, kept, weigh in weighing], format="csr"
+        )
+        for rows in pieces(length, 1, _ROWS_AT_ONCE)
+    ]
+    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
 
 def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] | str) -> np.ndarray:
