@@ -308,6 +308,10 @@ def build(
     quiet: Annotated[bool, typer.Option(help="Print the result only.")] = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
+    from sense7.pipeline import unchanged
+
+    command = sys.argv[2:]
+    before = unchanged.observe(command)
     from sense7.pipeline.build import BuildError, build_edition
     from sense7.workbook.options import ReadingOptions
 
@@ -331,13 +335,14 @@ def build(
             )
     except BuildError as error:
         _fail(str(error), 1)
-    if not built.changed and not quiet:
-        print("nothing changed since this edition was built", file=sys.stderr)
+    said = []
     if built.warnings:
         page = built.folder / "html" / "notebooks" / "01-dataset.html"
-        print(plain_lines(f"{_said_of(built.warnings)}. Listed on {page}"), file=sys.stderr)
-    print(built.verdicts)
-    print(built.index)
+        said.append(("stderr", plain_lines(f"{_said_of(built.warnings)}. Listed on {page}")))
+    said += [("stdout", built.verdicts), ("stdout", str(built.index))]
+    nothing = [] if quiet else [("stderr", "nothing changed since this edition was built")]
+    unchanged.say(said if built.changed else [*nothing, *said])
+    unchanged.keep(command, before, [*nothing, *said])
 
 
 def _said_of(warnings: Mapping[str, Mapping[str, int]]) -> str:
