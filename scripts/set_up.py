@@ -12,6 +12,7 @@ It runs before anything is installed: the standard library, and of the project's
 
 import argparse
 import ast
+import json
 import os
 import re
 import shutil
@@ -27,14 +28,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from sense7.errors import UserError  # noqa: E402 -- not installed yet
-from sense7.files import replacing_folder  # noqa: E402
+from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
 MADE_FROM = ".made-from"
 """Folder of an environment with copies of the files that it was made from; the Makefile compares them, too."""
 
 LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
-ENTRY = re.compile(r"^([\w.-]+)==(\S+)(?: ; ([^\\\n]+?))? \\\n(?:    --hash=\S+(?: \\)?\n)+", re.MULTILINE)
+ENTRY = re.compile(r"^([\w.-]+)==(\S+).*\n(?:    --hash=.*\n)+", re.MULTILINE)
 QUIET = ("--quiet", "--quiet")
 """No warnings, such as those of a folder in pip's configuration that does not exist; errors are shown."""
 
@@ -79,19 +80,17 @@ def set_up(*, judge: bool) -> None:
     if not changed:
         return
     lock = JUDGES_LOCK if judge else LOCK
-    if there and changed == [PROJECT]:
-        Installer(VENV).install_project()
-    elif there and pins(VENV / MADE_FROM / LOCK) and held(VENV) <= pins(ROOT / lock):
-        installer = Installer(VENV)
-        print(f"Adding to .venv what {lock} has more, with {installer.name} ...", flush=True)
-        installer.install_lock(lock)
-        installer.install_project()
-    else:
+    if not there or not set() < held(VENV) <= pins(ROOT / lock):
         with replacing_folder(VENV) as new:
-            make(new, lock, added_by_user(VENV) if there else [])
+            make(new, lock, added_by_user(VENV))
             note(new, wanted)
             move_scripts(new, VENV)
         return
+    installer = Installer(VENV)
+    if changed != [PROJECT]:
+        print(f"Adding to .venv what {lock} has more, with {installer.name} ...", flush=True)
+        installer.install_lock(lock)
+    installer.install_project()
     note(VENV, wanted)
 
 
@@ -108,12 +107,12 @@ def note(environment: Path, names: list[str]) -> None:
         shutil.copyfile(ROOT / name, environment / MADE_FROM / name)
 
 
-def pins(lock: Path) -> set[tuple[str, ...]]:
-    """Names, versions and conditions of a lock; none if there is no such file."""
+def pins(lock: Path) -> set[tuple[str, str]]:
+    """Names and versions of a lock; none if there is no such file."""
     return set(ENTRY.findall(lock.read_text(encoding="utf-8"))) if lock.exists() else set()
 
 
-def held(environment: Path) -> set[tuple[str, ...]]:
+def held(environment: Path) -> set[tuple[str, str]]:
     """What the environment holds of the locks that it was made from."""
     return pins(environment / MADE_FROM / LOCK) | pins(environment / MADE_FROM / JUDGES_LOCK)
 
@@ -129,10 +128,9 @@ def make(new: Path, lock: str, additions: list[str]) -> None:
     kept = []
     for addition in additions:
         try:
-            installer.add(addition, pins(ROOT / lock))
+            installer.add(addition)
         except ToolError as error:
-            reason = str(error).splitlines()[-1]
-            print(f"{addition}, which you had added to .venv, can't be installed beside {lock}: {reason}", flush=True)
+            print(f"{addition}, which you had added to .venv, can't be kept: {one_line(error)}", flush=True)
         else:
             kept.append(addition)
     if kept:
@@ -151,14 +149,15 @@ def move_scripts(made: Path, to: Path) -> None:
 
 def added_by_user(environment: Path) -> list[str]:
     """Packages that a user asked for by name and no lock holds, each as it would be asked for again."""
-    ours = {normal(name) for name, *_ in held(environment) or pins(ROOT / JUDGES_LOCK)} | {
-        "pip",
-        "setuptools",
-        "sense7-companion",
-    }
-    found = metadata.distributions(path=[str(path) for path in environment.glob("lib/python*/site-packages")])
-    asked = [one for one in found if normal(one.name) not in ours and one.read_text("REQUESTED") is not None]
-    return sorted(requirement(one) for one in asked)
+    locked = held(environment) or pins(ROOT / JUDGES_LOCK)
+    ours = {normal(name) for name, _ in locked} | {"pip", "sense7-companion"}
+    others = (one for one in distributions(environment) if normal(one.name) not in ours)
+    return sorted(requirement(one) for one in others if one.read_text("REQUESTED") is not None)
+
+
+def distributions(environment: Path) -> list[metadata.Distribution]:
+    """What is installed in an environment."""
+    return [*metadata.distributions(path=[str(path) for path in environment.glob("lib/python*/site-packages")])]
 
 
 def normal(name: str) -> str:
@@ -168,8 +167,10 @@ def normal(name: str) -> str:
 
 def requirement(distribution: metadata.Distribution) -> str:
     """Version of a package from an index, address of another."""
-    address = re.search(r'"url": *"([^"]+)"', distribution.read_text("direct_url.json") or "")
-    return f"{distribution.name} @ {address[1]}" if address else f"{distribution.name}=={distribution.version}"
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    if origin.get("dir_info", {}).get("editable"):
+        return f"--editable={origin['url']}"
+    return f"{distribution.name} @ {origin['url']}" if origin else f"{distribution.name}=={distribution.version}"
 
 
 def run(command: list, **variables: str) -> str:
@@ -223,24 +224,29 @@ class Installer:
         """Install this project itself, in place; nothing is downloaded."""
         self._install("--no-index", "--no-deps", "--no-build-isolation", "-e", ".")
 
-    def add(self, requirement: str, locked: set[tuple[str, ...]]) -> None:
-        """Install one package more, and change none that is locked."""
+    def add(self, requirement: str) -> None:
+        """Install one package more, and change none that is there."""
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder) / "constraints.txt"
-            lines = (f"{name}=={version}{marker and ' ; '}{marker}\n" for name, version, marker in sorted(locked))
+            lines = (f"{one.name}=={one.version}\n" for one in distributions(self.environment))
             constraints.write_text("".join(lines), encoding="utf-8")
-            self._install("--constraint", constraints, requirement)
+            self._run("--constraint", constraints, requirement)
 
     def _install(self, *arguments: str | Path) -> None:
+        try:
+            self._run(*arguments)
+        except (ToolError, OSError) as error:
+            if self.uv is None:
+                raise
+            print(f"uv can't: {one_line(error)} With pip, which takes longer ...", flush=True)
+            self.uv = None
+            self._run(*arguments)
+
+    def _run(self, *arguments: str | Path) -> None:
         if self.uv:
-            try:
-                run([self.uv, "pip", "install", *QUIET, "--python", self.python, *arguments], **self.variables)
-            except (ToolError, OSError) as error:
-                print(f"uv can't: {str(error).splitlines()[-1]}. With pip, which takes longer ...", flush=True)
-                self.uv = None
-            else:
-                return
-        run([self.python, "-m", "pip", "install", *QUIET, "--no-compile", *arguments])
+            run([self.uv, "pip", "install", *QUIET, "--python", self.python, *arguments], **self.variables)
+        else:
+            run([self.python, "-m", "pip", "install", *QUIET, "--no-compile", *arguments])
 
     def _install_uv(self, pip: Path) -> None:
         """Install uv alone, as it is locked."""
@@ -262,9 +268,9 @@ def bundled_pip() -> Path:
 
 
 def in_words_of_uv(listing: str) -> dict[str, str]:
-    """Translate pip's configuration, as ``pip config list`` shows it; what is set for uv itself stays.
+    r"""Translate pip's configuration, as ``pip config list`` shows it; what is set for uv itself stays.
 
-    >>> in_words_of_uv("global.index-url='https://a/simple'\\n:env:.index-url='https://b/simple'")["UV_DEFAULT_INDEX"]
+    >>> in_words_of_uv("global.index-url='https://a/simple'\n:env:.index-url='https://b/simple'")["UV_DEFAULT_INDEX"]
     'https://b/simple'
     """
     told = {}
