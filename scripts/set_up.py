@@ -205,7 +205,7 @@ class Installer:
             if self.uv is None:
                 self._install_uv(pip)
             if not any(environment.glob("lib/python*/site-packages/pip")):
-                run([self.uv, "pip", "install", *QUIET, "--no-index", "--no-deps", "--python", self.python, pip])
+                run([self.uv, "pip", "install", "--quiet", "--no-index", "--no-deps", "--python", self.python, pip])
             self.variables = in_words_of_uv(run([self.python, "-m", "pip", "config", "list"]))
         except (ToolError, OSError):
             self.uv = None
@@ -244,7 +244,7 @@ class Installer:
 
     def _run(self, *arguments: str | Path) -> None:
         if self.uv:
-            run([self.uv, "pip", "install", *QUIET, "--python", self.python, *arguments], **self.variables)
+            run([self.uv, "pip", "install", "--quiet", "--python", self.python, *arguments], **self.variables)
         else:
             run([self.python, "-m", "pip", "install", *QUIET, "--no-compile", *arguments])
 
