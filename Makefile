@@ -85,7 +85,7 @@ mutants: judge ## how many small changes of the code the tests miss (long; can b
 	@$(BIN)/python scripts/mutate.py
 
 .PHONY: bench
-bench: judge browser ## measure against what a user would use otherwise (about an hour); ONLY=reading,book for some
+bench: judge browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
 	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage

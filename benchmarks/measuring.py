@@ -76,7 +76,9 @@ def in_turn(row: Row, ours: Callable[[], object], theirs: Callable[[], object], 
 
 def run(command: Sequence[str | Path], *, root: Path = ROOT, folder: Path | None = None, **variables: str) -> str:
     """Run a program in a checkout, and give what it prints; what it complains of, if it fails, is the error."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_", "OPENAI_"))}
+    # Python keeps what it compiled, as it does for users.
+    left_out = ("SENSE7_", "GITHUB_", "OPENAI_", "PYTHONDONTWRITEBYTECODE")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     done = subprocess.run(  # noqa: S603 - commands of our own
         [str(part) for part in command],
         cwd=folder or root,

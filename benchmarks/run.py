@@ -1,6 +1,6 @@
 """Each piece of work beside what a user would use otherwise, in one run: the ratio first.
 
-    make bench                           everything, about an hour
+    make bench                           everything, about 20 minutes on two processors
     make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
     python benchmarks/run.py --only=     nothing: only the reasons of missed goals are written anew
 
@@ -140,8 +140,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = (*ENTRIES, PROFILE)
     parser.add_argument("--only", default=",".join(names), help=f"some of: {', '.join(names)}; with commas")
-    parser.add_argument("--pairs", type=int, default=5, help="of runs, of what is quick")
-    parser.add_argument("--long-pairs", type=int, default=3, help="of what takes minutes")
+    parser.add_argument("--pairs", type=int, default=3, help="of runs, of what is quick")
+    parser.add_argument("--long-pairs", type=int, default=2, help="of what takes minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that every entry works; the times mean nothing")
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "bench.json")

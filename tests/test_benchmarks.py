@@ -225,6 +225,15 @@ def test_the_table_gives_the_ratio_first_and_the_reason_of_a_miss(result):
     assert benchmarks.goals_met(result) == ("1 of 2", 2, "")
 
 
+def test_what_a_user_gains_comes_with_what_it_is_compared_to_and_nothing_is_said_of_what_was_not_measured(scripts, row):
+    found = scripts["run"].measured(row([2.0], [7.0])) | {"key": "from_nothing"}
+    alone = scripts["run"].measured(row([0.3])) | {"key": "book_unchanged"}
+    table = benchmarks.gains_table({"entries": {"book": {"rows": [found, alone]}}})
+    assert table.index.tolist() == [benchmarks.GAINS["from_nothing"]]
+    assert table.iloc[0].tolist() == ["2.00 s", "7.00 s", "3.50", "a ride"]
+    assert benchmarks.gains_table({"entries": {}}).empty
+
+
 def test_the_recorded_ratios_say_what_they_are_of(result):
     table = benchmarks.ratios(result)
     assert table.index.tolist() == ["run"]
@@ -301,7 +310,12 @@ def test_where_nothing_was_measured_the_page_says_so(monkeypatch):
 
     monkeypatch.setattr(benchmarks, "data_file", absent)
     stored, sizes = benchmarks.stored_benchmarks(), benchmarks.stored_growth()
-    for empty in (benchmarks.goals_table(stored), benchmarks.machine(stored), benchmarks.slowest_notebooks(stored)):
+    for empty in (
+        benchmarks.gains_table(stored),
+        benchmarks.goals_table(stored),
+        benchmarks.machine(stored),
+        benchmarks.slowest_notebooks(stored),
+    ):
         assert isinstance(tables.plain(empty, "caption"), tables.Sentence)
     assert benchmarks.goals_met(stored) == (None, 0, benchmarks.NOT_MEASURED)
     assert benchmarks.ratios(stored).empty

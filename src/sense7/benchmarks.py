@@ -12,6 +12,7 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 
 __all__ = [
     "NO_GROWTH",
+    "gains_table",
     "goals_met",
     "goals_table",
     "growth",
@@ -29,6 +30,16 @@ __all__ = [
 NOT_MEASURED = "not measured yet: the command is make bench"
 NO_GROWTH = "growth with the size of the data was not measured yet: the command is `python benchmarks/growth.py`"
 NOTEBOOKS = "all notebooks, one after another"
+GAINS = {
+    "from_nothing": "see the whole book, from a fresh clone",
+    "book_unchanged": "ask for it again, nothing changed",
+    "book_edited_prose": "see a sentence that you changed",
+    "book_edited_code": "see what a changed line of code gives",
+    "reading": "read and validate a workbook",
+    "judge": "ask a judge about every conversation, all recorded",
+    "bootstrap": "give six statistics their intervals",
+}
+"""Key of a row -> what one wants who has that work done."""
 
 
 def stored_benchmarks() -> dict:
@@ -76,6 +87,39 @@ def machine(stored: Mapping) -> pd.DataFrame:
             "library (sha256)": facts["library"],
         }
     return pd.DataFrame(columns).rename_axis("of")
+
+
+def gains_table(stored: Mapping) -> pd.DataFrame:
+    """What a user gains: how long the work takes, how long otherwise, and the ratio.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_benchmarks` gives it.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of the wishes that was measured beside a peer, all texts.
+
+    Examples
+    --------
+    >>> row = {"key": "reading", "unit": "s", "seconds": 2.0, "peer_seconds": 3.0, "ratio": 1.5, "peer": "pandas"}
+    >>> gains_table({"entries": {"reading": {"rows": [row]}}}).loc["read and validate a workbook"].tolist()
+    ['2.00 s', '3.00 s', '1.50', 'pandas']
+    """
+    measured = {row["key"]: row for row in _rows(stored) if row["ratio"] is not None}
+    rows = {
+        wish: {
+            "takes": _amount(measured[key]["seconds"], measured[key]["unit"]),
+            "otherwise": _amount(measured[key]["peer_seconds"], measured[key]["unit"]),
+            "times as fast": _short(measured[key]["ratio"]),
+            "what is otherwise": measured[key]["peer"],
+        }
+        for key, wish in GAINS.items()
+        if key in measured
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("to")
 
 
 def goals_table(stored: Mapping) -> pd.DataFrame:
