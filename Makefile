@@ -59,6 +59,11 @@ test: judge browser ## every check: style, unit tests, doctests, notebooks, the 
 	@PYTHONHASHSEED=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 \
 	  $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
 
+.PHONY: check
+check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/python scripts/check_changes.py
+
 .PHONY: lab
 lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
 	@test -x $(BIN)/jupyter-lab || { echo "JupyterLab is no part of the lock. Install it beside it, once: \
