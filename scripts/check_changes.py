@@ -2,7 +2,7 @@
 
 A changed module is tested by its own doctests, by the test files of its name (`tests/**/test_NAME.py`,
 `test_NAME_*.py`), and then by those that import it; a changed test file by itself. What needs the built book
-(`tests/book`, `tests/browser`) is left to `make test`, as is what the time does not suffice for: that is skipped, and said.
+(`tests/book`, `tests/browser`) is left to `make test`, as is what does not fit into the time: it is skipped, and said.
 """
 
 import ast
