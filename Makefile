@@ -55,9 +55,13 @@ test: judge browser ## every check: style, unit tests, doctests, notebooks, the 
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(LONG)
 	@PYTHONHASHSEED=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 \
 	  $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+
+.PHONY: test-long
+test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
+	@$(MAKE) test LONG=--long
 
 .PHONY: check
 check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
@@ -117,7 +121,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 
 .PHONY: lock
 lock: setup ## solve both locks anew from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 
 .PHONY: clean

@@ -6,11 +6,15 @@ import importlib.util
 import json
 import os
 import shutil
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7.pipeline import jupyter_book
 from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets
@@ -30,6 +34,12 @@ PATIENCE = 30_000
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
+SLOWEST = (
+    *("tests/browser/test_every", "tests/book", "tests/pipeline/test_build.py", "tests/faults/test_interrupted_build"),
+    *("tests/browser", "tests/pipeline", "tests/faults"),
+)
+"""Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
+
 REFERENCES = pytest.StashKey[dict[str, set]]()
 """Quantities of the reference values: all of them, those asserted, those left out, and how near each came."""
 
@@ -60,6 +70,32 @@ def workbooks(tmp_path_factory):
     ratings without texts; "gpt-iter1", "claude-iter1" and "gemini-iter1" what three models said of the latter.
     """
     return Workbooks(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def pages_command(tmp_path_factory):
+    """The command of Jupyter Book's process by which it is forked instead of started; see forked_pages.py."""
+    if sys.platform != "linux":
+        yield jupyter_book._COMMAND
+        return
+    script, address = str(ROOT / "tests" / "forked_pages.py"), str(tmp_path_factory.mktemp("pages") / "s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(address)
+        listening.listen()
+        serving = subprocess.Popen(
+            [*jupyter_book._COMMAND[:-2], script, "serve", str(listening.fileno())],
+            stdin=subprocess.PIPE,
+            pass_fds=[listening.fileno()],
+            env=os.environ | {"PYTHONWARNINGS": "ignore"},
+        )
+    yield sys.executable, "-I", "-S", script, "ask", address
+    serving.communicate()
+
+
+@pytest.fixture
+def quick_pages(pages_command, monkeypatch):
+    """Have the pages of books that this process builds made by a fork."""
+    monkeypatch.setattr(jupyter_book, "_COMMAND", pages_command)
 
 
 @pytest.fixture(scope="module")
@@ -145,14 +181,27 @@ def minimal_sheets():
 # Whether every reference value was asserted is known when all tests have run, in however many processes.
 
 
-def pytest_collection_modifyitems(items):
-    """Keep together, where tests run in several processes, what shares something slow to make: a file, or the books."""
-    for item in items:
-        folder = item.path.parent
-        item.add_marker(pytest.mark.xdist_group("books" if folder.name in {"book", "browser"} else str(item.path)))
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is long, keep together what shares something slow to make, and begin with what takes longest.
+
+    Not by ``-m "not long"``: after a run of some tests nobody asks whether every reference value was asserted.
+    """
+    if not config.getoption("--long"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    places = {item: item.path.relative_to(ROOT).as_posix() for item in items}
+    for item, place in places.items():
+        # The pages of an edition are parsed once for all tests of tests/book.
+        item.add_marker(pytest.mark.xdist_group("tests/book" if place.startswith("tests/book/") else place))
+    items.sort(key=lambda item: [not places[item].startswith(start) for start in SLOWEST])
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: run by make test-long alone, which runs everything")
     config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}
 
 

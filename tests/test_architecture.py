@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "src" / "sense7"
 FLOORS = (
     {"errors", "taxonomy", "terminal"},
-    {"arguments", "study", "files"},
+    {"arguments", "checkout", "study", "files"},
     {"workbook", "simulate", "download", "sources"},
     {"loading"},
     {"statistics"},

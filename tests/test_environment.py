@@ -25,7 +25,7 @@ LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock"
 IN_NO_LOCK = {"parquet", "cluster"}
 """Extras whose packages would change results, or are chosen with a cluster: see pyproject.toml."""
 
-ONLY_FOR_JUDGES = {"judge", "embeddings"}
+ONLY_FOR_JUDGES = {"judge", "peers", "embeddings"}
 """Extras that only the second lock holds; it holds all that the first does."""
 
 every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)

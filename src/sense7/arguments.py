@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -10,7 +11,6 @@ from numbers import Real
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from sense7.errors import UserError
 
@@ -34,8 +34,10 @@ _RATINGS = "ratings"
 
 _KINDS: dict[type, tuple[Callable[[object], bool], str]] = {
     Path: (lambda value: isinstance(value, os.PathLike), "a path"),
-    np.ndarray: (lambda value: isinstance(value, np.ndarray | pd.Series | pd.Index | list | tuple), "an array"),
-    pd.DataFrame: (lambda value: isinstance(value, pd.DataFrame), "a DataFrame"),
+    np.ndarray: (
+        lambda value: isinstance(value, (np.ndarray, list, tuple, *_of_pandas("Series", "Index"))),
+        "an array",
+    ),
     str: (lambda value: isinstance(value, str), "a text"),
     types.NoneType: (lambda value: value is None, "None"),
 }
@@ -59,6 +61,7 @@ def check_arguments(module: dict) -> None:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> def rows(frame: pd.DataFrame) -> int:
     ...     return len(frame)
     >>> module = {"__all__": ["rows"], "rows": rows}
@@ -80,8 +83,8 @@ def described(value: object) -> str:
 
     Examples
     --------
-    >>> described(pd.DataFrame()), described(123), described(None)
-    ('a DataFrame', 'an int (123)', 'None')
+    >>> described({}), described(123), described(None)
+    ('a dict', 'an int (123)', 'None')
     """
     if value is None:
         return "None"
@@ -110,7 +113,7 @@ def _checked(function: Callable) -> Callable:
         for name, kinds in wanted.items():
             if name in arguments:
                 _require_kind(own_name, name, arguments[name], kinds)
-        if _RATINGS in wanted and isinstance(arguments[_RATINGS], pd.DataFrame):
+        if _RATINGS in wanted and isinstance(arguments[_RATINGS], _of_pandas("DataFrame")):
             _require_numbers(own_name, arguments[_RATINGS])
         if consistent and arguments.get("bootstrap") is not None:
             arguments["bootstrap"].require(arguments["study"])
@@ -133,11 +136,19 @@ def _kinds(annotation: object) -> Mapping[type, tuple[Callable[[object], bool], 
     for kind in typing.get_args(annotation) if union else (annotation,):
         if kind in _KINDS:
             allowed[kind] = _KINDS[kind]
+        elif kind in _of_pandas("DataFrame"):
+            allowed[kind] = (functools.partial(_is_a, kind), "a DataFrame")
         elif inspect.isclass(kind) and kind.__module__.partition(".")[0] == "sense7":
             allowed[kind] = (functools.partial(_is_a, kind), f"a {kind.__name__}")
         else:
             return {}
     return allowed
+
+
+def _of_pandas(*names: str) -> tuple[type, ...]:
+    """Classes of pandas; none while nobody has imported it, since then nothing is of such a class."""
+    pandas = sys.modules.get("pandas")
+    return tuple(getattr(pandas, name) for name in names) if pandas else ()
 
 
 def _is_a(kind: type, value: object) -> bool:
@@ -151,7 +162,7 @@ def _require_kind(function: str, name: str, value: object, kinds: Mapping) -> No
     raise UserError(f"{function} wants {words} as {name}; got {described(value)}. {HINTS.get(name, '')}".rstrip())
 
 
-def _require_numbers(function: str, ratings: pd.DataFrame) -> None:
+def _require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by whoever gives one
     for place, name in enumerate(ratings.columns):
         column = ratings.iloc[:, place]
         try:

@@ -7,6 +7,7 @@ go to standard error, results to standard output.
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -66,6 +67,7 @@ def main() -> None:
         code = _TERMINATED if terminated else code
     if message:
         print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    gc.freeze()  # the interpreter would search all that is left for cycles before it ends
     sys.exit(code)
 
 
@@ -171,8 +173,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
-    from sense7.loading import load
-    from sense7.workbook.report import describe, print_description
+    from sense7.loading import parse
+    from sense7.workbook.report import describe_parsed, print_description
 
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
     if file == _RELEASED:
@@ -180,7 +182,7 @@ def check(
             raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
         _check_released(as_json)
         return
-    description = describe(load(file, prompted_condition=prompted, strict=strict, **options))
+    description = describe_parsed(parse(file, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
@@ -308,6 +310,10 @@ def build(
     quiet: Annotated[bool, typer.Option(help="Print the result only.")] = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
+    from sense7.pipeline import unchanged
+
+    command = sys.argv[2:]
+    before = unchanged.observe(command)
     from sense7.pipeline.build import BuildError, build_edition
     from sense7.workbook.options import ReadingOptions
 
@@ -331,13 +337,14 @@ def build(
             )
     except BuildError as error:
         _fail(str(error), 1)
-    if not built.changed and not quiet:
-        print("nothing changed since this edition was built", file=sys.stderr)
+    said = []
     if built.warnings:
         page = built.folder / "html" / "notebooks" / "01-dataset.html"
-        print(plain_lines(f"{_said_of(built.warnings)}. Listed on {page}"), file=sys.stderr)
-    print(built.verdicts)
-    print(built.index)
+        said.append(("stderr", plain_lines(f"{_said_of(built.warnings)}. Listed on {page}")))
+    said += [("stdout", built.verdicts), ("stdout", str(built.index))]
+    nothing = [] if quiet else [("stderr", "nothing changed since this edition was built")]
+    unchanged.say(said if built.changed else [*nothing, *said])
+    unchanged.keep(command, before, [*nothing, *said])
 
 
 def _said_of(warnings: Mapping[str, Mapping[str, int]]) -> str:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from sense7.arguments import check_arguments
-from sense7.sources import is_fetched, resolve
+from sense7.sources import Provenance, is_fetched, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import ReadingOptions, read_workbook
+from sense7.workbook import ParsedWorkbook, ReadingOptions, Sheet, parse_workbook, read_workbook
 
-__all__ = ["available", "load", "read_ahead", "reading_options", "synthetic_marks"]
+__all__ = ["available", "load", "parse", "read_ahead", "reading_options", "synthetic_marks"]
 
 _read_ahead: dict[tuple[str, str], Study] = {}
 """What was read before it was asked for: digest of the workbook with its reading options, and name -> study."""
@@ -66,12 +66,38 @@ def load(
             name=provenance.name,
             options=options,
         )
-    if synthetic_marks(study) is not None:
+    return _with_provenance(study, provenance)
+
+
+def parse(
+    data: str | Path,
+    *,
+    prompted_condition: str | None = None,
+    strict: bool = False,
+    scale: str | Path | Mapping | Iterable[str] | None = None,
+    words: str | Path | Mapping | None = None,
+    allow_unreadable: bool = False,
+) -> ParsedWorkbook:
+    """Find a data set and read it as :func:`load` does, without making data frames of it."""
+    path, provenance = resolve(data)
+    parsed = parse_workbook(
+        path,
+        strict=strict,
+        prompted_condition=prompted_condition or None,
+        name=provenance.name,
+        options=reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable),
+    )
+    return _with_provenance(parsed, provenance)
+
+
+def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> Study | ParsedWorkbook:
+    """Note where a workbook came from, unless it says itself that it is synthetic, or made of the data of others."""
+    if _marks(read.sheets) is not None:
         provenance = replace(provenance, kind="synthetic")
-    elif provenance.kind == "official" and SOURCE_SHEET in study.sheets:
+    elif provenance.kind == "official" and SOURCE_SHEET in read.sheets:
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
         provenance = replace(provenance, kind="third-party")
-    return replace(study, provenance=provenance)
+    return replace(read, provenance=provenance)
 
 
 def reading_options(path: Path, **given) -> ReadingOptions:
@@ -141,7 +167,11 @@ def available(name: str) -> bool:
 
 def synthetic_marks(study: Study) -> dict | None:
     """What a synthetic workbook says of its making: key -> value; None for any other workbook."""
-    sheet = study.sheets.get(SYNTHETIC_SHEET)
+    return _marks(study.sheets)
+
+
+def _marks(sheets: Mapping[str, Sheet]) -> dict | None:
+    sheet = sheets.get(SYNTHETIC_SHEET)
     if sheet is None or sheet.header[:2] != ["key", "value"]:
         return None
     return {row[0]: row[1] for row in sheet.rows}

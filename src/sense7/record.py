@@ -42,7 +42,11 @@ LISTED = ("what", "published", "computed", "same")
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
-    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(Path(path), _as_json(content) + "\n")
+
+
+def _as_json(content: object) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 class Recorder:
@@ -76,6 +80,7 @@ class Recorder:
         self.notebook = notebook
         self.path = Path(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
+        self._lines: list[str] = []  # of those values that were written before: none is encoded twice
         write_json(self.path, [])
 
     def value(
@@ -129,7 +134,9 @@ class Recorder:
         self._write()
 
     def _write(self) -> None:
-        write_json(self.path, list(self._values.values()))
+        fresh = list(self._values.values())[len(self._lines) :]
+        self._lines += [_as_json([value])[2:-2] for value in fresh]
+        write_whole(self.path, "[\n" + ",\n".join(self._lines) + "\n]\n")
 
     def _add(self, key, estimate, *, n, unit, method, low, high, reason) -> None:
         """Check one value and take it up; it is not written yet."""

@@ -1,7 +1,8 @@
-"""Where the command begins: its help at once, the verbs for all else.
+"""Where the command begins: its help and a book that is up to date at once, the verbs for all else.
 
 What parses a command line takes far longer to import than the help takes to print. So the help is kept as text,
-which ``make derived`` writes; a test holds it to be what the verbs would say.
+which ``make derived`` writes; a test holds it to be what the verbs would say. So is what a build says while
+nothing changes, see :mod:`sense7.pipeline.unchanged`.
 """
 
 import os
@@ -17,6 +18,8 @@ WIDTH = 80
 def main() -> None:
     """Run the command line; see :func:`sense7.cli.main`."""
     if sys.argv[1:] == ["--help"] and _show_help():
+        return
+    if sys.argv[1:2] == ["build"] and _up_to_date():
         return
     from sense7.cli import main as run
 
@@ -35,3 +38,18 @@ def _show_help() -> bool:
     except (OSError, ValueError):
         return False
     return bool(text)
+
+
+def _up_to_date() -> bool:
+    """Say again what the last such build said, if nothing changed."""
+    from sense7.pipeline.unchanged import say, unchanged
+
+    said = unchanged(sys.argv[2:])
+    if said is None:
+        return False
+    try:
+        say(said)
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,15 +1,20 @@
 """The validated frames that everything above takes, whatever file they came from."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from sense7.arguments import described
 from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
+
+if TYPE_CHECKING:  # only annotations name it: `sense7 check` has no time for its import
+    import pandas as pd
 
 __all__ = ["ABSENT", "NOT_RATED", "RATED", "STATES", "UNREADABLE", "Study"]
 
@@ -96,7 +101,7 @@ class Study:
         participants: Collection[str] | None = None,
         conversations: Collection[str] | Collection[bool] | None = None,
         conditions: Collection[str] | None = None,
-    ) -> "Study":
+    ) -> Study:
         """Return the study of some of the conversations, with their messages, turns and participants.
 
         A conversation is kept if it meets all criteria that are given. A statistic of a subset needs a bootstrap of
@@ -121,6 +126,7 @@ class Study:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> frame = pd.DataFrame({"conversation": ["C1", "C2"], "participant": ["P1", "P2"], "condition": ["a", "b"]})
         >>> study = Study("mine", frame, frame, frame, participants=None, columns=pd.DataFrame())
         >>> study.subset(conditions=["b"])

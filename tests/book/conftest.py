@@ -1,5 +1,6 @@
 """Built books to look at: the synthetic edition, and one of real ratings."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from sense7.pipeline import jupyter_book
 from sense7.pipeline.build import build_edition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,32 +103,45 @@ def synthetic():
 
 
 @pytest.fixture(scope="session")
-def copied_checkout(tmp_path_factory):
-    """A copy of what a build reads, so that no edition for a test is left in this checkout."""
-    root = tmp_path_factory.mktemp("copy")
-    for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        (root / name).parent.mkdir(exist_ok=True)
-        copy(ROOT / name, root / name)
-    return root
+def copied_checkout():
+    """A copy of what a build reads, so that no edition for a test is left among those of this checkout.
+
+    It stays from run to run with all that its builds keep, so that what did not change since is neither executed nor
+    made into pages again; a process that finds another one at work in it waits.
+    """
+    root = ROOT / "_build" / "tests"
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in SOURCES:
+            place = root / name
+            if place.is_dir():
+                shutil.rmtree(place)
+            place.parent.mkdir(exist_ok=True)
+            (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, place)
+        yield root
 
 
 @pytest.fixture(scope="session")
-def build_in_copy(copied_checkout):
+def build_in_copy(copied_checkout, pages_command):
     """Build an edition of a workbook in the copied checkout: path, name -> Edition.
 
     With few draws: these books are looked at for what they say, not for their last digits.
     """
 
     def build(path, name):
+        # At a place of its own: the edition is of the same source in the next run.
+        workbook = copied_checkout / "given" / name / path.name
+        workbook.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, workbook)
         with pytest.MonkeyPatch.context() as patch:
             for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
                 patch.delenv(variable, raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
             patch.chdir(copied_checkout)
-            return Edition(
-                build_edition(os.path.relpath(path, copied_checkout), name=name, parameters={"draws": 500}).folder
-            )
+            patch.setattr(jupyter_book, "_COMMAND", pages_command)
+            given = os.path.relpath(workbook, copied_checkout)
+            return Edition(build_edition(given, name=name, parameters={"draws": 500}).folder)
 
     return build
 

@@ -1,4 +1,8 @@
-"""Every page, opened from disk in a browser: light and dark, wide and on a phone."""
+"""Every page, opened from disk in a browser: light and dark, wide and on a phone.
+
+Of rows, entries and pieces of code of one make, those at the beginning are held against the rules of axe; all of them,
+with ``--long``.
+"""
 
 import re
 from dataclasses import dataclass
@@ -31,6 +35,23 @@ WIDER_THAN_THE_SCREEN = """() => {
 
 ONE_IN_TEN = "nodes => nodes.forEach((node, number) => { if (number % 10) node.remove(); })"
 
+ALIKE = 4
+"""How many of one make stay: even and odd ones may look different."""
+
+WITHOUT_MORE_OF_A_MAKE = """alike => {
+    // What axe goes by: elements, classes, styles, and whether there is a text or a name, not which.
+    const make = node => node.outerHTML
+        .replace(/>[^<]*[^<\\s][^<]*</g, ">text<")
+        .replace(/ (id|href|title|name|aria-label|data-[\\w-]+)="[^"]+"/g, " $1");
+    for (const list of document.querySelectorAll("tbody, pre, ul, ol")) {
+        const seen = {};
+        for (const node of [...list.children]) {
+            seen[make(node)] = (seen[make(node)] ?? 0) + 1;
+            if (seen[make(node)] > alike) node.remove();
+        }
+    }
+}"""
+
 
 @dataclass
 class Visit:
@@ -45,7 +66,7 @@ class Visit:
     pictures: list[str | None]
 
 
-def look_at(reader, file):
+def look_at(reader, file, whole):
     page = reader.open(file)
     folds = page.locator("article details").evaluate_all("nodes => nodes.map(node => node.open)")
     # Folded code is part of the page: from here on it is open.
@@ -62,6 +83,8 @@ def look_at(reader, file):
     # The reference has thousands of entries of one make, and axe would take minutes for them: one in ten is looked at.
     for entries in ("article dl.py dl.py", "article dl.py"):
         page.locator(entries).evaluate_all(ONE_IN_TEN)
+    if not whole:
+        page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
     # So has the list of pages, which stands on every one of them: it is looked at on the front page.
     context = None if file == FRONT else {"exclude": [[".bd-sidebar-primary"]]}
     faults = {}
@@ -72,7 +95,7 @@ def look_at(reader, file):
 
 
 @pytest.fixture(scope="module")
-def tour(new_reader, html):
+def tour(new_reader, html, request):
     """One reader goes through the whole book; the page at its top only leads on, and is looked at by itself."""
     reader = new_reader()
     files = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
@@ -80,7 +103,7 @@ def tour(new_reader, html):
     visits = {}
     for file in files:
         reader.complaints.clear()
-        visits[file] = look_at(reader, file)
+        visits[file] = look_at(reader, file, whole=request.config.getoption("--long"))
     reader.context.close()
     return visits, reader.outside
 

@@ -1,8 +1,8 @@
 """Commands that are ended at a moment drawn by a seed, or find no room on the disk; and what must hold afterwards.
 
 A moment is either a time, or a step: just before the command touches the disk for the n-th time. Steps find what
-times rarely hit: the gap between a file and its record, or between two renames. SENSE7_MOMENTS=50 draws that many
-for every command in place of a handful.
+times rarely hit: the gap between a file and its record, or between two renames. A few moments are for every run, as
+many as LONG more for the long one; SENSE7_MOMENTS=50 draws that many in place of both.
 """
 
 import importlib.util
@@ -23,6 +23,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
+LONG = 8
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = (".part", ".making-")
 # As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
@@ -83,7 +84,7 @@ class Moment:
     share: float
 
     def __str__(self) -> str:
-        return f"{self.signal.name} at {self.share:.0%} of its {'steps' if self.by_step else 'time'}"
+        return f"{self.signal.name} at {self.share:.1%} of its {'steps' if self.by_step else 'time'}"
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,16 @@ class Ended:
     seconds: float
 
 
-def moments(few: int, seed: int) -> list[Moment]:
+def moments(few: int, seed: int) -> list:
+    """A few moments, and more that are marked as long."""
+    if number := int(os.environ.get("SENSE7_MOMENTS", "0")):
+        return drawn_moments(number, seed)
+    more = drawn_moments(LONG, 100 + seed)
+    return [*drawn_moments(few, seed), *(pytest.param(moment, marks=pytest.mark.long) for moment in more)]
+
+
+def drawn_moments(number: int, seed: int) -> list[Moment]:
     """Draw moments spread over the whole of a command, by turns steps and times, with every signal in turn."""
-    number = int(os.environ.get("SENSE7_MOMENTS", "0")) or few
     draw = random.Random(seed)  # noqa: S311 - no secret
     shares = [(place + draw.random()) / number for place in range(number)]
     draw.shuffle(shares)

@@ -97,7 +97,7 @@ def home_files():
     return sorted(path.name for path in runtime.glob("*")) if runtime.is_dir() else []
 
 
-@pytest.mark.parametrize("moment", interrupting.moments(3, seed=4), ids=str)
+@pytest.mark.parametrize("moment", interrupting.moments(2, seed=4), ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
     command = project.fresh(str(moment))
     before = home_files()

@@ -70,7 +70,7 @@ def without_time(files):
     }
 
 
-@pytest.mark.parametrize("moment", interrupting.moments(6, seed=2), ids=str)
+@pytest.mark.parametrize("moment", interrupting.moments(4, seed=2), ids=str)
 def test_whatever_ends_it_the_copy_and_its_record_agree_and_the_next_run_gives_the_same(fetched, moment, monkeypatch):
     command, before, arguments, whole, after, contents = fetched
     restore(command.folder, before)

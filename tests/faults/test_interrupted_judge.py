@@ -59,7 +59,7 @@ def predictions(folder):
     return {path.name: read_predictions(path).frame[TOLD].to_dict("records") for path in sorted(folder.glob("*.xlsx"))}
 
 
-@pytest.mark.parametrize("moment", interrupting.moments(3, seed=3), ids=str)
+@pytest.mark.parametrize("moment", interrupting.moments(2, seed=3), ids=str)
 def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(session, moment):
     server, prepared, whole, undisturbed = session
     command, arguments = prepared(str(moment))

@@ -18,7 +18,10 @@ from sense7.errors import UserError
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.style import Figure
 from sense7.judge import ceiling
-from sense7.judge.baselines import baseline_table
+from sense7.judge.at_hand import runs_at_hand
+from sense7.judge.baselines import baseline_keys, baseline_table
+from sense7.judge.metrics import AUTHORS_METRICS
+from sense7.record import Recorder, read_values
 from sense7.sources import data_file
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth, labels
@@ -360,7 +363,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
     for name, scores in runs.items():
         predictions(tmp_path, name, study, scores)
-    found = ceiling.judges_at_hand(study, tmp_path)
+    found = ceiling.judges_at_hand(study, runs_at_hand(study, tmp_path))
     assert list(found) == ["published classifier (on other data)", "other-prompt", "some-prompt"]
     expected = [
         (stats.spearmanr(scores[known], truth[known]).statistic, (labels(truth) == scores)[known].mean())
@@ -368,17 +371,25 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     ]
     assert found["some-prompt"][:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
     assert found["other-prompt"][1] == 1
-    assert list(ceiling.judges_at_hand(study)) == list(found)[:1]
+    assert list(ceiling.judges_at_hand(study, runs_at_hand(study))) == list(found)[:1]
 
 
 def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_path):
     study = read_workbook(data_file("synthetic.xlsx"))
     (tmp_path / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nnowhere,P,3,3\n")
     with pytest.raises(UserError, match="not of this data set"):
-        ceiling.judges_at_hand(study, tmp_path)
+        runs_at_hand(study, tmp_path)
 
 
-def test_baselines_of_the_text_are_those_of_their_own_page():
+def recorded(table, folder):
+    """Values of a table of baselines as their page records them."""
+    record = Recorder("18-baselines", folder)
+    for metric in AUTHORS_METRICS:
+        record.table(table.loc[metric], baseline_keys(metric))
+    return read_values(folder, "18-baselines")
+
+
+def test_baselines_of_the_text_are_those_of_their_own_page(tmp_path):
     study = read_workbook(data_file("synthetic.xlsx"))
     some = study.conversations.iloc[::8]
     study = replace(
@@ -387,14 +398,18 @@ def test_baselines_of_the_text_are_those_of_their_own_page():
         turns=study.turns[study.turns["conversation"].isin(some["conversation"])],
         messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
     )
-    found, table = ceiling.text_baselines(study), baseline_table(study, bootstrap_of(study))["estimate"]
+    table = baseline_table(study, bootstrap_of(study))
+    found = ceiling.text_baselines(recorded(table, tmp_path))
     for name in ("words per turn", "all words, ridge"):
-        expected = table.loc["spearman", name], table.loc["accuracy", name]
-        assert found[f"baseline: {name}"][:2] == pytest.approx(expected)
+        correlation = table.loc[("spearman", name)]
+        expected = correlation["estimate"], table.loc[("accuracy", name), "estimate"], *correlation[["low", "high"]]
+        assert found[f"baseline: {name}"] == pytest.approx(expected)
+        assert np.isfinite(found[f"baseline: {name}"]).all()
 
 
-def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
-    found = ceiling.text_baselines(parse_sheets(minimal_sheets()))
+def test_baselines_that_learn_nothing_have_no_result(minimal_sheets, tmp_path):
+    study = parse_sheets(minimal_sheets())
+    found = ceiling.text_baselines(recorded(baseline_table(study, bootstrap_of(study)), tmp_path))
     assert list(found) == ["baseline: words per turn", "baseline: all words, ridge"]
     assert np.isnan(list(found.values())).all()
 

@@ -29,6 +29,7 @@ from sense7.judge.metrics import (
 )
 from sense7.judge.predictions import UNSTATED, counted_scores, read_predictions, write_predictions
 from sense7.judge.reply import STATUSES
+from sense7.statistics import ranks
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import COLUMNS
 
@@ -244,9 +245,9 @@ def test_intervals_are_quantiles_of_the_metric_over_copies():
 
 def test_rho_is_the_same_whatever_fits_into_memory_at_once(monkeypatch):
     frame = run_of(rows=100)
-    bootstrap = bootstrap_of(frame, draws=metrics._LONG_ROW + 50)
+    bootstrap = bootstrap_of(frame, draws=ranks._LONG_ROW + 50)
     whole = run_metrics(frame, bootstrap)
-    monkeypatch.setattr(metrics, "_MOST_NUMBERS", 1)  # one draw at a time, whose sums are NumPy's
+    monkeypatch.setattr(ranks, "_MOST_NUMBERS", 1)  # one draw at a time, whose sums are NumPy's
     pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), whole)
 
 
@@ -256,7 +257,7 @@ def test_the_memory_of_rho_does_not_grow_with_the_draws():
     codes = generator.integers(100, size=20_000)
     weights = generator.integers(3, size=(600, 100)).astype(float)
     tracemalloc.start()
-    drawn = metrics._spearman(truth, score, codes, weights)
+    drawn = ranks.spearman_in_draws(truth, score, weights, codes)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert np.isfinite(drawn).all()

@@ -143,7 +143,7 @@ def test_under_any_name_the_judge_is_called_simulated(folder, study):
     judges = at_hand.runs_at_hand(study, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
     assert at_hand.request_facts(judges)["simulated"].tolist() == ["yes: no model was asked"]
-    assert "simulated judge: gpt-4o-empathy_judge" in ceiling.judges_at_hand(study, folder)
+    assert "simulated judge: gpt-4o-empathy_judge" in ceiling.judges_at_hand(study, judges)
     said = evaluate(folder, draws=50).text()
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
     assert ABOUT_SIMULATED in said
@@ -196,7 +196,7 @@ def test_for_a_workbook_that_is_not_synthetic_they_are_refused(folder, small):
     with pytest.raises(UserError, match=r"iter1.xlsx: predictions of a simulated judge, and this data set is not"):
         at_hand.runs_at_hand(real, folder)
     with pytest.raises(UserError, match="Take the file out of the folder"):
-        ceiling.judges_at_hand(real, folder)
+        at_hand.runs_at_hand(real, folder)
     renamed(folder, "gpt-4o-empathy")
     with pytest.raises(UserError, match="not synthetic"):
         at_hand.runs_at_hand(real, folder)

@@ -1,8 +1,11 @@
 """A checkout so small that a book is built from it in seconds."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sense7 import cli
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,9 +175,23 @@ class Checkout:
             env=self.environment(),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
+
+    def call(self, *arguments):
+        """Run the command in this process, where all is imported: for tests of what it does, not of how it ends."""
+        handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - self.environment().keys():
+                patch.delenv(name)
+            patch.setenv("SENSE7_ROOT", str(self.root))
+            patch.chdir(self.root)
+            patch.setattr(sys, "argv", ["sense7", *map(str, arguments)])
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+                cli.main()
+        signal.signal(signal.SIGTERM, handler)
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
 
     def start(self, *arguments):
         """Start the command in a group of its own, as a terminal would."""
@@ -213,7 +231,7 @@ def running():
 def ends():
     """Says of the id of a process whether it ends within so many seconds."""
 
-    def wait(pid, seconds=20):
+    def wait(pid, seconds=120):
         deadline = time.monotonic() + seconds
         while is_running(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -223,7 +241,7 @@ def ends():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch):
+def checkout(tmp_path, monkeypatch, quick_pages):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
     made = Checkout(tmp_path / "check out")
     for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):

@@ -142,7 +142,7 @@ def two(new_checkout):
         shutil.copyfile(ROOT / "book" / "static" / name, checkout.root / "book" / "static" / name)
     found = {}
     for name in ("one (b)", "two"):
-        done = checkout.sense7("build", "mine.xlsx", "--name", name)
+        done = checkout.call("build", "mine.xlsx", "--name", name)
         assert done.returncode == 0, done.stderr
         found.setdefault("alone", listed(checkout.editions))
         found.setdefault("bytes", checkout.bytes("one (b)"))
@@ -168,7 +168,7 @@ def test_every_build_lists_what_is_there_and_no_edition_changes_by_another(two):
 def test_a_list_that_is_lost_comes_back_though_nothing_else_is_to_be_done(two):
     checkout, found = two
     (checkout.editions / "editions.js").unlink()
-    done = checkout.sense7("build", "mine.xlsx", "--name", "one (b)")
+    done = checkout.call("build", "mine.xlsx", "--name", "one (b)")
     assert done.returncode == 0, done.stderr
     assert [entry["name"] for entry in listed(checkout.editions)] == ["one (b)", "two"]
     assert checkout.bytes("one (b)") == found["bytes"]
@@ -237,7 +237,7 @@ def place(page):
 
 def open_list(page):
     nav = page.get_by_role("navigation", name="Editions of this book")
-    nav.wait_for(timeout=5000)
+    nav.wait_for()
     nav.locator("summary").click()
     return nav
 

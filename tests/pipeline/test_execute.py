@@ -234,11 +234,11 @@ def test_other_ways_to_fail_name_the_notebook(runner, code, what):
 def test_an_interrupt_kills_what_runs_at_once(runner):
     runner.checkout.notebook("01-a", "import os, pathlib, time", "pathlib.Path('pid').write_text(str(os.getpid()))")
     path = runner.checkout.root / "notebooks" / "01-a.md"
-    path.write_text(path.read_text("utf-8") + "\n```{code-cell} ipython3\ntime.sleep(100)\n```\n", "utf-8")
+    path.write_text(path.read_text("utf-8") + "\n```{code-cell} ipython3\ntime.sleep(900)\n```\n", "utf-8")
     place = runner.checkout.root / "edition 1" / "notebooks" / "pid"
 
     def interrupt():
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while not (place.exists() and place.read_text("utf-8")) and time.monotonic() < deadline:
             time.sleep(0.05)
         started.append(time.monotonic())
@@ -250,7 +250,7 @@ def test_an_interrupt_kills_what_runs_at_once(runner):
     with pytest.raises(KeyboardInterrupt):
         runner.run()
     thread.join()
-    assert time.monotonic() - started[0] < 10
+    assert time.monotonic() - started[0] < 100
     with pytest.raises(ProcessLookupError):
         os.kill(int(place.read_text("utf-8")), 0)
     assert list((runner.checkout.root / "cache").iterdir()) == []

@@ -21,7 +21,8 @@ with JupyterBook() as program:
 
 def test_it_runs_in_the_folder_and_gives_code_and_words(tmp_path):
     with JupyterBook() as program:
-        code, log = program.run(["build", "absent"], tmp_path)
+        program.start(["build", "absent"], tmp_path)
+        code, log = program.finish()
     assert code != 0
     assert "absent" in log
 
@@ -29,7 +30,8 @@ def test_it_runs_in_the_folder_and_gives_code_and_words(tmp_path):
 def test_something_else_is_done_meanwhile(tmp_path):
     running = []
     with JupyterBook() as program:
-        code, _ = program.run(["--version"], tmp_path, lambda: running.append(program._process.poll()))
+        program.start(["--version"], tmp_path)
+        code, _ = program.finish(lambda: running.append(program._process.poll()))
     assert (code, running) == (0, [None])
 
 
@@ -53,7 +55,8 @@ def test_one_that_died_is_an_exit_code(tmp_path, monkeypatch):
     monkeypatch.setattr(jupyter_book, "_COMMAND", (sys.executable, "-c", "raise SystemExit('no memory')"))
     with JupyterBook() as program:
         program._process.wait()
-        assert program.run(["--version"], tmp_path) == (1, "no memory\n")
+        program.start(["--version"], tmp_path)
+        assert program.finish() == (1, "no memory\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from bs4 import BeautifulSoup
 
+from sense7.checkout import commit_of
 from sense7.pipeline import made
-from sense7.pipeline.made import commit_of, describe, versions
+from sense7.pipeline.made import describe, versions
 from sense7.sources.released import RELEASED
 
 GIT = shutil.which("git")

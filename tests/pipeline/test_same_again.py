@@ -84,15 +84,16 @@ def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch
         assert digest() != before
 
 
-def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code):
-    """The command, from the first byte of the data to the last of the pages."""
+def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code, quick_pages):
+    """From the first byte of the data to the last of the pages: the command, and in this process with forked pages."""
     checkouts = [new_checkout() for _ in range(2)]
     shutil.copyfile(checkouts[0].root / "mine.xlsx", checkouts[1].root / "mine.xlsx")
-    for jobs, checkout in enumerate(checkouts, 1):
+    ways = (checkouts[0].sense7, checkouts[1].call)
+    for jobs, (checkout, sense7) in enumerate(zip(checkouts, ways, strict=True), 1):
         checkout.book()
         checkout.notebook("02-b", recording_code("02-b", "seed_of_b"))
         checkout.toc("book/ledger", "notebooks/01-a", "notebooks/02-b")
-        done = checkout.sense7("build", "mine.xlsx", "--jobs", jobs, "-p", "seed=3")
+        done = sense7("build", "mine.xlsx", "--jobs", jobs, "-p", "seed=3")
         assert done.returncode == 0, done.stderr
     first, second = (checkout.bytes("mine") for checkout in checkouts)
     assert first.keys() == second.keys()

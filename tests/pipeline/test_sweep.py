@@ -33,7 +33,7 @@ def small(checkout, recording_code):
 
 
 def test_every_point_of_the_grid_is_a_row_of_each_recorded_value(small):
-    done = small.sense7("sweep", "01", "-p", "seed=2,3", "-p", "draws=100,200", "--data", "mine.xlsx", "--out", "t.csv")
+    done = small.call("sweep", "01", "-p", "seed=2,3", "-p", "draws=100,200", "--data", "mine.xlsx", "--out", "t.csv")
     assert done.returncode == 0, done.stderr
     rows = rows_of(small.root / "t.csv")
     found = {(row["seed"], row["draws"]): row["estimate"] for row in rows if row["key"] == "product"}
@@ -48,21 +48,21 @@ def test_several_data_sets_and_a_grid_in_a_file(small):
     small.workbook(small.root / "other.xlsx", condition="model x")
     (small.root / "grid.yml").write_text("seed: [4, 5]\ndraws: 100\n")
     options = ("--data", "mine.xlsx", "--data", "other.xlsx", "--grid", "grid.yml", "--out", "new/t.csv")
-    done = small.sense7("sweep", "01-a", *options)
+    done = small.call("sweep", "01-a", *options)
     assert done.returncode == 0, done.stderr
     found = [(row["data"], row["seed"]) for row in rows_of(small.root / "new" / "t.csv") if row["key"] == "product"]
     assert found == [("mine.xlsx", "4"), ("other.xlsx", "4"), ("mine.xlsx", "5"), ("other.xlsx", "5")]
 
 
 def test_what_a_notebook_needs_is_computed_at_the_same_point_and_not_tabulated(small):
-    done = small.sense7("sweep", "02", "-p", "seed=2,3", "--data", "mine.xlsx", "--out", "t.csv")
+    done = small.call("sweep", "02", "-p", "seed=2,3", "--data", "mine.xlsx", "--out", "t.csv")
     assert done.returncode == 0, done.stderr
     rows = rows_of(small.root / "t.csv")
     assert [(row["key"], row["estimate"]) for row in rows] == [("twice", "400"), ("twice", "600")]
 
 
 def test_all_notebooks_can_be_swept_over(small):
-    done = small.sense7("sweep", "all", "-p", "seed=2", "--data", "mine.xlsx", "--out", "t.csv")
+    done = small.call("sweep", "all", "-p", "seed=2", "--data", "mine.xlsx", "--out", "t.csv")
     assert done.returncode == 0, done.stderr
     assert [row["notebook"] for row in rows_of(small.root / "t.csv")] == ["01-a", "01-a", "02-b"]
 
@@ -99,7 +99,7 @@ def test_what_is_unfit_is_said_before_anything_is_executed(small, assigned, data
 
 
 def test_the_command_says_what_is_unfit_in_one_line_with_exit_code_2(small):
-    done = small.sense7("sweep", "01", "-p", "seed", "--data", "mine.xlsx", "--out", "t.csv")
+    done = small.call("sweep", "01", "-p", "seed", "--data", "mine.xlsx", "--out", "t.csv")
     assert done.returncode == 2
     assert done.stderr == "sense7: 'seed': expected NAME=VALUE,VALUE, e.g. draws=1000,2000.\n"
 
@@ -122,7 +122,7 @@ def test_a_killed_sweep_goes_on_where_it_was(checkout, recording_code):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not (checkout.root / "t.csv").exists()
-    done = checkout.sense7(*command)
+    done = checkout.call(*command)
     assert done.returncode == 0, done.stderr
     assert [row["estimate"] for row in rows_of(checkout.root / "t.csv")] == ["1", "2", "3"]
     assert [len(list(begun.glob(f"{seed} *"))) for seed in (1, 2, 3)] == [1, 1, 2]

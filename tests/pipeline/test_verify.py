@@ -115,7 +115,7 @@ def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy):
     (copy / "results" / "01-a.json").write_text(json.dumps(values), "utf-8")
     # Digits that other machines may give otherwise do not count as a difference.
     change(copy / "ledger.json", '"n": 1', '"n": 1.0000000001')
-    done = built.sense7("verify", copy)
+    done = built.call("verify", copy)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for words in ("of_nobody.estimate", "seed_of_a.estimate", "absent"):
@@ -273,13 +273,13 @@ def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     before = built.bytes("mine")
     process = built.start("verify", "mine")
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 300
     while not list(tmp_path.glob("sense7-verify-*/cache/.making-*")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert list(tmp_path.glob("sense7-verify-*")) == []

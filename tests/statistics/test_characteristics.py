@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.statistics import characteristics
+from sense7.statistics import characteristics, ranks
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -81,7 +81,7 @@ def test_permutations_agree_with_the_approximations(study, turn_means, traits, n
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3)), min_size=3, max_size=15))
 def test_a_resampled_correlation_is_that_of_the_rows_copied_out(rows):
     x, y, times = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    found = characteristics.spearman_in_draws(x, y, times[None, :])[0]
+    found = ranks.spearman_in_draws(x, y, times[None, :])[0]
     if times.sum() > 2:
         copied = [np.repeat(values, times.astype(int)) for values in (x, y)]
         assert found == pytest.approx(characteristics.spearman(*copied)[0], abs=1e-9, nan_ok=True)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from sense7.statistics import mixed
 from sense7.statistics.mixed import fit_nested, likelihood_ratio, nested_sums, satterthwaite, satterthwaite_f
 from sense7.workbook import read_workbook
 
@@ -127,7 +128,37 @@ def test_fits_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
     together = fit_nested(small, weights)
     monkeypatch.setattr("sense7.statistics.mixed._ARRAYS", 1 << 17)  # so that few fit into a chunk
     apart = fit_nested(small, weights)
-    # The search ends where a step gains less than 1e-7, and sums in another order end it a hair elsewhere.
-    np.testing.assert_allclose(apart.deviance, together.deviance, atol=1e-7)
+    np.testing.assert_allclose(apart.deviance, together.deviance, atol=1e-9)
     for name in ("coefficients", "variances"):
-        np.testing.assert_allclose(getattr(apart, name), getattr(together, name), atol=1e-6)
+        np.testing.assert_allclose(getattr(apart, name), getattr(together, name), atol=1e-9)
+
+
+@pytest.mark.parametrize("restricted", [True, False])
+@pytest.mark.parametrize("coding", ["conditions", "treatment and a characteristic"])
+def test_derivatives_of_the_likelihood_are_its_differences(coding, restricted):
+    y, design, who, what, talk = simulated(8)
+    if coding != "conditions":
+        design = np.column_stack([np.ones(len(y)), design[:, 1:], who % 4])
+    sums, width = nested_sums(y, design, who, what, talk), 1e-5
+    weights = np.random.default_rng(1).integers(3, size=(4, 10)).astype(float)
+    ratios = np.random.default_rng(2).uniform(0.1, 1, (4, 3))
+    at = lambda ratios: mixed._likelihood(sums, weights, np.log1p(ratios), restricted)  # noqa: E731
+    found = at(ratios)
+    hessian = found.curvature - found.squares[:, :, None] * found.squares[:, None] / found.freedom[:, None, None]
+    for part in range(3):
+        ahead, behind = at(ratios + width * np.eye(3)[part]), at(ratios - width * np.eye(3)[part])
+        difference = lambda name: (getattr(ahead, name) - getattr(behind, name)) / (2 * width)  # noqa: B023, E731
+        np.testing.assert_allclose(found.gradient[:, part], difference("deviance"), atol=1e-6)
+        np.testing.assert_allclose(hessian[:, part], difference("gradient"), atol=1e-6)
+
+
+def test_the_fit_is_where_the_gradient_is_zero_or_rises_from_the_bound():
+    y, design, who, what, talk = simulated(9)
+    sums = nested_sums(y, design, who, what, talk)
+    weights = np.random.default_rng(3).multinomial(10, np.full(10, 0.1), 50).astype(float)
+    fit = fit_nested(sums, weights)
+    ratios = fit.variances[:, :3] / fit.variances[:, 3:]
+    gradient = mixed._likelihood(sums, weights, np.log1p(ratios)).gradient
+    np.testing.assert_allclose(gradient[ratios > 0], 0, atol=1e-8)
+    assert (ratios == 0).any()
+    assert (gradient[ratios == 0] > 0).all()

@@ -1,8 +1,8 @@
 """The one style of all figures, and what belongs to a figure besides its drawing.
 
 A figure is shown as SVG whose ink takes the colour of the page's text, so that it reads
-on light and dark pages alike; a PNG on white stands by for viewers without SVG. The data
-behind it can be downloaded beside it.
+on light and dark pages alike. The data behind it can be downloaded beside it. It is drawn
+once: whoever wants another format saves ``figure.drawing``.
 """
 
 import base64
@@ -13,7 +13,7 @@ import html
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import matplotlib as mpl
@@ -119,24 +119,29 @@ class Figure:
     data: pd.DataFrame = field(repr=False)
     fluid: bool = False
 
-    def _saved(self, **options) -> bytes:
-        """The drawing as a file; made wider where long names leave no room to draw."""
+    def _draw(self, draw: Callable[[], None]) -> None:
+        """Draw, and lay out for good what is not yet; wider where long names leave no room to draw."""
         with styled():
             for _ in range(_WIDENINGS):
-                stream = io.BytesIO()
                 with warnings.catch_warnings():
                     warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
                     with contextlib.suppress(UserWarning):
-                        self.drawing.savefig(stream, **options)
-                        self.drawing.set_layout_engine("none")  # it is laid out; another format needs no more than that
-                        return stream.getvalue()
+                        draw()
+                        self.drawing.set_layout_engine("none")
+                        return
                 self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
-            self.drawing.savefig(stream := io.BytesIO(), **options)
-        return stream.getvalue()
+            draw()
 
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's colour."""
-        source = self._saved(format="svg", transparent=True, metadata={"Date": None, "Creator": None}).decode()
+        stream = io.BytesIO()
+
+        def save() -> None:
+            stream.seek(stream.truncate(0))
+            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+
+        self._draw(save)
+        source = stream.getvalue().decode()
         source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
         source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
         # A document type or XML head has no place inside a page.
@@ -171,12 +176,9 @@ class Figure:
         return plain_lines(f"Figure: {self.alt}")
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        image = self._saved(format="png", facecolor="white", metadata={"Software": None})
-        return {
-            "text/html": self.html(),
-            "image/png": base64.b64encode(image).decode(),
-            "text/plain": repr(self),
-        }
+        # Laid out at the figure's own resolution, which measures texts more finely than the 72 dots per inch of SVG.
+        self._draw(self.drawing.draw_without_rendering)
+        return {"text/html": self.html(), "text/plain": repr(self)}
 
 
 def _rounded(cell: object) -> object:

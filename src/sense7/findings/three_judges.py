@@ -43,8 +43,8 @@ from sense7.sources.released import (
 )
 from sense7.statistics.agreement import STEPS, quadratic_kappa
 from sense7.statistics.bootstrap import ConversationBootstrap
-from sense7.statistics.characteristics import spearman_in_draws
 from sense7.statistics.estimates import estimate_table
+from sense7.statistics.ranks import spearman_in_draws, spearmans_in_draws
 
 __all__ = [
     "ACKNOWLEDGEMENT",
@@ -320,7 +320,7 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
                 "first": row.first,
                 "second": row.second,
                 "spearman_published": row.spearman,
-                "spearman": float(_spearman(first, second, _once(first))[0]),
+                "spearman": float(spearman_in_draws(first, second, _once(first))[0]),
                 "kappa_published": row.kappa,
                 "kappa": float(quadratic_kappa(first, second, steps="occurring")),
                 "kappa_scale": float(quadratic_kappa(first, second, steps="scale")),
@@ -682,7 +682,8 @@ class ByQuestion:
         return tables
 
 
-_Statistic = Callable[[pd.DataFrame, str, np.ndarray], np.ndarray]
+_Statistic = Callable[[pd.DataFrame, np.ndarray], np.ndarray]
+"""Takes the ratings of one question and weights (draws, ratings); returns (draws, raters)."""
 
 
 def _by_question(
@@ -693,15 +694,14 @@ def _by_question(
     unit: str,
     method: str,
 ) -> ByQuestion:
-    """A statistic of the ratings of one question by one rater, weighted: for all questions and raters."""
-    raters = list(raters)
+    """A statistic of the ratings of one question by every rater, weighted: for all questions."""
     estimates, resamples = {}, []
     for (corpus, question), group in judged.groupby(["corpus", "question"], sort=False):
         own = resampling.corpora[corpus]
         weights = own.weights()[:, own.codes(group["conversation"])]
-        estimates[corpus, question] = [statistic(group, rater, _once(group))[0] for rater in raters]
-        resamples.append(np.stack([statistic(group, rater, weights) for rater in raters], axis=-1))
-    frame = pd.DataFrame.from_dict(estimates, orient="index", columns=raters)
+        estimates[corpus, question] = statistic(group, _once(group))[0]
+        resamples.append(statistic(group, weights))
+    frame = pd.DataFrame.from_dict(estimates, orient="index", columns=list(raters))
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["corpus", "question"])
     return ByQuestion(frame, np.stack(resamples, axis=1), resampling, unit, method)
 
@@ -711,16 +711,17 @@ def _once(values) -> np.ndarray:
     return np.ones((1, len(values)))
 
 
-def _spearman(x, y, weights: np.ndarray) -> np.ndarray:
-    return spearman_in_draws(np.asarray(x, dtype=float), np.asarray(y, dtype=float), weights)
+def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted means of columns: (draws, columns)."""
+    return weights @ values / weights.sum(axis=1, keepdims=True)
 
 
-def _mean(values, weights: np.ndarray) -> np.ndarray:
-    return weights @ np.asarray(values, dtype=float) / weights.sum(axis=1)
+def _columns(group: pd.DataFrame, names: Iterable[str]) -> np.ndarray:
+    return group[list(names)].to_numpy(dtype=float)
 
 
-def _range(group: pd.DataFrame) -> pd.Series:
-    return group["highest"] - group["lowest"]
+def _range(group: pd.DataFrame) -> np.ndarray:
+    return (group["highest"] - group["lowest"]).to_numpy(dtype=float)[:, None]
 
 
 # What the authors summarise -----------------------------------------------------------------------
@@ -752,9 +753,9 @@ def expert_and_model_kappas(judged: pd.DataFrame, resampling: CorpusBootstrap) -
     }
     names = {f"{a} {b}": (a, b) for group in pairs.values() for a, b in group}
 
-    def kappa(group: pd.DataFrame, pair: str, weights: np.ndarray) -> np.ndarray:
-        first, second = (group[rater].to_numpy() for rater in names[pair])
-        return quadratic_kappa(first, second, weights, steps="occurring")
+    def kappa(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        found = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
+        return np.stack(found, axis=-1)
 
     found = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
     rows = {}
@@ -796,8 +797,9 @@ def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) ->
     Checked against scipy.stats.spearmanr to 1e-12.
     """
 
-    def rho(group: pd.DataFrame, rater: str, weights: np.ndarray) -> np.ndarray:
-        return _spearman(group[rater], group["experts"], weights)
+    def rho(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        pairs = [(rater, len(RATERS)) for rater in range(len(RATERS))]
+        return spearmans_in_draws(_columns(group, [*RATERS, "experts"]).T, pairs, weights)
 
     return _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
 
@@ -823,8 +825,9 @@ def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> 
         Raters gpt, claude, gemini and crowd; -1 .. 1, above zero where the rater is more generous than the experts.
     """
 
-    def level(group: pd.DataFrame, rater: str, weights: np.ndarray) -> np.ndarray:
-        return _mean((group[rater] - group[list(EXPERTS)].mean(axis=1)) / _range(group), weights)
+    def level(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        experts = _columns(group, EXPERTS).mean(axis=1, keepdims=True)
+        return _mean((_columns(group, RATERS) - experts) / _range(group), weights)
 
     return _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
 
@@ -867,16 +870,18 @@ def against_the_left_out_expert(
     if measure not in {"spearman", "error"}:
         raise UserError(f"against_the_left_out_expert wants 'spearman' or 'error' as measure; got {measure!r}.")
 
-    def near(group: pd.DataFrame, rater: str, weights: np.ndarray) -> np.ndarray:
-        found = []
-        for left_out in EXPERTS:
-            target = group[[expert for expert in EXPERTS if expert != left_out]].mean(axis=1)
-            own = group[left_out if rater == EXPERT else rater]
-            if measure == "spearman":
-                found.append(_spearman(own, target, weights))
-            else:
-                found.append(_mean((own - target).abs() / _range(group), weights))
-        return np.mean(found, axis=0)
+    def near(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        others = [[expert for expert in EXPERTS if expert != left_out] for left_out in EXPERTS]
+        targets = np.column_stack([_columns(group, two).mean(axis=1) for two in others])
+        raters = _columns(group, [*EXPERTS, *RATERS])
+        # For each target: the expert who is left out, and all other raters.
+        own = [[out, *range(len(EXPERTS), raters.shape[1])] for out in range(len(EXPERTS))]
+        if measure == "spearman":
+            pairs = [(rater, raters.shape[1] + out) for out, compared in enumerate(own) for rater in compared]
+            found = spearmans_in_draws([*raters.T, *targets.T], pairs, weights)
+            return found.reshape(len(weights), len(own), -1).mean(axis=1)
+        apart = [np.abs(raters[:, compared] - targets[:, [out]]) for out, compared in enumerate(own)]
+        return _mean(np.mean(apart, axis=0) / _range(group), weights)
 
     kind = _RHO if measure == "spearman" else "mean absolute error"
     method = f"{kind} with the mean of two experts, the third left out, averaged over the three"

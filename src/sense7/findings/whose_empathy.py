@@ -32,8 +32,8 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
 from sense7.statistics.bootstrap import ConversationBootstrap
-from sense7.statistics.characteristics import spearman_in_draws
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.reliability import alpha_row
 
 __all__ = [

@@ -7,7 +7,6 @@ own mean, which is about knowing the person.
 """
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -16,14 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.linalg import solve
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
-from sense7.judge.chat import chats
+from sense7.judge.chat import same_chats
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, label_metrics
-from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, word_counts, words_of
+from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, label_counts, labels
@@ -78,10 +76,11 @@ FEWEST_CONVERSATIONS = 10
 """Conversations below which nothing is learned from them."""
 
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
-_TOLERANCE = 1e-10  # of the iterations for sparse features: the result is then that of a direct solution
+_TOLERANCE = 1e-10  # of the iterations: the result is then that of a direct solution
 _TALL = 16  # rows for each feature, above which sums are less work than iterations
 _MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
 _ROWS_AT_ONCE = 4096
+_MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar products of rows, that is held whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +154,8 @@ def baseline_predictions(
 
     Notes
     -----
-    Ridge regression is scikit-learn's, the cumulative logit statsmodels' OrderedModel. The choice of the penalty is
-    checked against scikit-learn's RidgeCV.
+    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
     """
     data = _Data(study)
     ways = {
@@ -335,12 +334,18 @@ def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
     >>> float(shares["user", "Affective"]), round(float(shares["assistant", "Interest"]), 3)
     (0.4, 0.333)
     """
+    return _dimension_shares(words_and_counts(texts)).set_axis(texts.index)
+
+
+def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
+    """Shares of the lexicon from the counts of words."""
     found = {}
-    for speaker in SPEAKERS:
-        said = [Counter(map(_dimension_of, words_of(text))) for text in texts[speaker]]
+    for speaker, (counts, words) in said.items():
+        total = np.maximum(1, counts.sum(axis=1).A1)
+        dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
         for name in DIMENSION_NAMES:
-            found[speaker, name] = [words[name] / max(1, words.total()) for words in said]
-    return pd.DataFrame(found, index=texts.index)
+            found[speaker, name] = counts @ (dimensions == name).astype(float) / total
+    return pd.DataFrame(found)
 
 
 @cache
@@ -381,9 +386,15 @@ class _Data:
     def folds(self) -> str:
         return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
 
-    @cached_property
+    @property
     def texts(self) -> pd.DataFrame:
         return conversation_texts(self.study)[self.known]
+
+    @cached_property
+    def said(self) -> tuple[pd.DataFrame, dict[str, tuple[sparse.csr_matrix, np.ndarray]]]:
+        """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
+        texts = self.texts
+        return texts.drop(columns=list(SPEAKERS)), words_and_counts(texts)
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -394,9 +405,9 @@ class _Data:
                 if self.participants > 1
                 else "there is only one participant, and nobody else to learn from"
             )
-        if not self.texts[[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
+        if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
             raise _NothingToLearnError("no message of a conversation with ground truth has a text")
-        same_text = pd.factorize(chats(self.study))[0][self.known]
+        same_text = same_chats(self.study)[self.known]
         splits = []
         for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
             own = train[~np.isin(same_text[train], same_text[test])]
@@ -418,9 +429,15 @@ class _Data:
     @cached_property
     def word_fits(self) -> list["_Fit"]:
         """Ridge regression on all words, for each fold."""
-        splits, counts = self.splits, word_counts(self.texts)
+        splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
-        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
+        fits = []
+        for train, test in splits:
+            features = tfidf(counts, train)
+            known, new = features[train], features[test]
+            del features  # of very many texts, each further matrix counts
+            fits.append(_Fit(self, known, new, train, test))
+        return fits
 
 
 class _Fit:
@@ -429,19 +446,18 @@ class _Fit:
     ``within`` is what each conversation that is learned from is predicted by the others.
     """
 
-    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+    def __init__(self, data: _Data, known, new, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
         self.test, self.truth = test, data.truth[train]
-        if not features.shape[1]:
-            features = sparse.csr_matrix((features.shape[0], 1))  # nothing is known: the mean is predicted
+        if not known.shape[1]:  # nothing is known: the mean is predicted
+            known, new = (sparse.csr_matrix((some.shape[0], 1)) for some in (known, new))
         if scaled:
-            scaler = StandardScaler().fit(features[train])
-            features = scaler.transform(features)
-        known = features[train]
+            scaler = StandardScaler().fit(known)
+            known, new = scaler.transform(known), scaler.transform(new)
         inner = data.inner_splits(train)
         solved = _solver(known, self.truth, inner)
         alpha, self.within = _penalty(known, self.truth, inner, solved)
         (slope,), (intercept,) = solved(None, [alpha])
-        self.predicted = features[test] @ slope + intercept
+        self.predicted = new @ slope + intercept
 
 
 _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
@@ -449,20 +465,27 @@ _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
 
 
 def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
-    """Ridge regressions of the inner folds and of all of them, by scikit-learn, or from sums where that is less work.
+    """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work.
 
-    Iterations for sparse features go over all rows, and the more rows there are, the more iterations it takes. Where
-    there are many more rows than features, the cross products of each fold are summed once: the others of an inner
-    fold are all but its own.
+    Iterations go over all rows, and the more rows there are, the more iterations it takes; scalar products of rows are
+    shared by all folds. Where there are many more rows than features, the cross products of each fold are summed once:
+    the others of an inner fold are all but its own.
     """
     rows, columns = features.shape
-    if not sparse.issparse(features) or columns * _TALL >= rows or columns > _MOST_SUMMED:
+    if columns * _TALL >= rows or columns > _MOST_SUMMED:
+        scalar = None
+        if rows * max(rows, columns) <= _MOST_DENSE:
+            whole = features.toarray() if sparse.issparse(features) else features
+            scalar = whole @ whole.T
 
         def by_rows(fold, alphas):
-            learned = slice(None) if fold is None else inner[fold][0]
-            copies = np.repeat(truth[learned, None], len(alphas), axis=1)
-            ridge = Ridge(np.array(alphas), tol=_TOLERANCE).fit(features[learned], copies)
-            return np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_)
+            learned = np.arange(rows) if fold is None else inner[fold][0]
+            own = features[learned]
+            within = None if scalar is None else scalar[np.ix_(learned, learned)]
+            product = (lambda step: own @ (own.T @ step)) if within is None else within.__matmul__
+            duals = _by_iterations(product, truth[learned], np.array(alphas))
+            slopes = (own.T @ duals).T  # centred, as weights of rows sum to zero
+            return slopes, truth[learned].mean() - np.asarray(own.mean(axis=0)).ravel() @ slopes.T
 
         return by_rows
     parts = [_cross_products(features[test], truth[test]) for _, test in inner]
@@ -479,13 +502,59 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
     return by_sums
 
 
+def _by_iterations(product: Callable, truth: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    r"""Dual weights of ridge regression for each penalty: :math:`(K + \alpha I)^{-1} (y - \bar y)`.
+
+    Conjugate gradients for all penalties at once: they differ by a multiple of the identity, so that the residuals of
+    all are multiples of those of the least penalty (Jegerlehner, 1996, arXiv:hep-lat/9612014).
+
+    Parameters
+    ----------
+    product : callable
+        Product of all scalar products of two rows and a vector; K are those of centred rows.
+    truth : array, shape (rows,)
+        What is learned.
+    alphas : array, shape (penalties,)
+        The penalties.
+
+    Returns
+    -------
+    array, shape (rows, penalties)
+    """
+    least = alphas.min()
+    rest = truth - truth.mean()
+    step, steps = rest, np.repeat(rest[:, None], len(alphas), axis=1)
+    duals, scale, before = np.zeros(steps.shape), np.ones(len(alphas)), np.ones(len(alphas))
+    length_before, growth, size = 1.0, 0.0, rest @ rest
+    enough = _TOLERANCE**2 * size
+    for _ in range(10 * len(truth)):
+        now = np.flatnonzero(scale**2 * size > enough)
+        if not len(now):
+            break
+        turned = product(step)
+        turned = turned - turned.mean() + least * step
+        length = size / (step @ turned)
+        a, b = scale[now], before[now]
+        spread = length_before * b * (1 + length * (alphas[now] - least)) + length * growth * (b - a)
+        ratios = b * length_before / spread
+        before[now], scale[now] = a, a * ratios
+        duals[:, now] += length * ratios * steps[:, now]
+        rest = rest - length * turned
+        left = rest @ rest
+        length_before, growth, size = length, left / size, left
+        step = rest + growth * step
+        steps[:, now] = scale[now] * rest[:, None] + growth * ratios**2 * steps[:, now]
+    return duals
+
+
 def _cross_products(features, truth: np.ndarray) -> np.ndarray:
     """Sums over rows of all products of two of the features, the truth and 1."""
     columns = features.shape[1] + 2
     total = np.zeros((columns, columns))
     for start in range(0, features.shape[0], _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        block = np.column_stack([features[rows].toarray(), truth[rows], np.ones(len(truth[rows]))])
+        own = features[rows].toarray() if sparse.issparse(features) else features[rows]
+        block = np.column_stack([own, truth[rows], np.ones(len(truth[rows]))])
         total += block.T @ block
     return total
 
@@ -520,7 +589,9 @@ def _check_varies(features) -> None:
 def _ridge(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     splits = data.splits
     _check_varies(features)
-    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
+    return _gathered(
+        data, [_Fit(data, features[train], features[test], train, test, scaled=scaled) for train, test in splits]
+    )
 
 
 def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
@@ -543,17 +614,18 @@ def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    turns = data.texts["turns"].to_numpy()
-    per_turn = data.texts["assistant_words"].to_numpy() / np.maximum(turns, 1)
+    lengths, _ = data.said
+    turns = lengths["turns"].to_numpy()
+    per_turn = lengths["assistant_words"].to_numpy() / np.maximum(turns, 1)
     return _ridge(data, np.log1p(per_turn)[:, None], scaled=True)
 
 
 def _turns(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, np.log1p(data.texts[["turns"]].to_numpy(dtype=float)), scaled=True)
+    return _ridge(data, np.log1p(data.said[0][["turns"]].to_numpy(dtype=float)), scaled=True)
 
 
 def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, lexicon_shares(data.texts).to_numpy(), scaled=True)
+    return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
 
 
 def _embeddings(data: _Data, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,6 @@ any increasing function of the ground truth.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +25,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from sense7.arguments import check_arguments
-from sense7.judge.at_hand import runs_at_hand
-from sense7.judge.baselines import BASELINES, baseline_predictions
-from sense7.judge.metrics import label_metrics, over_runs
+from sense7.judge.baselines import BASELINES, baseline_keys
+from sense7.judge.metrics import over_runs
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -431,7 +429,7 @@ def published_judge(study: Study) -> dict[str, Result]:
 
 
 def judges_at_hand(
-    study: Study, predictions: str | Path = "", bootstrap: ParticipantBootstrap | None = None
+    study: Study, runs: Mapping[str, Mapping[str, pd.DataFrame]], bootstrap: ParticipantBootstrap | None = None
 ) -> dict[str, Result]:
     """The published classifier, and the judges whose predictions for this data set are at hand.
 
@@ -439,8 +437,8 @@ def judges_at_hand(
     ----------
     study : Study
         The data.
-    predictions : path
-        Folder of prediction files; "" if there is none.
+    runs : mapping
+        Judge -> run -> predictions, as :func:`sense7.judge.at_hand.runs_at_hand` reads them.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals of the correlations.
 
@@ -448,53 +446,37 @@ def judges_at_hand(
     -------
     dict
         Name -> Result, means over the runs of a judge, without unusable replies.
-
-    Raises
-    ------
-    UserError
-        As :func:`sense7.judge.at_hand.runs_at_hand` says.
     """
     judges = {}
-    for name, frames in runs_at_hand(study, predictions).items():
+    for name, frames in runs.items():
         mean = over_runs(frames, bootstrap).mean
         judges[name] = _result(mean.loc["spearman"], mean.loc["accuracy"])
     return published_judge(study) | judges
 
 
-def _result(spearman: pd.Series, accuracy: pd.Series) -> Result:
-    """Result from two rows of a table of estimates."""
-    return Result(
-        *(float(value) for value in (spearman["estimate"], accuracy["estimate"], spearman["low"], spearman["high"]))
-    )
+def _result(spearman: Mapping, accuracy: Mapping) -> Result:
+    """Result from two rows of a table of estimates, or two recorded values."""
+    numbers = (spearman["estimate"], accuracy["estimate"], spearman["low"], spearman["high"])
+    return Result(*(np.nan if value is None else float(value) for value in numbers))
 
 
-def text_baselines(study: Study, bootstrap: ParticipantBootstrap | None = None) -> dict[str, Result]:
+def text_baselines(values: Mapping[str, Mapping]) -> dict[str, Result]:
     """Baselines that know nothing of the person: how much the assistant wrote per turn, and all words.
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap, optional
-        Of the intervals of the correlations.
+    values : mapping
+        Key -> value as the page of the baselines recorded them from
+        :func:`sense7.judge.baselines.baseline_table`; see :func:`sense7.record.read_values`.
 
     Returns
     -------
     dict
-        Name -> Result, scored as :func:`sense7.judge.baselines.baseline_table` does; a baseline without predictions,
-        such as where no text is known, has NaN. The participant's own mean is no such baseline: it sees ratings, and
-        the ceiling does not bind it.
+        Name -> Result; NaN for a baseline without predictions, such as where no text is known. The participant's own
+        mean is no such baseline: it sees ratings, and the ceiling does not bind it.
     """
-    found = baseline_predictions(study, names=_TEXT_BASELINES)
-    judges = {}
-    for name in _TEXT_BASELINES:
-        frame = found[name].predictions
-        judges[_BASELINE + name] = Result(np.nan, np.nan)
-        if len(frame):
-            ordered = label_metrics(frame["ground_truth"], frame["above"], frame["participant"], bootstrap)
-            labelled = label_metrics(frame["ground_truth"], frame["score"])
-            judges[_BASELINE + name] = _result(ordered.loc["spearman"], labelled.loc["accuracy"])
-    return judges
+    correlations, accuracies = baseline_keys("spearman"), baseline_keys("accuracy")
+    return {_BASELINE + name: _result(values[correlations[name]], values[accuracies[name]]) for name in _TEXT_BASELINES}
 
 
 def needed_keys(table: pd.DataFrame, start: str = "ceiling_needed") -> dict[str, str]:

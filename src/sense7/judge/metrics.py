@@ -14,10 +14,11 @@ Two kinds of uncertainty are never mixed. Between runs a judge's answers differ
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
@@ -27,6 +28,7 @@ from sense7.statistics.agreement import weighted_kappa
 from sense7.statistics.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -51,12 +53,6 @@ __all__ = [
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
 _CELLS = len(LEVELS) ** 2
-_MOST_NUMBERS = 500_000
-"""Numbers of an array that holds draws: bounds the memory of Spearman's rho."""
-
-_LONG_ROW = 256
-"""Draws from which it is quicker to add up whole rows."""
-
 SHARE = "share of conversations"
 _TRUTH = "level, 1 to 5"
 _LABELS = "labels (rounded half to even, clipped to 1..5)"
@@ -210,12 +206,10 @@ class _Scored:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
         if bootstrap is None:
-            found["spearman"] = _spearman(self.truth, self.score, np.zeros(self.n, int), np.ones((1, 1)))[0]
+            found["spearman"] = spearman_in_draws(self.truth, self.score, np.ones((1, self.n)))[0]
         else:
             codes = bootstrap.codes(self.participant)
-            found["spearman"] = bootstrap.in_every_draw(
-                lambda weights: _spearman(self.truth, self.score, codes, weights)
-            )
+            found["spearman"] = bootstrap.in_every_draw(partial(spearman_in_draws, self.truth, self.score, codes=codes))
         return {name: found[name] for name in METRICS}
 
     def missing(self, name: str) -> str:
@@ -238,72 +232,6 @@ def _numbers(truth, score) -> tuple[np.ndarray, np.ndarray]:
 
 def _plain(participant) -> pd.Series:
     return pd.Series(np.asarray(participant, dtype=object), dtype=object)
-
-
-def _spearman(x: np.ndarray, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Spearman's rho of the rows, each taken as often as its participant.
-
-    With :math:`m_u` how often a draw takes the value u, its midrank is :math:`\sum_{v<u} m_v + (m_u + 1)/2`; ranks are
-    centred by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact.
-
-    Parameters
-    ----------
-    x, y : array, shape (rows,)
-        The values.
-    codes : array of int, shape (rows,)
-        Participant of each row.
-    weights : array, shape (draws, participants)
-        How often each draw takes each participant.
-
-    Returns
-    -------
-    array, shape (draws,)
-        NaN where either is constant.
-    """
-    out = np.full(len(weights), np.nan)
-    if len(x) == 0:
-        return out
-    # The first has the more levels; the few of the second are gone over one by one.
-    (levels_x, at_x), (levels_y, at_y) = sorted(
-        (np.unique(values, return_inverse=True) for values in (x, y)), key=lambda found: -len(found[0])
-    )
-    # Rows that a draw can't tell apart are one cell with its count.
-    key = (codes * len(levels_x) + at_x) * len(levels_y) + at_y
-    _, first, counts = np.unique(key, return_index=True, return_counts=True)
-    codes, at_x, at_y = codes[first], at_x[first], at_y[first]
-
-    def mass_by(places: np.ndarray, number: int) -> sparse.csr_matrix:
-        return sparse.csr_matrix((counts.astype(float), (places, codes)), shape=(number, weights.shape[1]))
-
-    masses = mass_by(at_x, len(levels_x)), mass_by(at_y, len(levels_y))
-    cells_of_y = sparse.csr_matrix((counts.astype(float), (at_y, np.arange(len(at_y)))))
-    step = max(1, _MOST_NUMBERS // len(first))
-    for start in range(0, len(weights), step):
-        chunk = np.ascontiguousarray(weights[start : start + step].T)
-        ranks, squares = [], []
-        for mass in masses:
-            taken = mass @ chunk
-            rank = _heaped(taken)
-            rank -= rank[-1] / 2
-            rank -= taken / 2
-            squares.append(np.einsum("ud,ud->d", taken * rank, rank))
-            ranks.append(rank)
-        products = ranks[0][at_x]
-        products *= chunk[codes]
-        together = ((cells_of_y @ products) * ranks[1]).sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            out[start : start + step] = together / np.sqrt(squares[0] * squares[1])
-    return out
-
-
-def _heaped(table: np.ndarray) -> np.ndarray:
-    """Cumulative sums down the columns; row by row where rows are long, which is several times as fast as NumPy's."""
-    if table.shape[1] < _LONG_ROW:
-        return np.cumsum(table, axis=0)
-    heaped = table.copy()
-    for row in range(1, len(heaped)):
-        np.add(heaped[row], heaped[row - 1], out=heaped[row])
-    return heaped
 
 
 def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
@@ -863,13 +791,12 @@ def level_and_length(
         reason, n = reason or _no_interval(who, bootstrap), max(n, len(error))
         people.append(who)
         values["level_bias"].append(error.mean() if len(error) else np.nan)
-        one = np.zeros(len(error), int), np.ones((1, 1))
-        values["length_spearman"].append(_spearman(length, score, *one)[0])
+        values["length_spearman"].append(spearman_in_draws(length, score, np.ones((1, len(error))))[0])
         if not reason:
             codes = bootstrap.codes(who)
             draws["level_bias"].append(bootstrap.distribution(ratio, _with_ones(error), who))
             draws["length_spearman"].append(
-                bootstrap.in_every_draw(lambda weights, x=length, y=score, at=codes: _spearman(x, y, at, weights))
+                bootstrap.in_every_draw(partial(spearman_in_draws, length, score, codes=codes))
             )
     everyone = None if reason or not people else pd.concat(people, ignore_index=True)
     rows = {}

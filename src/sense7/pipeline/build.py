@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from sense7 import claims, sources
+from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.files import disk_trouble, exchange, lock_file, not_written
 from sense7.implied import FILE as IMPLIED
@@ -35,9 +36,9 @@ from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
-from sense7.pipeline.made import commit_of, versions
+from sense7.pipeline.made import versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
-from sense7.pipeline.pages import make_pages
+from sense7.pipeline.pages import pages_under_way
 from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
@@ -247,18 +248,22 @@ def build_edition(
             sources.copy_for_edition(path, provenance, edition / "data", options)
             _write_what_was_given(edition, study, truth, judged)
             progress(0, len(jobs), "")
-            with connect(scheduler, workers, shared=cache) as where:
-                executed = where.run(jobs, edition, cache, report=report, say=say)
-            rows = write_ledger(root, edition, provenance, truth, jobs)
-            facts = _facts(name, study, provenance, rows, jobs, options) | {
+            facts = _facts(name, study, provenance, jobs, options) | {
                 "judge_logs": f"{JUDGE_LOGS}/index.html" if logged else "",
                 "predictions": _named_predictions(judged, data, path),
                 "key": key,
                 "made": made,
             }
-            write_json(edition / "edition.json", facts)
-            say("pages: Jupyter Book")
-            _add_pages(root, edition, facts, study, config, judged, Path(scratch), program)
+            with pages_under_way(
+                root, facts, config, root / "_build" / "pages" / name, Path(scratch), program
+            ) as make_pages:
+                with connect(scheduler, workers, shared=cache) as where:
+                    executed = where.run(jobs, edition, cache, report=report, say=say)
+                facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, jobs))
+                write_json(edition / "edition.json", facts)
+                say("pages: Jupyter Book")
+                pages = make_pages(edition, facts, meanwhile=_import_explorer)
+            _complete_pages(root, edition, facts, study, config, judged, pages)
             _replace(edition, place, functools.partial(claim_edition, place, source, provenance.sha256))
         list_editions(place.parent)
     return Built(place, _verdicts(facts), executed, changed=True, warnings=facts["warnings"])
@@ -482,10 +487,8 @@ def _verdicts(facts: Mapping) -> str:
     return f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"
 
 
-def _facts(
-    name: str, study: Study, provenance, rows: Sequence[claims.Row], jobs: Mapping, options: ReadingOptions
-) -> dict:
-    """What pages may say about their edition."""
+def _facts(name: str, study: Study, provenance, jobs: Mapping, options: ReadingOptions) -> dict:
+    """What pages may say about their edition, apart from the verdicts."""
     return {
         "name": name,
         "kind": provenance.kind,
@@ -503,9 +506,12 @@ def _facts(
         ),
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
-        "verdicts": claims.summarize(rows),
-        "verdicts_of_other_works": claims.summarize_other_works(rows),
     }
+
+
+def _verdicts_of(rows: Sequence[claims.Row]) -> dict:
+    """What pages may say about the ledger of their edition."""
+    return {"verdicts": claims.summarize(rows), "verdicts_of_other_works": claims.summarize_other_works(rows)}
 
 
 def _origin(provenance) -> str:
@@ -606,22 +612,18 @@ def _config(root: Path) -> dict:
     return config
 
 
-def _add_pages(
-    root: Path,
-    edition: Path,
-    facts: Mapping,
-    study: Study,
-    config: dict,
-    judged: Sequence[Path],
-    scratch: Path,
-    program: JupyterBook,
+def _import_explorer() -> None:
+    """Import what draws and computes, which takes as long as a page to make."""
+    importlib.import_module("sense7.pipeline.explorer")
+
+
+def _complete_pages(
+    root: Path, edition: Path, facts: Mapping, study: Study, config: dict, judged: Sequence[Path], pages: Path
 ) -> None:
-    """Put the pages into an edition in the making, with all that is read or downloaded from them."""
-    kept = root / "_build" / "pages" / facts["name"]
-    # Draws and computes, and takes as long to import as a page to make.
-    explorer = functools.partial(importlib.import_module, "sense7.pipeline.explorer")
-    pages = make_pages(root, edition, facts, config, kept, scratch, program, meanwhile=explorer)
-    explorer().add_conversations(study, pages)
+    """Put what Jupyter Book does not make beside the pages, and all of it into the edition in the making."""
+    from sense7.pipeline.explorer import add_conversations
+
+    add_conversations(study, pages)
     write_downloads(root, facts, pages, installable_from(config["repository"]))
     if facts["judge_logs"]:
         from sense7.judge.logs import bundle_logs

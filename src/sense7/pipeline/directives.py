@@ -83,9 +83,10 @@ def _json(path: Path) -> dict:
 
 
 def edition_of(app_or_env) -> Edition:
-    """The edition that the pages are made of, read once."""
+    """The edition that the pages are made of, read once, when it is complete."""
     app = getattr(app_or_env, "app", app_or_env)
     if not hasattr(app, "_sense7_edition"):
+        getattr(app.builder, "edition_is_complete", lambda: None)()
         app._sense7_edition = Edition(Path(app.config.sense7_edition))
     return app._sense7_edition
 
@@ -266,14 +267,22 @@ def _listed(figures: Iterable[Mapping]) -> nodes.raw:
 
 
 def _anchor_cells(app, tree) -> None:
-    """Give every code cell an anchor by its execution count, for links from the ledger; mark tuned values."""
-    tuned = edition_of(app).tuned_on(app.env.docname)
-    for node in list(tree.findall(nodes.container)):
-        count = node.get("exec_count")
-        if node.get("nb_element") == "cell_code" and count:
-            node["ids"].append(f"cell-{count}")
-            if here := [key for key, cell in tuned.items() if cell == count]:
-                node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", here))
+    """Give every code cell an anchor by its execution count, for links from the ledger."""
+    for node in _executed_cells(tree):
+        node["ids"].append(f"cell-{node['exec_count']}")
+
+
+def _executed_cells(tree) -> list[nodes.container]:
+    cells = tree.findall(nodes.container)
+    return [node for node in cells if node.get("nb_element") == "cell_code" and node.get("exec_count")]
+
+
+def _mark_tuned(app, tree, page: str) -> None:
+    """Mark tuned values, at the cells that record them and at the top of the page."""
+    tuned = edition_of(app).tuned_on(page)
+    for node in _executed_cells(tree) if tuned else ():
+        if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
+            node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", here))
     first = next(iter(tree.findall(nodes.Admonition)), None)
     if tuned and first is not None:
         first.parent.insert(first.parent.index(first) + 1, _tuned_note("Tuned, wherever this page shows them", tuned))
@@ -296,7 +305,7 @@ def _add_switches(app) -> None:
         app.add_css_file(name)
     if _EDITIONS_SCRIPT in present:
         # Only the name: which other editions there are stands outside, so that no page changes by them.
-        attributes = {"data-edition": edition_of(app).facts["name"]}
+        attributes = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
 
 
@@ -333,6 +342,7 @@ def _keep_entries_of_search(app, exception) -> None:
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
     app.add_config_value("sense7_edition", "", "env", types=[str])
+    app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
     app.add_role("published", PublishedRole())
     app.add_role("edition", EditionRole())
@@ -340,6 +350,7 @@ def setup(app):
     app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
+    app.connect("doctree-resolved", _mark_tuned)
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_how_made)
     app.connect("builder-inited", _add_switches)

@@ -1,10 +1,11 @@
-"""Jupyter Book in a process of its own, which imports while notebooks are executed and then waits for its work.
+"""Jupyter Book in a process of its own, which works while notebooks are executed and then waits for what they give.
 
 The build holds the other end of its standard input. If that is closed, as the system does when the build is killed,
 the process ends; so it does if it is never told what to do.
 """
 
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -29,7 +30,7 @@ _PRELOADED = (
     *("sphinx_book_theme", "pydata_sphinx_theme", "sphinxcontrib.bibtex", "sphinx_design", "sphinx_external_toc"),
     *("sphinx_copybutton", "sphinx_togglebutton", "sphinx_comments", "sphinx_multitoc_numbering", "sphinx_thebe"),
     *("sense7.pipeline.directives", "sense7.pipeline.explorer_directive", "sense7.pipeline.picture"),
-    *("sense7.pipeline.reference_directive", "sense7.pipeline.api"),
+    *("sense7.pipeline.reference_directive", "sense7.pipeline.api", "sense7.pipeline.pages_builder"),
 )
 
 
@@ -39,7 +40,8 @@ class JupyterBook:
     Examples
     --------
     >>> with JupyterBook() as program:
-    ...     code, log = program.run(["--version"], Path())
+    ...     program.start(["--version"], Path())
+    ...     code, log = program.finish()
     >>> code
     0
     """
@@ -56,7 +58,7 @@ class JupyterBook:
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
                 pass_fds=[work],
-                env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore"},
+                env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
             )
         except BaseException:
             self._close()
@@ -66,10 +68,12 @@ class JupyterBook:
             os.close(work)
         return self
 
-    def run(
-        self, arguments: Sequence[str], folder: Path, meanwhile: Callable[[], object] = lambda: None
-    ) -> tuple[int, str]:
-        """Run Jupyter Book with these arguments in a folder, once, and do something else meanwhile.
+    def start(self, arguments: Sequence[str], folder: Path) -> None:
+        """Run Jupyter Book with these arguments in a folder, once; pages of an edition wait for :meth:`finish`."""
+        self._tell(json.dumps({"arguments": list(arguments), "folder": str(folder)}))
+
+    def finish(self, meanwhile: Callable[[], object] = lambda: None) -> tuple[int, str]:
+        """Say that the edition is complete, do something else, and wait for the end.
 
         Returns
         -------
@@ -78,12 +82,15 @@ class JupyterBook:
         log : str
             What it printed.
         """
-        with contextlib.suppress(BrokenPipeError), open(self._work, "w", encoding="utf-8", closefd=False) as line:
-            line.write(json.dumps({"arguments": list(arguments), "folder": str(folder)}) + "\n")
+        self._tell("complete")
         meanwhile()
         code = self._process.wait()
         self._log.seek(0)
         return code, self._log.read().decode("utf-8", "replace")
+
+    def _tell(self, line: str) -> None:
+        with contextlib.suppress(BrokenPipeError), open(self._work, "w", encoding="utf-8", closefd=False) as stream:
+            stream.write(f"{line}\n")
 
     def __exit__(self, *error: object) -> None:
         self._process.kill()  # does nothing to one that has ended
@@ -103,15 +110,18 @@ def main(work: int) -> None:
         with contextlib.suppress(Exception):  # Jupyter Book says it better
             importlib.import_module(name)
     # Pages are millions of objects that stay to the end: looking through them for cycles takes a quarter of the time.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.disable()
     with open(work, encoding="utf-8") as stream:
         line = stream.readline()
-    if line:
-        request = json.loads(line)
-        os.chdir(request["folder"])
-        sys.argv = ["jupyter-book", *request["arguments"]]
-        importlib.import_module("jupyter_book.cli.main").main()
+        if line:
+            from sense7.pipeline.pages_builder import PagesBuilder
+
+            request = json.loads(line)
+            os.chdir(request["folder"])
+            sys.argv = ["jupyter-book", *request["arguments"]]
+            # The edition is complete once a second line comes; at the end of the stream, so is the build.
+            PagesBuilder.edition_is_complete = staticmethod(functools.cache(lambda: stream.readline() or os._exit(1)))
+            importlib.import_module("jupyter_book.cli.main").main()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 ``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them. The next
 build starts there, so that Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose
 values did. All else that pages depend on, the rest of the book, the configuration, the packages, how the edition was
-made, is its *frame*: under another one, and after a build that failed or was killed, all is made anew. The
+made, is its *frame*: under another one, and after a build that failed or was killed, all is made anew. Of a frame that
+is new before any notebook has run, Jupyter Book reads the pages that rest on none while they run. The
 pages are those that a first build makes; a test compares them to the byte.
 """
 
 import contextlib
 import copy
+import functools
 import hashlib
 import html
 import importlib.metadata
@@ -28,37 +30,33 @@ from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import describe
 from sense7.terminal import count_of
 
-__all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "make_pages"]
+__all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "pages_under_way"]
 
 DATASET_PAGE = "sense7:dataset-page"
 """Stands in the banner for the address of the dataset's page, which differs from page to page."""
 
 _MARK = "frame"
+_WHOLE = "whole-frame"
+_BUILDER = "sense7.pipeline.pages_builder"
 _NOTEBOOKS = "stage/notebooks"
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-def make_pages(
-    root: Path,
-    edition: Path,
-    facts: Mapping,
-    config: dict,
-    kept: Path,
-    scratch: Path,
-    program: JupyterBook,
-    meanwhile: Callable[[], object] = lambda: None,
-) -> Path:
+@contextlib.contextmanager
+def pages_under_way(
+    root: Path, facts: Mapping, config: dict, kept: Path, scratch: Path, program: JupyterBook
+) -> Iterator[Callable[..., Path]]:
     """Make the pages of an edition with Jupyter Book: execution off, warnings are errors.
+
+    Where nothing can be kept of the last pages, Jupyter Book begins at once with what rests on no edition.
 
     Parameters
     ----------
     root : Path
         The checkout.
-    edition : Path
-        Folder of the edition in the making: executed notebooks, results, ledger and truth are there.
     facts : mapping
-        Of the edition, as edition.json holds them.
+        Of the edition, as edition.json will hold them; the verdicts may be missing.
     config : dict
         Jupyter Book's configuration, with the repository's address.
     kept : Path
@@ -67,34 +65,57 @@ def make_pages(
         Folder for what is not.
     program : JupyterBook
         Not used yet.
-    meanwhile : callable
-        What else is to be done while it is at work.
 
-    Returns
-    -------
-    Path
-        Folder of the pages, in ``scratch``.
-
-    Raises
+    Yields
     ------
-    BuildError
-        Quoting what Jupyter Book complained of.
+    callable
+        Takes the folder of the edition in the making, in which executed notebooks, results, ledger and truth lie by
+        then, all facts, and what else is to be done while Jupyter Book is at work. Gives the folder of the pages, in
+        ``scratch``; raises BuildError, which quotes what Jupyter Book complained of.
     """
-    # Which build it is says nothing about its pages; the verdicts stand only where the edition's facts are shown.
-    steady = {name: value for name, value in facts.items() if name != "key"}
-    sources = _edition_files(edition, steady) | _notebooks(edition) | _book(root)
-    frame = _frame(sources, steady, config)
-    with _workplace(kept, frame, scratch) as place:
-        sources["stage/_config.yml"] = _configuration(config, facts, place / "edition")
-        _bring_up_to_date(place, sources)
-        made = place / "pages" / "_build" / "html"
+    book = _book(root)
+    frame = _frame(book, _steady(facts), config)
+
+    def begin(place: Path, sources: Mapping[str, bytes]) -> None:
+        settings = {"stage/_config.yml": _configuration(config, facts, place / "edition")}
+        _bring_up_to_date(place, {**sources, **settings})
         # Always copied anew; what lies there already gets another address.
-        shutil.rmtree(made / "_static", ignore_errors=True)
+        shutil.rmtree(place / "pages" / "_build" / "html" / "_static", ignore_errors=True)
         arguments = ["build", str(place / "stage"), "--path-output", str(place / "pages")]
-        _check(*program.run([*arguments, "-W", "-n", "--keep-going", "--quiet"], place / "stage", meanwhile), place)
-        pages = Path(shutil.copytree(made, scratch / "html"))
-    (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
-    return pages
+        program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], place / "stage")
+
+    def finish(
+        edition: Path, facts: Mapping, meanwhile: Callable[[], object] = lambda: None, begun: Path | None = None
+    ) -> Path:
+        sources = _edition_files(edition, _steady(facts)) | _notebooks(edition) | book
+        with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as place:
+            whole, mark = _frame(sources, _steady(facts), config), place / _WHOLE
+            if begun:
+                settings = (place / "stage" / "_config.yml").read_bytes()
+                _bring_up_to_date(place, sources | {"stage/_config.yml": settings})
+            else:
+                if not mark.exists() or mark.read_text(encoding="utf-8") != whole:
+                    shutil.rmtree(place / "pages", ignore_errors=True)
+                begin(place, sources)
+            mark.write_text(whole, encoding="utf-8")
+            _check(*program.finish(meanwhile), place)
+            pages = Path(shutil.copytree(place / "pages" / "_build" / "html", scratch / "html"))
+        (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
+        return pages
+
+    if _made_within(kept) == frame:
+        yield finish
+        return
+    with _workplace(kept, frame, scratch, afresh=True) as place:
+        # Notebooks that are not executed yet have their places among the pages.
+        coming = {f"{_NOTEBOOKS}/{path.stem}.ipynb": b"" for path in (root / "notebooks").glob("*.md")}
+        begin(place, book | coming)
+        yield functools.partial(finish, begun=place)
+
+
+def _steady(facts: Mapping) -> dict:
+    """Facts that pages may show: which build it is says nothing about its pages."""
+    return {name: value for name, value in facts.items() if name != "key"}
 
 
 # --- what pages are made from ----------------------------------------------------------
@@ -128,7 +149,8 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
-    config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    config["sphinx"]["config"] |= {"sense7_edition": str(edition), "sense7_name": facts["name"]}
+    config["sphinx"]["extra_extensions"] = [*config["sphinx"].get("extra_extensions", ()), _BUILDER]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
@@ -176,8 +198,8 @@ def _seen_elsewhere(notebook: Mapping) -> list[str]:
 
 
 @contextlib.contextmanager
-def _workplace(kept: Path, frame: str, scratch: Path) -> Iterator[Path]:
-    """Give the folder of the last pages if they were made within the same frame, emptied if not.
+def _workplace(kept: Path, frame: str, scratch: Path, *, afresh: bool = False) -> Iterator[Path]:
+    """Give the folder of the last pages if they were made within the same frame, emptied if not, or to begin afresh.
 
     It is another one in ``scratch`` if a second build of the edition is at work there. Whoever is stopped leaves a
     folder without a mark, which is not used again.
@@ -192,14 +214,19 @@ def _workplace(kept: Path, frame: str, scratch: Path) -> Iterator[Path]:
             place.mkdir()
             yield place
             return
-        mark = kept / _MARK
-        known = mark.read_text(encoding="utf-8") if mark.exists() else ""
-        mark.unlink(missing_ok=True)
-        if known != frame:
+        known = _made_within(kept)
+        (kept / _MARK).unlink(missing_ok=True)
+        if afresh or known != frame:
             shutil.rmtree(kept)
             kept.mkdir()
         yield kept
-        mark.write_text(frame, encoding="utf-8")
+        (kept / _MARK).write_text(frame, encoding="utf-8")
+
+
+def _made_within(kept: Path) -> str:
+    """Frame of the last pages; "" where they were not finished."""
+    mark = kept / _MARK
+    return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
 
 def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> None:

@@ -43,8 +43,8 @@ _PRELOADED = (
     *("matplotlib.backends.backend_svg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin"),
     "PIL.PpmImagePlugin",
 )
-_LIBRARIES = ("pandas", "scipy.stats", "seaborn", "sklearn", "statsmodels.api")
-_PARTS = ("", "figures", "judge", "statistics", "workbook")
+_LIBRARIES = ("pandas", "scipy.stats", "seaborn", "sklearn", "statsmodels.api", "yaml")
+_PARTS = ("", "figures", "findings", "judge", "sources", "statistics", "workbook")
 
 
 class NurseryError(Exception):

@@ -17,14 +17,16 @@ Chatbots. SIGDIAL.
 import hashlib
 import io
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
 from sense7.files import reading
 from sense7.sources.lend_an_ear import EXPERTS
 from sense7.sources.places import data_file
 from sense7.sources.registry import SOURCES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CORPORA",
@@ -225,12 +227,14 @@ def _verified(name: str) -> bytes:
     return content
 
 
-def _table(name: str) -> pd.DataFrame:
+def _table(name: str) -> "pd.DataFrame":
     """Parse the very bytes that were verified."""
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(_verified(name)), keep_default_na=False, na_values=[""])
 
 
-def judged_conversations() -> pd.DataFrame:
+def judged_conversations() -> "pd.DataFrame":
     """Ratings of 200 conversations in four corpora by experts, crowd, language models and, in part, the person.
 
     Returns
@@ -255,7 +259,7 @@ def judged_conversations() -> pd.DataFrame:
     return _table("judged_conversations")
 
 
-def published_agreement() -> pd.DataFrame:
+def published_agreement() -> "pd.DataFrame":
     """Agreement between raters of these conversations as their authors published it.
 
     Returns
@@ -282,7 +286,7 @@ def published_agreement() -> pd.DataFrame:
     return _table("published_agreement")
 
 
-def felt_heard() -> pd.DataFrame:
+def felt_heard() -> "pd.DataFrame":
     """How people felt after an answer by an AI or a person that was labeled as by an AI or a person.
 
     Returns
@@ -304,7 +308,7 @@ def felt_heard() -> pd.DataFrame:
     return _table("felt_heard")
 
 
-def ieval_conversations() -> pd.DataFrame:
+def ieval_conversations() -> "pd.DataFrame":
     """Conversations of people with four chatbots, each rated by the person who had it.
 
     Returns
@@ -328,7 +332,7 @@ def ieval_conversations() -> pd.DataFrame:
     return _table("ieval")
 
 
-def ieval_workers() -> pd.DataFrame:
+def ieval_workers() -> "pd.DataFrame":
     """The people of iEval, with their answers to the Toronto Empathy Questionnaire.
 
     Returns
@@ -378,9 +382,9 @@ def describe_released() -> list[dict]:
     return described
 
 
-def _column(cells: pd.Series) -> dict:
+def _column(cells: "pd.Series") -> dict:
     missing = {"missing": int(cells.isna().sum())}
-    if pd.api.types.is_numeric_dtype(cells):
+    if cells.dtype.kind in "iufb":
         return missing | {"lowest": float(cells.min()), "highest": float(cells.max())}
     texts = sorted(cells.dropna().unique())
     return missing | {"values": texts if len(texts) <= _FEW else len(texts)}

@@ -15,6 +15,7 @@ from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.comparison import conversation_ratings, p_in_words, safe_names
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -27,7 +28,6 @@ __all__ = [
     "omega_squared",
     "relations",
     "spearman",
-    "spearman_in_draws",
 ]
 
 NO_SHEET = "the workbook has no participants' sheet"
@@ -155,43 +155,6 @@ def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
         return np.nan, np.nan
     result = stats.spearmanr(x, y)
     return float(result.statistic), float(result.pvalue)
-
-
-def spearman_in_draws(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Spearman's correlation in every resampling, exactly: the ranks are those of the resampled values.
-
-    Parameters
-    ----------
-    x, y : array, shape (participants,)
-        One pair a participant.
-    weights : array, shape (draws, participants)
-        How often each is taken.
-
-    Examples
-    --------
-    >>> x, y = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])
-    >>> spearman_in_draws(x, y, np.ones((1, 4))).round(3).tolist()
-    [0.8]
-    """
-    found = []
-    for piece in pieces(len(weights), len(x), _PIECE):
-        w = weights[piece]
-        a, b = _weighted_ranks(x, w), _weighted_ranks(y, w)
-        n = w.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
-            spread = (w * a**2).sum(axis=1) * (w * b**2).sum(axis=1)
-            found.append(np.where(spread > 1e-12, (w * a * b).sum(axis=1) / np.sqrt(spread), np.nan))
-    return np.concatenate(found)
-
-
-def _weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean ranks of values, each taken as often as its weight says."""
-    _, place = np.unique(values, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
-    tied = np.add.reduceat(weights[:, order], starts, axis=1)
-    return (np.cumsum(tied, axis=1) - tied / 2)[:, place]
 
 
 def omega_squared(sums: np.ndarray) -> np.ndarray:
@@ -325,7 +288,7 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
             lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
         )
     place = bootstrap.codes(values.index)
-    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights[:, place]))
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, place))
     return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
 
 

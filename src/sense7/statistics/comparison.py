@@ -160,18 +160,18 @@ def conversation_ratings(study: Study) -> pd.DataFrame:
     return frame.assign(ground_truth=truth.to_numpy(), **{name: means[name] for name in RATING_NAMES})
 
 
-def _compared(study: Study, rating: str) -> pd.DataFrame:
-    """Conversations with a condition and the rating, as ``y``."""
-    frame = conversation_ratings(study)
+def _compared(study: Study, rating: str, ratings: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Conversations with a condition and the rating, as ``y``; ``ratings`` are the :func:`conversation_ratings`."""
+    frame = conversation_ratings(study) if ratings is None else ratings
     frame = frame.assign(y=frame[rating].astype(float))
     return frame[frame["y"].notna() & frame["condition"].notna() & frame["participant"].notna()]
 
 
-def _never(study: Study, rating: str) -> str:
-    """Why no condition can be rated or compared at all; "" if it can."""
+def _never(study: Study, rating: str, compared: pd.DataFrame | None = None) -> str:
+    """Why no condition can be rated or compared at all; "" if it can. ``compared`` are its rows, if they are known."""
     if not study.conditions:
         return NO_CONDITION
-    if _compared(study, rating).empty:
+    if (_compared(study, rating) if compared is None else compared).empty:
         return f"no conversation with a condition has a {RATINGS[rating]} in this data set"
     return ""
 
@@ -229,7 +229,7 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     for name in ordered_conditions(study):
         own = frame[frame["condition"] == name]
         if own.empty:
-            reason = _never(study, rating) or f"no conversation of this condition has a {RATINGS[rating]}"
+            reason = _never(study, rating, frame) or f"no conversation of this condition has a {RATINGS[rating]}"
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
         values = np.column_stack([own["y"], np.ones(len(own))])
@@ -394,7 +394,7 @@ def mixed_contrasts(
     else:
         frame = _compared(study, rating)
     present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-    reason, fit = no_pairs(study) or _never(study, rating), None
+    reason, fit = no_pairs(study) or _never(study, rating, frame), None
     if not reason and len(present) < 2:
         reason = "only one condition has rated conversations"
     if not reason and np.ptp(frame["y"]) < 1e-9:
@@ -569,11 +569,11 @@ def prompted_by_dimension(study: Study, bootstrap: ParticipantBootstrap) -> pd.D
         conversations.
     """
     unit, method = "points (levels from 1 to 5)", "mean of the prompted condition minus mean of the others' means"
-    rows = {}
+    rows, ratings = {}, conversation_ratings(study)
     for rating in RATINGS:
-        frame = _compared(study, rating)
+        frame = _compared(study, rating, ratings)
         present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-        reason = _never(study, rating)
+        reason = _never(study, rating, frame)
         if not reason and study.prompted_condition is None:
             reason = f"which condition is prompted is not known: {study.prompted_reason}"
         elif not reason and study.prompted_condition not in present:

@@ -5,6 +5,7 @@ loadings :math:`\lambda` and uniquenesses :math:`\Psi = \mathrm{diag}(\psi)`. Un
 the items are left out (listwise): the correlations of different units need not fit together.
 """
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,6 @@ from sense7.statistics.structure import (
     correlations_from_covariances,
     covariances_from_sums,
     joined,
-    joint_estimates,
     lacking_items,
     moments_by_participant,
     rows_of,
@@ -41,6 +41,7 @@ __all__ = [
     "omega_row",
     "omega_table",
     "omega_total",
+    "omegas_and_loadings",
 ]
 
 OMEGAS = {
@@ -178,14 +179,7 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
         going = np.flatnonzero(np.abs(slope).max(axis=1) > _CONVERGED)
         if not len(going):
             break
-        free = ~held[going]
-        curvature = np.where(free[:, :, None] & free[:, None, :], hessian[going], 0.0)
-        # Downhill even where the surface is a saddle, and far in the flat valleys of small uniquenesses.
-        bends, axes = np.linalg.eigh(curvature)
-        along = (axes * slope[going][:, :, None]).sum(axis=1) / (
-            np.maximum(np.abs(bends), 1e-7) + damping[going][:, None]
-        )
-        step = np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
+        step = _step(slope[going], hessian[going], ~held[going], damping[going])
         step /= np.maximum(np.abs(step).max(axis=1, keepdims=True), 1)
         trial = np.clip(logs[going] + step, _SMALLEST, _LARGEST)
         results = _discrepancy(matrices[going], trial)
@@ -198,6 +192,20 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
     held = ((logs <= _SMALLEST) & (gradient > 0)) | ((logs >= _LARGEST) & (gradient < 0))
     reached = np.where(held, 0.0, np.abs(gradient)).max(axis=1, initial=0) < 1e-5
     return np.where(reached[:, None], logs, np.nan)
+
+
+def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Newton steps of the free logarithms, none of the others."""
+    curvature = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
+    if not damping.any():
+        whole = curvature + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(slope.shape[1])
+        with contextlib.suppress(np.linalg.LinAlgError):
+            np.linalg.cholesky(whole)  # an error where one of them is not positive definite
+            return np.where(free, -np.linalg.solve(whole, slope[:, :, None])[:, :, 0], 0.0)
+    # Downhill even where the surface is a saddle, and far in the flat valleys of small uniquenesses.
+    bends, axes = np.linalg.eigh(curvature)
+    along = (axes * slope[:, :, None]).sum(axis=1) / (np.maximum(np.abs(bends), 1e-7) + damping[:, None])
+    return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
 
 
 def minres_loadings(correlations: np.ndarray) -> np.ndarray:
@@ -283,9 +291,7 @@ def _fitted(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.
     used, note = usable(ratings)
     if reason := too_few(used, ITEMS_FOR_A_FACTOR, FEWEST_UNITS):
         return used, note, [], reason
-    results = joint_estimates(
-        bootstrap, _omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index)
-    )
+    results = bootstrap.estimates(_omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index))
     return used, note, results, ""
 
 
@@ -312,7 +318,11 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
     -----
     R: psych::fa(nfactors=1, fm='ml'), tests/reference/reference.R; equal to 5e-5.
     """
-    used, note, results, reason = _fitted(ratings, bootstrap)
+    return _omega(_fitted(ratings, bootstrap), bootstrap)
+
+
+def _omega(fitted: tuple[pd.DataFrame, str, list, str], bootstrap: ParticipantBootstrap) -> dict:
+    used, note, results, reason = fitted
     items = count_of(used.shape[1], "item")
     unit, method = "omega", f"omega total, one factor by maximum likelihood, listwise, {items}{note}"
     if reason:
@@ -332,12 +342,28 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
 
 def omega_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Omega total per turn (with and without Relational) and after the conversation: the rows of ``OMEGAS``."""
+    return omegas_and_loadings(turns, post_task, bootstrap)[0]
+
+
+def omegas_and_loadings(
+    turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table of :func:`omega_table`, and the :func:`loadings` of turns from the same fits.
+
+    Parameters
+    ----------
+    turns, post_task : DataFrame, shape (units, items)
+        Indexed by participant.
+    bootstrap : ParticipantBootstrap
+        Draws of participants.
+    """
     frames = {"turn": turns, "post": post_task}
-    rows = {
-        name: omega_row(frames[which].drop(columns=left_out), bootstrap)
-        for name, (_, which, left_out) in OMEGAS.items()
+    fits = {
+        name: _fitted(frames[which].drop(columns=left_out), bootstrap) for name, (_, which, left_out) in OMEGAS.items()
     }
-    return estimate_table(rows, "ratings")
+    omegas = estimate_table({name: _omega(fit, bootstrap) for name, fit in fits.items()}, "ratings")
+    whole = next(name for name, (_, which, left_out) in OMEGAS.items() if which == "turn" and not left_out)
+    return omegas, _loadings(turns, fits[whole], bootstrap)
 
 
 def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -356,7 +382,11 @@ def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         A row an item: estimate, low, high (-1..1, the correlation of item and factor), n, unit,
         method, reason.
     """
-    used, note, results, reason = _fitted(ratings, bootstrap)
+    return _loadings(ratings, _fitted(ratings, bootstrap), bootstrap)
+
+
+def _loadings(ratings: pd.DataFrame, fitted, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    used, note, results, reason = fitted
     unit, method = "loading", f"one factor by maximum likelihood, listwise, {count_of(used.shape[1], 'item')}{note}"
     rows = {}
     if not reason:

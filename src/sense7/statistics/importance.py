@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
@@ -133,10 +134,17 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
     [[54, True]]
     """
     table = pd.DataFrame({"published": pd.Series(shares, dtype=float)})
-    table["count"] = (table["published"] * total).round().astype(int)
+    counts, possible = _possible(table["published"].to_numpy(), total, decimals)
+    table["count"] = counts.astype(int)
     table["share"] = table["count"] / total
-    table["possible"] = (table["share"] - table["published"]).abs() <= 0.5 * 10.0**-decimals + _HAIR
+    table["possible"] = possible
     return table.rename_axis("dimension")
+
+
+def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest counts out of a total, and whether their shares round to the published ones."""
+    counts = np.round(published * total)
+    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _HAIR
 
 
 def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
@@ -161,7 +169,8 @@ def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, deci
     >>> possible_totals({"a": 0.333, "b": 0.5}, most=14), possible_totals({"a": 0.333}, most=6)
     ([6, 12], [3, 6])
     """
-    return [total for total in range(1, most + 1) if rounded_counts(shares, total, decimals)["possible"].all()]
+    published, totals = np.array(list(shares.values()), dtype=float), np.arange(1, most + 1)[:, None]
+    return totals[_possible(published, totals, decimals)[1].all(axis=1), 0].tolist()
 
 
 def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> dict:

@@ -49,13 +49,31 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     scale = np.sqrt(np.where(present, squares, 1.0))
     a = np.where(present[..., None] & present[..., None, :], a / (scale[..., None] * scale[..., None, :]), 0.0)
     c = np.where(present, c / scale, 0.0)
+    b, rank = np.empty(c.shape), np.full(c.shape[:-1], c.shape[-1])
+    identified = np.ones(c.shape, dtype=bool)
+    inverse, clear = _inverse(a)
+    b[clear] = (inverse[clear] @ c[clear][..., None])[..., 0]
+    b[~clear], identified[~clear], rank[~clear] = _of_least_norm(a[~clear], c[~clear])
+    residual = np.maximum(q - (b * c).sum(axis=-1), 0.0)
+    return np.where(identified, b / scale, np.nan), residual, rank
+
+
+def _inverse(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inverses, and where no eigenvalue is near ``_RELATIVE``: none is below one by the trace of the inverse."""
+    regular = np.linalg.det(a) > np.finfo(float).tiny
+    inverse = np.zeros(a.shape)
+    inverse[regular] = np.linalg.inv(a[regular])
+    own = np.diagonal(inverse, axis1=-2, axis2=-1)
+    return inverse, regular & (own > 0).all(axis=-1) & (own.sum(axis=-1) < 0.01 / _RELATIVE)
+
+
+def _of_least_norm(a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients of least norm, which of them are identified, and rank."""
     values, vectors = np.linalg.eigh(a)
     kept = values > _RELATIVE
     inverse_values = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
     b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[..., 0]
-    identified = (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED
-    residual = np.maximum(q - (b * c).sum(axis=-1), 0.0)
-    return np.where(identified, b / scale, np.nan), residual, kept.sum(axis=-1)
+    return b, (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED, kept.sum(axis=-1)
 
 
 check_arguments(globals())

@@ -34,8 +34,11 @@ __all__ = [
 _LARGEST_RATIO = 20.0
 """Largest standard deviation of participants, in units of the residual one."""
 
-_STEPS = 45  # the interval shrinks to 20 * 0.618^45 < 1e-8
-_GOLDEN = (np.sqrt(5) - 1) / 2
+_LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
+_START = np.log1p(0.5)
+_ITERATIONS = 60
+_SMALL_STEP = 1e-7
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,27 +138,32 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
 
 
 def _fit_at_once(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What :class:`RandomIntercept` holds; the ratio of the standard deviations by golden section."""
-    left, right = np.zeros(len(sums)), np.full(len(sums), _LARGEST_RATIO)
+    """What :class:`RandomIntercept` holds: the root of the deviance's derivative, by Newton steps within a bracket."""
     by_size = _BySize.of(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-        at_low, at_high = _deviance(by_size, low), _deviance(by_size, high)
-        for _ in range(_STEPS):
-            lower = at_low <= at_high
-            left, right = np.where(lower, left, low), np.where(lower, high, right)
-            new = np.where(lower, right - _GOLDEN * (right - left), left + _GOLDEN * (right - left))
-            at_new = _deviance(by_size, new)
-            # The other inner point is where one of the last two was.
-            low, high = np.where(lower, new, high), np.where(lower, low, new)
-            at_low, at_high = np.where(lower, at_new, at_high), np.where(lower, at_low, at_new)
-        ratio = (left + right) / 2
-        # The minimum may be the boundary itself.
-        ratio = np.where(_deviance(by_size, np.zeros_like(ratio)) <= _deviance(by_size, ratio), 0.0, ratio)
-        cross, _ = by_size.weighted(ratio)
-        inverse, coefficients, residual = _solve(cross, by_size.freedom)
+        place = np.zeros(len(sums))  # log(1 + ratio of the variances)
+        slope, _ = _slopes(by_size, place)
+        # Where the deviance rises from zero on, the minimum is there; NaN where the design is singular.
+        active = np.flatnonzero(slope < 0)
+        low, high = np.zeros(len(active)), np.full(len(active), _LARGEST_LOG)
+        place[active] = _START
+        for _ in range(_ITERATIONS):
+            if not len(active):
+                break
+            at = place[active]
+            slope, curvature = _slopes(_BySize(*(part[active] for part in by_size)), at)
+            low, high = np.where(slope < 0, at, low), np.where(slope < 0, high, at)
+            new = at - slope / curvature
+            new = np.where((new >= low) & (new <= high) & (curvature > 0), new, (low + high) / 2)
+            place[active] = new
+            # Convergence is quadratic: the step after one this small is below rounding.
+            moving = np.abs(new - at) > _SMALL_STEP
+            active, low, high = active[moving], low[moving], high[moving]
+        ratio = np.expm1(place)
+        weight = ratio[:, None] / (1 + by_size.size * ratio[:, None])
+        inverse, coefficients, residual = _solve(by_size.cross(weight), by_size.freedom)
         errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
-    return coefficients, errors, residual * ratio**2, residual
+    return coefficients, errors, residual * ratio, residual
 
 
 class _BySize(NamedTuple):
@@ -183,12 +191,36 @@ class _BySize(NamedTuple):
             rows.sum(axis=-1) - (width - 1),
         )
 
-    def weighted(self, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weighted cross products of (design, y), and log-determinant of the weights."""
-        factor = ratio[..., None] ** 2
-        weight = factor / (1 + self.size * factor)
-        cross = self.products - (weight[..., None, :] @ self.outer).reshape(self.products.shape)
-        return cross, (self.people * np.log1p(self.size * factor)).sum(axis=-1)
+    def cross(self, weight: np.ndarray) -> np.ndarray:
+        """Cross products of (design, y) less the weighted outer products of the participants' sums."""
+        return self.products - self.weighted(weight[:, None])[:, 0]
+
+    def weighted(self, weights: np.ndarray) -> np.ndarray:
+        """Outer products of the participants' sums, by several weights at once: (fits, weights, p + 1, p + 1)."""
+        return (weights @ self.outer).reshape(*weights.shape[:2], *self.products.shape[1:])
+
+
+def _slopes(sums: _BySize, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""First and second derivative of the restricted deviance in log(1 + ratio).
+
+    With f the ratio, :math:`w = f/(1 + nf)`, A the design's cross products, and r = (-coefficients, 1), of which the
+    residual sum of squares is the quadratic form; it changes as if the coefficients stayed.
+    """
+    ratio = np.expm1(place)[:, None]
+    shrink = 1 / (1 + sums.size * ratio)
+    weights = np.stack([ratio * shrink, shrink**2, -2 * sums.size * shrink**3], axis=1)
+    outer, first, second = np.moveaxis(sums.weighted(weights), 1, 0)
+    inverse, coefficients, residual = _solve(sums.products - outer, sums.freedom)
+    r = np.concatenate([-coefficients, np.ones((len(coefficients), 1))], axis=1)
+    moved = (first @ r[..., None])[..., 0]
+    square, bend = -(moved * r).sum(axis=1) / residual, -((second @ r[..., None])[..., 0] * r).sum(axis=1)
+    bend = bend - 2 * np.einsum("fi,fij,fj->f", moved[:, :-1], inverse, moved[:, :-1])
+    scaled = inverse @ first[:, :-1, :-1]
+    slope = square + (sums.people * sums.size * shrink).sum(axis=1) - np.trace(scaled, axis1=1, axis2=2)
+    curvature = bend / residual - square**2 / sums.freedom - (sums.people * (sums.size * shrink) ** 2).sum(axis=1)
+    curvature = curvature - (inverse * second[:, :-1, :-1]).sum(axis=(1, 2)) - np.einsum("fij,fji->f", scaled, scaled)
+    ahead = 1 + ratio[:, 0]
+    return slope * ahead, curvature * ahead**2 + slope * ahead
 
 
 def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -203,16 +235,6 @@ def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return inverse, coefficients, (q - (coefficients * c).sum(axis=-1)) / freedom
 
 
-def _deviance(sums: _BySize, ratio: np.ndarray) -> np.ndarray:
-    """Minus twice the restricted log-likelihood, up to a constant."""
-    cross, log_weights = sums.weighted(ratio)
-    _, _, residual = _solve(cross, sums.freedom)
-    return sums.freedom * np.log(residual) + log_weights + np.log(np.linalg.det(cross[..., :-1, :-1]))
-
-
-_PARTS = 3
-_LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
-_ITERATIONS = 40
 _CHUNK = 250
 _ARRAYS = 128
 """Resamplings fitted at once, and numbers held for each cell of one: what fits into the cache is faster."""
@@ -250,7 +272,8 @@ class NestedSums:
     within: np.ndarray
     free: np.ndarray
 
-    # What follows from these, and is needed at every step of every fit.
+    # What follows from these, and is needed at every step of every fit: cells on a grid (rows, participants), with none
+    # of a weight where a participant has fewer; a row is a condition where each cell is of one.
 
     @cached_property
     def person(self) -> np.ndarray:
@@ -265,15 +288,26 @@ class NestedSums:
         key = self.person * self.design.shape[1] + condition
         return condition if apart and len(np.unique(key)) == len(key) else None
 
-    @cached_property
-    def products(self) -> np.ndarray:
-        """Products of the fixed effects: (cells, p * p)."""
-        return (self.design[:, :, None] * self.design[:, None, :]).reshape(len(self.design), -1)
+    def on_grid(self, values: np.ndarray) -> np.ndarray:
+        """Values of the cells, (cells, ...), on the grid: (rows, participants, ...)."""
+        if self.one_condition is not None:
+            row, count = self.one_condition, self.design.shape[1]
+        else:
+            row = np.arange(len(self.design)) - self.starts[self.person]
+            count = row.max() + 1
+        grid = np.zeros((count, len(self.participants), *values.shape[1:]))
+        grid[row, self.person] = values
+        return grid
 
     @cached_property
-    def rows_by_size(self) -> np.ndarray:
-        """Number of rows of each cell: (cells, sizes)."""
-        return self.counts * self.sizes
+    def effects(self) -> np.ndarray:
+        """Fixed effects: (rows * participants, p)."""
+        return self.on_grid(self.design).reshape(-1, self.design.shape[1])
+
+    @cached_property
+    def products(self) -> np.ndarray:
+        """Products of the fixed effects: (rows * participants, p * p)."""
+        return (self.effects[:, :, None] * self.effects[:, None, :]).reshape(len(self.effects), -1)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -286,9 +320,51 @@ class NestedSums:
         return np.add.reduceat(self.counts, self.starts, axis=0)
 
     @cached_property
-    def squares_of_person(self) -> np.ndarray:
-        """Sum of squared group totals by size of each participant: (participants, sizes)."""
-        return np.add.reduceat(self.squares, self.starts, axis=0)
+    def _of_sizes(self) -> tuple[np.ndarray, tuple[int, int]]:
+        """Rows and totals of cells, and squares of participants, side by side, (sizes, ...); shape of the grid."""
+        rows, totals = (self.on_grid(table) for table in (self.counts * self.sizes, self.totals))
+        squares = np.add.reduceat(self.squares, self.starts, axis=0)
+        width = len(self.sizes)
+        return np.concatenate([part.reshape(-1, width).T for part in (rows, totals, squares)], axis=1), rows.shape[:2]
+
+    def of_groups(self, ratio: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        r"""Rows and totals of cells, and squares of participants, weighted by :math:`s (sn)^k, s = 1/(1 + n\,ratio)`.
+
+        For k = 0 and, where groups have a variance, 1 and 2; without one, of which there is one for all draws.
+        """
+        tables, grid = self._of_sizes
+        shrink = 1 / (1 + self.sizes * (ratio if self.free[2] else ratio[:1]))
+        cells, found = grid[0] * grid[1], []
+        for power in range(3 if self.free[2] else 1):
+            sums = (shrink * (shrink * self.sizes) ** power) @ tables
+            rows, totals = (part.reshape(-1, *grid) for part in (sums[:, :cells], sums[:, cells : 2 * cells]))
+            found.append((rows, totals, sums[:, 2 * cells :]))
+        return found
+
+    def by_participant(self, weights: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """Sums of (weighted fixed effects, totals) of each participant's cells: (draws, p + 1, participants)."""
+        if self.one_condition is None:
+            effects = self.effects.reshape(*weights.shape[1:], -1)
+            weights = np.einsum("drn,rnk->dkn", weights, effects)
+        return np.concatenate([weights, totals.sum(axis=1, keepdims=True)], axis=1)
+
+    def by_cell(self, values: np.ndarray) -> np.ndarray:
+        """Inner products of each cell's fixed effects with its participant's values, (draws, p, participants)."""
+        if self.one_condition is not None:
+            return values
+        return np.einsum("dkn,rnk->drn", values, self.effects.reshape(-1, *values.shape[:0:-1]))
+
+    def cross_products(
+        self, draws: np.ndarray, weights: np.ndarray, totals: np.ndarray, squares: np.ndarray
+    ) -> np.ndarray:
+        """Cross products of (fixed effects, outcome) over the cells, in each draw: (draws, p + 1, p + 1)."""
+        width = self.design.shape[1]
+        cross = np.empty((len(draws), width + 1, width + 1))
+        flat = lambda values: (draws[:, None] * values).reshape(len(draws), -1)  # noqa: E731
+        cross[:, :-1, :-1] = (flat(weights) @ self.products).reshape(-1, width, width)
+        cross[:, -1, :-1] = cross[:, :-1, -1] = flat(totals) @ self.effects
+        cross[:, -1, -1] = (draws * squares).sum(axis=1)
+        return cross
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,8 +490,8 @@ def fit_nested(
     >>> y = np.array([1.0, 2, 3, 4, 3, 4, 4, 6, 5, 6, 7, 9])
     >>> design = np.column_stack([what == "x", what == "y"])
     >>> fit = fit_nested(nested_sums(y, design, who, what))
-    >>> fit.coefficients.round(3).tolist(), fit.variances.round(3).tolist()
-    ([3.5, 5.5], [4.359, 0.0, 0.0, 0.812])
+    >>> fit.coefficients.round(3).tolist(), fit.variances.round(4).tolist()
+    ([3.5, 5.5], [4.3594, 0.0, 0.0, 0.8125])
     """
     if weights is None:
         fit = fit_nested(sums, np.ones((1, len(sums.participants))), start, restricted=restricted)
@@ -427,57 +503,53 @@ def fit_nested(
 
 
 def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restricted: bool) -> Nested:
-    """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are halved."""
+    """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are shortened."""
     free = np.flatnonzero(sums.free)
     place = np.tile(begin, (len(weights), 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = _nested_deviance(sums, weights, place, restricted)
-        moving = np.isfinite(value)
+        state = _likelihood(sums, weights, place, restricted)
+        active, shrink = np.flatnonzero(np.isfinite(state.deviance)), np.ones(len(weights))
         for _ in range(_ITERATIONS if len(free) else 0):
-            active = np.flatnonzero(moving)
             if not len(active):
                 break
-            step = _newton_step(sums, weights[active], place[active], value[active], free, restricted)
-            best, shrink = value[active], np.ones(len(active))
-            moved = np.zeros(len(active), dtype=bool)
-            for _ in range(8):
-                left = np.flatnonzero(~moved)
-                trial = np.clip(place[active[left]] + shrink[left, None] * step[left], 0, _LARGEST_LOG)
-                found = _nested_deviance(sums, weights[active[left]], trial, restricted)
-                better = found < best[left]
-                rows = active[left[better]]
-                place[rows], value[rows] = trial[better], found[better]
-                moved[left[better]] = True
-                shrink[left] /= 4
-                if moved.all():
-                    break
-            moving[active] = moved & (best - value[active] > 1e-7)
-        cross, _, freedom = _nested_cross(sums, weights, np.expm1(place), restricted)
-        inverse, coefficients, residual = _solve(cross, freedom)
-    variances = np.column_stack([np.expm1(place) * residual[:, None], residual])
-    variances[~np.isfinite(value)] = np.nan
-    deviance = value + freedom * (1 + np.log(2 * np.pi))
-    return Nested(coefficients, residual[:, None, None] * inverse, variances, deviance)
+            step = shrink[active, None] * _newton_step(place[active], _Likelihood(*(s[active] for s in state)), free)
+            trial = np.clip(place[active] + step, 0, _LARGEST_LOG)
+            trial[trial < _SMALL_STEP] = 0
+            found = _likelihood(sums, weights[active], trial, restricted)
+            # Convergence is quadratic: the step after one this small is below rounding, as are its gains.
+            small = np.abs(trial - place[active]).max(axis=1) < _SMALL_STEP
+            before = state.deviance[active]
+            better = small | (found.deviance < before + _ROUNDING * np.abs(before))
+            rows = active[better]
+            place[rows], shrink[rows] = trial[better], 1
+            shrink[active[~better]] /= 4
+            for whole, part in zip(state, found, strict=True):
+                whole[rows] = part[better]
+            active = active[~small]
+    variances = np.column_stack([np.expm1(place) * state.residual[:, None], state.residual])
+    variances[~np.isfinite(state.deviance)] = np.nan
+    freedom = weights @ sums.rows - (sums.design.shape[1] if restricted else 0)
+    return Nested(
+        state.coefficients,
+        state.residual[:, None, None] * state.inverse,
+        variances,
+        state.deviance + freedom * (1 + np.log(2 * np.pi)),
+    )
 
 
-def _newton_step(sums, weights, place, value, free, restricted) -> np.ndarray:
-    """A descending step from differences of the deviance."""
-    width, count = 1e-3 / max(1.0, float(sums.rows_by_size.sum(axis=1).max()) / 50), len(free)
-    at = lambda *moves: _nested_deviance(sums, weights, place + sum(moves), restricted)  # noqa: E731
-    unit = width * np.eye(_PARTS)[free]
-    ahead, behind = [at(e) for e in unit], [at(-e) for e in unit]
-    gradient, hessian = np.zeros((len(place), count)), np.zeros((len(place), count, count))
-    for i in range(count):
-        gradient[:, i] = (ahead[i] - behind[i]) / (2 * width)
-        hessian[:, i, i] = (ahead[i] + behind[i] - 2 * value) / width**2
-        for j in range(i):
-            mixed = at(unit[i], unit[j]) - ahead[i] - ahead[j] + value
-            hessian[:, i, j] = hessian[:, j, i] = mixed / width**2
-    held = (place[:, free] <= 0) & (gradient > 0) | ~np.isfinite(gradient)
-    gradient[held] = 0
-    hessian[held[:, :, None] | held[:, None, :]] = 0
-    hessian[:, range(count), range(count)] += held
-    hessian = np.where(np.isfinite(hessian), hessian, np.eye(count))
+def _newton_step(place: np.ndarray, state: "_Likelihood", free: np.ndarray) -> np.ndarray:
+    """A descending step of the free parts; none of a part that is held by a bound."""
+    ahead = np.exp(place)  # derivative of the ratio
+    gradient = state.gradient * ahead
+    hessian = state.curvature - state.squares[:, :, None] * state.squares[:, None, :] / state.freedom[:, None, None]
+    hessian = hessian * ahead[:, :, None] * ahead[:, None, :]
+    hessian[:, range(3), range(3)] += gradient
+    gradient, hessian = gradient[:, free], hessian[:, free[:, None], free]
+    at = place[:, free]
+    held = (at <= 0) & (gradient > 0) | (at >= _LARGEST_LOG) & (gradient < 0) | ~np.isfinite(gradient)
+    gradient = np.where(held, 0, gradient)
+    hessian = np.where(held[:, :, None] | held[:, None, :] | ~np.isfinite(hessian), 0, hessian)
+    hessian[:, range(len(free)), range(len(free))] += held
     # Where the deviance is not convex, its curvature's size still scales the descent.
     sizes, axes = np.linalg.eigh(hessian)
     scaled = np.einsum("dij,di->dj", axes, gradient) / np.maximum(np.abs(sizes), 1e-2)
@@ -486,43 +558,131 @@ def _newton_step(sums, weights, place, value, free, restricted) -> np.ndarray:
     return step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
 
 
-def _nested_cross(
-    sums: NestedSums, weights: np.ndarray, ratios: np.ndarray, restricted: bool = True
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weighted cross products of (design, y), log-determinant of the weights, divisor of the residual variance."""
-    people, cells, groups = ratios[:, :1], ratios[:, 1:2], ratios[:, 2:]
-    by_person = lambda values: np.add.reduceat(values, sums.starts, axis=1)  # noqa: E731
-    shrink = 1 / (1 + sums.sizes * groups)
-    information, total = shrink @ sums.rows_by_size.T, shrink @ sums.totals.T
-    inner = 1 / (1 + cells * information)
-    square = shrink @ sums.squares_of_person.T - by_person(cells * inner * total**2)
-    logs = -np.log(shrink) @ sums.counts_of_person.T - by_person(np.log(inner))
-    held, summed = information * inner, total * inner
-    person, width = sums.person, sums.design.shape[1] + 1
-    outer = np.empty((len(weights), len(sums.participants), width))
-    outer[:, :, -1] = by_person(summed)
-    if sums.one_condition is not None:  # no sums to take
-        outer[:, :, :-1] = 0
-        outer[:, person, sums.one_condition] = held
-    else:
-        outer[:, :, :-1] = by_person(held[:, :, None] * sums.design)
-    whole = by_person(held)
-    factor = people / (1 + people * whole)
-    taken = weights[:, person]
-    cross = np.empty((len(weights), width, width))
-    cross[:, :-1, :-1] = ((taken * held) @ sums.products).reshape(len(weights), width - 1, width - 1)
-    cross[:, -1, :-1] = cross[:, :-1, -1] = (taken * summed) @ sums.design
-    cross[:, -1, -1] = (weights * (square + sums.within)).sum(axis=1)
-    cross -= np.swapaxes(outer * (weights * factor)[:, :, None], 1, 2) @ outer
-    logs = (weights * (logs + np.log1p(people * whole))).sum(axis=1)
-    return cross, logs, weights @ sums.rows - (width - 1 if restricted else 0)
+class _Likelihood(NamedTuple):
+    """The deviance at given ratios of the variances to the residual one, and its derivatives in them.
+
+    ``squares`` (draws, 3) is the derivative of the residual sum of squares by the residual variance, ``slopes``
+    (draws, 3, p, p) that of the weighted cross products of the design, whose inverse is ``inverse``. ``gradient`` holds
+    first derivatives, and ``curvature`` second ones with the residual variance held at its estimate.
+    """
+
+    deviance: np.ndarray
+    gradient: np.ndarray
+    curvature: np.ndarray
+    squares: np.ndarray
+    slopes: np.ndarray
+    inverse: np.ndarray
+    coefficients: np.ndarray
+    residual: np.ndarray
+    freedom: np.ndarray
 
 
-def _nested_deviance(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restricted: bool) -> np.ndarray:
-    cross, logs, freedom = _nested_cross(sums, weights, np.expm1(place), restricted)
-    _, _, residual = _solve(cross, freedom)
-    deviance = freedom * np.log(residual) + logs
-    return deviance + np.log(np.linalg.det(cross[:, :-1, :-1])) if restricted else deviance
+def _likelihood(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restricted: bool = True) -> _Likelihood:
+    r"""Deviance and derivatives at ``place``, logarithms of 1 + ratio.
+
+    With a, c and g the ratios of participants, cells and groups: of a cell, :math:`I = \sum n s` and
+    :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and :math:`u = 1/(1 + cI)`; it
+    enters the cross products by h = Iu with its design and by m = Tu with the outcome. Of a participant, W is the sum
+    of h, o that of (h design, m), and :math:`f = a/(1 + aW)`; the cross products are those of the cells less
+    :math:`f o o^\top`. Derivatives follow by the chain rule.
+    """
+    ratios = np.expm1(place)
+    a, c = ratios[:, :1], ratios[:, 1:2, None]
+    (rows, total, squared), *by_groups = sums.of_groups(ratios[:, 2:])
+    u = 1 / (1 + c * rows)
+    h, m = rows * u, total * u
+    held = h.sum(axis=1)
+    v = 1 / (1 + a * held)
+    f = a * v
+    o = sums.by_participant(h, m)
+    cross = sums.cross_products(weights, h, m, sums.within + squared - (c * m * total).sum(axis=1))
+    cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
+    freedom = weights @ sums.rows - (sums.design.shape[1] if restricted else 0)
+    inverse, coefficients, residual = _solve(cross, freedom)
+    logs = np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T - np.log(u).sum(axis=1) - np.log(v)
+    deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
+    if restricted:
+        deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
+
+    # What a change of the cross products does to the deviance.
+    r = np.concatenate([-coefficients, np.ones_like(residual)[:, None]], axis=1)
+    effect = r[:, :, None] * r[:, None, :] / residual[:, None, None]
+    if restricted:
+        effect[:, :-1, :-1] += inverse
+    gradient, curvature, slopes = _derivatives(sums, weights, effect, (c, u, m, rows, by_groups), (held, v, f, o))
+    gradient += np.einsum("dij,dkij->dk", effect, slopes)
+    turned = (slopes @ r[:, None, :, None])[..., 0]
+    squares = (turned * r[:, None]).sum(axis=2) / residual[:, None]
+    slopes, turned = slopes[..., :-1, :-1], turned[..., :-1]
+    curvature -= 2 * turned @ inverse @ np.swapaxes(turned, 1, 2) / residual[:, None, None]
+    if restricted:
+        scaled = inverse[:, None] @ slopes
+        curvature -= np.einsum("dkij,dlji->dkl", scaled, scaled)
+    return _Likelihood(deviance, gradient, curvature, squares, slopes, inverse, coefficients, residual, freedom)
+
+
+def _derivatives(sums, weights, effect, cells, participants) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First derivatives of the logarithms; second ones of the deviance at given cross products; first ones of these."""
+    held, v, f, o = participants
+    first, second = _of_cells(sums, *cells)
+    pull = effect @ o
+    oo = (pull * o).sum(axis=1)
+
+    # By the weight and the total of a cell, and by its square.
+    grid = (len(weights), *cells[3].shape[1:])
+    by_weight = (effect[:, :-1, :-1].reshape(len(weights), -1) @ sums.products.T).reshape(grid)
+    by_weight = by_weight - 2 * f[:, None] * sums.by_cell(pull[:, :-1]) + (f**2 * oo + f)[:, None]
+    by_total = 2 * ((effect[:, :-1, -1] @ sums.effects.T).reshape(grid) - (f * pull[:, -1])[:, None])
+    by_square = effect[:, -1, -1, None]
+
+    slopes = np.zeros((len(weights), 3, *effect.shape[1:]))
+    gradient, curvature = np.zeros((len(weights), 3)), np.zeros((len(weights), 3, 3))
+    slopes[:, 0] = -(o * (weights * v**2)[:, None]) @ np.swapaxes(o, 1, 2)
+    gradient[:, 0] = (weights * held * v).sum(axis=1)
+    curvature[:, 0, 0] = (weights * held * v**2 * (2 * v * oo - held)).sum(axis=1)
+    moved = {}
+    for i, (h_i, m_i, of_cell, of_person, log) in first.items():
+        held_i, o_i = h_i.sum(axis=1), sums.by_participant(h_i, m_i)
+        turned = (o_i - (f * held_i / 2)[:, None] * o) * (weights * f)[:, None]
+        both = turned @ np.swapaxes(o, 1, 2)
+        slopes[:, i] = sums.cross_products(weights, h_i, m_i, of_person + of_cell.sum(axis=1))
+        slopes[:, i] -= both + np.swapaxes(both, 1, 2)
+        oo_i = (pull * o_i).sum(axis=1)
+        gradient[:, i] = (weights * (log + f * held_i)).sum(axis=1)
+        curvature[:, 0, i] = (weights * v**2 * (held_i * (1 + 2 * f * oo) - 2 * oo_i)).sum(axis=1)
+        moved[i] = held_i, o_i, oo_i
+    for (i, j), (h_ij, m_ij, of_cell, of_person, log) in second.items():
+        (held_i, o_i, oo_i), (held_j, o_j, oo_j) = moved[i], moved[j]
+        of_cells = (h_ij * by_weight + m_ij * by_total).sum(axis=1) + by_square * (of_person + of_cell.sum(axis=1))
+        together = 2 * (held_i * oo_j + held_j * oo_i) - held_i * held_j * (1 + 2 * f * oo)
+        crossed = ((effect @ o_i) * o_j).sum(axis=1)
+        curvature[:, i, j] = (weights * (log + of_cells + f**2 * together - 2 * f * crossed)).sum(axis=1)
+    curvature += np.swapaxes(np.triu(curvature, 1), 1, 2)
+
+    return gradient, curvature, slopes
+
+
+def _of_cells(sums, c, u, m, rows, by_groups) -> tuple[dict, dict]:
+    """First and second derivatives of h, m, squares of cells and of participants, and of the logarithms besides W's."""
+    h, first, second = rows * u, {}, {}
+    if sums.free[1]:
+        first[1] = -h * h, -m * h, -m * m, 0.0, h.sum(axis=1)
+        second[1, 1] = *(-2 * h * slope for slope in first[1][:3]), 0.0, first[1][0].sum(axis=1)
+    if sums.free[2]:
+        (rows_2, total_2, squared_2), (rows_3, total_3, squared_3) = by_groups
+        bent, k = c * rows_2 * u, total_2 - c * m * rows_2
+        first[2] = -rows_2 * u * u, -u * k, c * m * (total_2 + k), -squared_2, (rows - bent).sum(axis=1)
+        second[2, 2] = (
+            2 * u * u * (rows_3 - rows_2 * bent),
+            2 * u * (total_3 - c * m * rows_3 - bent * k),
+            -2 * c * (m * (2 * total_3 - c * m * rows_3) + u * k * k),
+            2 * squared_3,
+            (2 * c * rows_3 * u - rows_2 - bent * bent).sum(axis=1),
+        )
+    if len(first) == 2:
+        h_2, m_2 = first[2][:2]
+        second[1, 2] = -2 * h * h_2, -(m_2 * h + m * h_2), -2 * m * m_2, 0.0, h_2.sum(axis=1)
+    return first, second
 
 
 def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.ndarray:
@@ -550,31 +710,19 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     -----
     R: pairs(emmeans::emmeans(lmerTest::lmer))$df, tests/reference/reference.R; equal to 0.1%.
     """
-    ones = np.ones((1, len(sums.participants)))
-    place = np.append(np.log1p(fit.variances[:3] / fit.variances[3]), np.log(fit.variances[3]))
-    moving = [*np.flatnonzero(sums.free & (fit.variances[:3] > 1e-8 * fit.variances[3])), 3]
-
-    def state(at):
-        cross, logs, freedom = _nested_cross(sums, ones, np.expm1(at[None, :3]))
-        inverse, _, residual = _solve(cross, freedom)
-        deviance = freedom * at[3] + freedom * residual / np.exp(at[3]) + logs
-        deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
-        return deviance[0], np.exp(at[3]) * np.einsum("ci,ij,cj->c", contrasts, inverse[0], contrasts)
-
-    width, units = 1e-3, 1e-3 * np.eye(4)[moving]
-    count = len(moving)
-    gradient, hessian = np.zeros((count, len(contrasts))), np.zeros((count, count))
-    for i in range(count):
-        gradient[i] = (state(place + units[i])[1] - state(place - units[i])[1]) / (2 * width)
-        for j in range(i + 1):
-            plus, minus = units[i] + units[j], units[i] - units[j]
-            corners = (
-                state(place + plus)[0] - state(place + minus)[0] - state(place - minus)[0] + state(place - plus)[0]
-            )
-            hessian[i, j] = hessian[j, i] = corners / (4 * width**2)
+    ratios = fit.variances[:3] / fit.variances[3]
+    at = _likelihood(sums, np.ones((1, len(sums.participants))), np.log1p(ratios)[None])
+    moving = np.flatnonzero(sums.free & (ratios > 1e-8))
+    # In these ratios, and in the logarithm of the residual variance.
+    hessian = np.full((len(moving) + 1, len(moving) + 1), at.freedom[0])
+    hessian[:-1, :-1] = at.curvature[0][np.ix_(moving, moving)]
+    hessian[-1, :-1] = hessian[:-1, -1] = -at.squares[0, moving]
     covariance = 2 * np.linalg.pinv(hessian)
+    weighted = contrasts @ at.inverse[0]
+    variance = np.einsum("ci,ci->c", weighted, contrasts)
+    gradient = np.stack([*-np.einsum("ci,kij,cj->kc", weighted, at.slopes[0, moving], weighted), variance])
     spread = np.einsum("ic,ij,jc->c", gradient, covariance, gradient)
-    return 2 * state(place)[1] ** 2 / spread
+    return 2 * variance**2 / spread
 
 
 def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tuple[float, float, float]:

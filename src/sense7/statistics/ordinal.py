@@ -6,12 +6,12 @@ at every cut of the scale (*proportional odds*). It has no person's own level in
 one person go together is left to the standard errors.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import expit
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap
@@ -39,6 +39,10 @@ _ALIKE = 1e-5
 
 _SLOPE = 1e-4
 """Largest slope of the mean log-likelihood at what counts as its maximum."""
+
+_STEPS = 50
+_SMALL_STEP = 1e-9
+_ROUNDING = 1e-12
 
 _FARTHEST = 25
 """Log odds beyond which there is no maximum: the likelihood is flat on the way to infinity."""
@@ -94,12 +98,12 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
     References
     ----------
     McCullagh, P. (1980). Journal of the Royal Statistical Society B 42, 109-142. Liang, K.-Y., & Zeger, S. L. (1986).
-    Biometrika 73, 13-22.
+    Biometrika 73, 13-22. Pratt, J. W. (1981). Journal of the American Statistical Association 76, 103-106.
 
     Notes
     -----
-    By statsmodels' OrderedModel. R: ordinal::clm, tests/reference/reference.R; equal to 1e-6. The errors are checked
-    against the formula, and against OrderedModel on all rows.
+    R: ordinal::clm, tests/reference/reference.R; equal to 1e-6. The errors are checked against the formula, and against
+    statsmodels' OrderedModel on all rows.
 
     Examples
     --------
@@ -115,41 +119,56 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
     # Rows that are alike are one row with a weight: of a few conditions and levels, there are very few.
     cells, cell = np.unique(np.column_stack([places, design]).astype(float), axis=0, return_inverse=True)
     counts = np.bincount(codes * len(cells) + cell, minlength=len(people) * len(cells)).reshape(len(people), -1)
-    model = _weighted_model(cells[:, 0].astype(int), cells[:, 1:], counts.sum(axis=0))
-    with warnings.catch_warnings():
-        # What it warns of is looked at below: whether there is a maximum.
-        warnings.simplefilter("ignore")
-        try:
-            # Newton's method alone may run away from a far start; BFGS does not, and stops at five digits.
-            near = model.fit(method="bfgs", disp=0, maxiter=500, skip_hessian=True).params
-            point = model.fit(near, method="newton", disp=0, maxiter=50, skip_hessian=True).params
-            slope, curvature = model.score(point), model.hessian(point)
-            scores = counts @ (model.score_obs(point) / counts.sum(axis=0)[:, None])
-            inverse = np.linalg.inv(curvature)
-        except np.linalg.LinAlgError:
-            return None
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        maximum = _maximum(cells[:, 0].astype(int), cells[:, 1:], counts.sum(axis=0))
+    if maximum is None:
+        return None
+    point, likelihood, rows, curvature = maximum
+    scores, inverse = counts @ rows, np.linalg.inv(curvature)
+    slope = scores.sum(axis=0)
     m, n, q, width = len(people), len(places), len(point), cells.shape[1] - 1
     if n <= q or not (np.isfinite(inverse).all() and np.abs(slope).max() < _SLOPE * n):
         return None
     if np.ptp(cells[:, 1:] @ point[:width]) > _FARTHEST:
         return None
     covariance = m / (m - 1) * (n - 1) / (n - q) * inverse @ (scores.T @ scores) @ inverse
-    thresholds = model.transform_threshold_params(point)[1:-1]
-    return CumulativeLogit(point[:width], covariance[:width, :width], thresholds, float(model.loglike(point)), m)
+    return CumulativeLogit(point[:width], covariance[:width, :width], point[width:], likelihood, m)
 
 
-def _weighted_model(levels: np.ndarray, design: np.ndarray, weights: np.ndarray):
-    """The ordered logit of statsmodels, of rows that stand for several each."""
-    from statsmodels.miscmodels.ordinal_model import OrderedModel
+def _maximum(levels: np.ndarray, design: np.ndarray, weights: np.ndarray) -> tuple | None:
+    """Coefficients and thresholds, log-likelihood, score of each row, curvature; None where there is no maximum.
 
-    class WeightedModel(OrderedModel):
-        def loglikeobs(self, params):
-            return weights * super().loglikeobs(params)
+    The log-likelihood is concave (Pratt, 1981): Newton steps, halved where they do not ascend, find its maximum.
+    """
+    last, effects = levels.max(), -design
+    below = np.bincount(levels, weights=weights).cumsum()[:-1] / weights.sum()
+    point = np.concatenate([np.zeros(design.shape[1]), np.log(below / (1 - below))])
+    thresholds = np.eye(last + 2)[:, 1:-1]  # none below the first level, none above the last
+    upper, lower = (np.column_stack([effects, thresholds[levels + step]]) for step in (1, 0))
+    ends = np.where(levels == last, np.inf, 0), np.where(levels == 0, -np.inf, 0)
 
-        def loglike(self, params):
-            return self.loglikeobs(params).sum()
+    def at(point: np.ndarray) -> tuple:
+        a, b = (expit(side @ point + end) for side, end in zip((upper, lower), ends, strict=True))
+        share, of_a, of_b = a - b, a * (1 - a), b * (1 - b)
+        score = (of_a[:, None] * upper - of_b[:, None] * lower) / share[:, None]
+        bend = upper.T @ ((weights * of_a * (1 - 2 * a) / share)[:, None] * upper)
+        bend = bend - lower.T @ ((weights * of_b * (1 - 2 * b) / share)[:, None] * lower)
+        return float(weights @ np.log(share)), score, bend - score.T @ (weights[:, None] * score)
 
-    return WeightedModel(levels, design, distr="logit")
+    likelihood, score, curvature = at(point)
+    for _ in range(_STEPS):
+        try:
+            step = -np.linalg.solve(curvature, weights @ score)
+        except np.linalg.LinAlgError:
+            return None
+        found = at(point + step)
+        while not found[0] >= likelihood - _ROUNDING * abs(likelihood) and np.abs(step).max() > _SMALL_STEP:
+            step = step / 2
+            found = at(point + step)
+        point, (likelihood, score, curvature) = point + step, found
+        if np.abs(step).max() <= _SMALL_STEP:
+            return point, likelihood, score, curvature
+    return None
 
 
 def separated(levels: np.ndarray, groups: np.ndarray) -> bool:

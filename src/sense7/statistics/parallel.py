@@ -17,7 +17,6 @@ from sense7.statistics.structure import (
     correlations_from_covariances,
     covariances_from_sums,
     joined,
-    joint_estimates,
     lacking_items,
     moments_by_participant,
     rows_of,
@@ -85,8 +84,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     unit, method = "eigenvalue", f"eigenvalues of the correlations, listwise, {count_of(used.shape[1], 'item')}{note}"
     if reason := too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
         return estimate_table({1: estimate_row(n=len(used), unit=unit, method=method, reason=reason)}, "rank")
-    results = joint_estimates(
-        bootstrap,
+    results = bootstrap.estimates(
         lambda sums: _descending(correlations_from_covariances(covariances_from_sums(sums))),
         *moments_by_participant(used.to_numpy(dtype=float), used.index),
     )

@@ -17,7 +17,7 @@ from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.structure import joined, joint_estimates, lacking_items, rows_of, usable
+from sense7.statistics.structure import joined, lacking_items, rows_of, usable
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -29,6 +29,7 @@ __all__ = [
     "keys",
     "lmg_from_covariances",
     "overall_and_ratings",
+    "parts_and_shares",
     "relative_importance",
     "slopes_from_covariances",
 ]
@@ -91,19 +92,21 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     weights = [factorial(size) * factorial(k - size - 1) / factorial(k) for size in range(k)]
     own = np.stack([matrices[i, i] for i in range(k)]) if k else added
 
-    def visit(given: np.ndarray, inside: tuple[int, ...]) -> None:
-        outside = [i for i in range(k) if i not in inside]
-        for i in outside:
-            free = given[i, i] > _NOUGHT * own[i]
-            added[i] += weights[len(inside)] * np.where(free, given[i, -1] ** 2 / np.where(free, given[i, i], 1), 0)
+    def visit(given: np.ndarray, outside: list[int], later: int) -> None:
+        """Add what each predictor outside of a subset adds to it, given the covariances of these and the outcome."""
+        place = np.arange(len(outside))
+        free = given[place, place] > _NOUGHT * own[outside]
+        scale = np.where(free, 1 / np.where(free, given[place, place], 1), 0)
+        added[outside] += weights[k - len(outside)] * given[place, -1] ** 2 * scale
         # Each subset once: it grows by later predictors only, and the last complement adds nothing.
-        for i in range(inside[-1] + 1 if inside else 0, k):
-            if len(outside) > 1:
-                free = given[i, i] > _NOUGHT * own[i]
-                scale = np.where(free, 1 / np.where(free, given[i, i], 1), 0)
-                visit(given - given[:, i, None] * (given[None, i] * scale), (*inside, i))
+        for i in range(later, len(outside) if len(outside) > 1 else 0):
+            left = [*outside[:i], *outside[i + 1 :]]
+            kept = [*place[:i], *place[i + 1 :], len(outside)]
+            rows = given[kept]
+            visit(rows[:, kept] - rows[:, i, None] * (given[i, kept] * scale[i]), left, i)
 
-    visit(matrices, ())
+    if k:
+        visit(matrices, list(range(k)), 0)
     outcome = matrices[-1, -1]
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(outcome > _NOUGHT, added / outcome, np.nan)
@@ -200,17 +203,40 @@ def relative_importance(
     >>> round(float(table.loc["all together", "estimate"]), 6)
     1.0
     """
-    unit = "share of explained variance" if share else "share of variance"
-    undefined = "nothing is explained" if share else "the outcome does not vary"
-    return _table(
-        (outcome, ratings, conversations),
-        bootstrap,
-        _shares if share else _lmg,
-        unit=unit,
-        method=f"LMG{' divided by R squared' if share else ''}",
-        undefined=undefined,
-        total=not share,
-    )
+    return parts_and_shares(outcome, ratings, bootstrap, conversations=conversations)[share]
+
+
+def parts_and_shares(
+    outcome: pd.Series,
+    ratings: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    *,
+    conversations: pd.Series | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both tables of :func:`relative_importance`, without and with ``share``, from the same resamples.
+
+    Parameters
+    ----------
+    outcome, ratings, bootstrap, conversations
+        As for :func:`relative_importance`.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(1)
+    >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
+    >>> parts, shares = parts_and_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))
+    >>> round(float(parts.loc["all together", "estimate"]), 6), round(float(shares["estimate"].sum()), 6)
+    (1.0, 1.0)
+    """
+    parts = {"unit": "share of variance", "method": "LMG", "undefined": "the outcome does not vary"}
+    shares = {
+        "unit": "share of explained variance",
+        "method": "LMG divided by R squared",
+        "undefined": "nothing is explained",
+    }
+    data = outcome, ratings, conversations
+    both = _tables(data, bootstrap, _lmg_and_shares, [parts | {"total": True}, shares | {"total": False}])
+    return both[0], both[1]
 
 
 def coefficients(
@@ -241,19 +267,21 @@ def coefficients(
     >>> table["estimate"].round(6).tolist()
     [0.5, 0.2]
     """
-    return _table(
-        (outcome, ratings, conversations),
-        bootstrap,
-        _slopes,
-        unit="points per point",
-        method="least squares on all dimensions",
-        undefined="some of the ratings are the same, or sums of others",
-        total=False,
-    )
+    table = {
+        "unit": "points per point",
+        "method": "least squares on all dimensions",
+        "undefined": "some of the ratings are the same, or sums of others",
+        "total": False,
+    }
+    return _tables((outcome, ratings, conversations), bootstrap, _slopes, [table])[0]
 
 
-def _table(data, bootstrap: ParticipantBootstrap, statistic, *, unit, method, undefined, total: bool) -> pd.DataFrame:
-    """Rows of a regression of the outcome on the ratings, over the units that have all of them."""
+def _tables(data, bootstrap: ParticipantBootstrap, statistic, tables: list[dict]) -> list[pd.DataFrame]:
+    """Tables of a regression of the outcome on the ratings, over the units that have all of them.
+
+    ``statistic`` returns the rows of all tables, one table after the other; each has a unit, a method, a reason where
+    it is undefined, and a ``total`` or none.
+    """
     outcome, ratings, conversations = data
     known = outcome.notna().to_numpy()
     given = ratings[known]
@@ -264,27 +292,31 @@ def _table(data, bootstrap: ParticipantBootstrap, statistic, *, unit, method, un
     where = ""
     if conversations is not None:
         values, where = _departures(values, np.asarray(conversations)[known][whole]), "within conversations, "
-    method = f"{method}, {where}listwise, {count_of(used.shape[1], 'dimension')}{note}"
-    names = [*used, TOTAL] if total else list(used)
-    reason, rows = _missing(outcome, ratings, used, complete), {}
+    described = f"{where}listwise, {count_of(used.shape[1], 'dimension')}{note}"
+    reason, results = _missing(outcome, ratings, used, complete), []
     if not reason and conversations is not None and not (np.abs(values) > _NOUGHT).any(axis=0).all():
         reason = "the outcome or a dimension does not vary within conversations"
     if not reason:
         values = np.column_stack([np.ones(len(values)), values])
-        products = values[:, :, None] * values[:, None, :]
-        results = joint_estimates(bootstrap, statistic, products, used.index)
+        results = bootstrap.estimates(statistic, values[:, :, None] * values[:, None, :], used.index)
+    found = []
+    for table in tables:
+        names = [*used, TOTAL] if table["total"] else list(used)
+        common = {"unit": table["unit"], "method": f"{table['method']}, {described}"}
+        own, results = results[: len(names)], results[len(names) :]
         counts = [len(used)] * len(names)
-        rows = rows_of(names, results, bootstrap, counts=counts, unit=unit, method=method, undefined=undefined)
+        rows = {} if reason else rows_of(names, own, bootstrap, counts=counts, **common, undefined=table["undefined"])
         if TOTAL in rows and note:
             rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(used, note))
-    order = [*ratings, TOTAL] if total else list(ratings)
-    for name in order:
-        why = reason
-        if name != TOTAL and not ratings[name].notna().any():
-            why = "never rated in this data set"
-        why = why or "does not vary in the units used"
-        rows.setdefault(name, estimate_row(n=len(used), unit=unit, method=method, reason=why))
-    return estimate_table({name: rows[name] for name in order}, "dimension")
+        order = [*ratings, TOTAL] if table["total"] else list(ratings)
+        for name in order:
+            why = reason
+            if name != TOTAL and not ratings[name].notna().any():
+                why = "never rated in this data set"
+            why = why or "does not vary in the units used"
+            rows.setdefault(name, estimate_row(n=len(used), **common, reason=why))
+        found.append(estimate_table({name: rows[name] for name in order}, "dimension"))
+    return found
 
 
 def _departures(values: np.ndarray, conversations: np.ndarray) -> np.ndarray:
@@ -315,20 +347,16 @@ def _covariances(sums: np.ndarray) -> np.ndarray:
         return (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / n) / n
 
 
-def _lmg(sums: np.ndarray) -> np.ndarray:
-    """LMG and their sum."""
+def _lmg_and_shares(sums: np.ndarray) -> np.ndarray:
+    """LMG, their sum, and LMG divided by it."""
     lmg = lmg_from_covariances(_covariances(sums))
-    return np.concatenate([lmg, lmg.sum(axis=-1, keepdims=True)], axis=-1)
+    total = lmg.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([lmg, total, np.where(total > _NOUGHT, lmg / total, np.nan)], axis=-1)
 
 
 def _slopes(sums: np.ndarray) -> np.ndarray:
     return slopes_from_covariances(_covariances(sums))
-
-
-def _shares(sums: np.ndarray) -> np.ndarray:
-    lmg = _lmg(sums)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(lmg[..., -1:] > _NOUGHT, lmg[..., :-1] / lmg[..., -1:], np.nan)
 
 
 check_arguments(globals())

@@ -7,7 +7,7 @@ that skips holes would score them nought, and is too low.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ __all__ = [
     "item_rest",
     "item_rest_from_covariances",
     "joined",
-    "joint_estimates",
     "lacking_items",
     "rows_of",
     "standardised_alpha",
@@ -136,37 +135,6 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
     return f"{which} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
 
 
-def joint_estimates(
-    bootstrap: ParticipantBootstrap,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    values: np.ndarray,
-    participants: pd.Series,
-) -> list[tuple[float, float, float, str]]:
-    """Several statistics of the same sums, with one pass over the draws.
-
-    As :meth:`ParticipantBootstrap.estimate`, by the same rules, for a statistic that returns
-    shape (..., m): a list of m tuples of estimate, low, high and reason.
-
-    Examples
-    --------
-    >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
-    >>> rows = np.array([[1.0, 2.0, 1.0], [3.0, 4.0, 1.0], [5.0, 0.0, 1.0]])
-    >>> means = lambda sums: sums[..., :2] / sums[..., 2:]
-    >>> [row[0] for row in joint_estimates(bootstrap, means, rows, pd.Series(["a", "b", "c"]))]
-    [3.0, 2.0]
-    """
-    values = np.asarray(values, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.asarray(statistic(values.sum(axis=0)), dtype=float)
-    drawn = bootstrap.distribution(statistic, values, participants)
-    ones = np.ones((len(values), 1))
-    # What is computed already takes the place of the statistic, so that the rules stand in one place only.
-    return [
-        bootstrap.estimate(lambda sums, i=i: drawn[:, i] if sums.ndim > 1 else found[i], ones, participants)
-        for i in range(len(found))
-    ]
-
-
 def rows_of(
     names: Sequence[str],
     results: Sequence[tuple[float, float, float, str]],
@@ -178,7 +146,7 @@ def rows_of(
     undefined: str,
     lacking: str = "",
 ) -> dict[str, dict]:
-    """Rows of estimates from :func:`joint_estimates`.
+    """Rows of estimates from :meth:`ParticipantBootstrap.estimates`.
 
     ``undefined`` is the reason where there is none; ``lacking`` is added to the reason in every row.
     """
@@ -341,8 +309,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     unit, method = "correlation", f"correlation with the sum of the others, {missing}, {items}{note}"
     rows = {}
     if not (reason := too_few(used, items=2)):
-        results = joint_estimates(
-            bootstrap,
+        results = bootstrap.estimates(
             lambda sums: item_rest_from_covariances(covariances_from_sums(sums)),
             *moments_by_participant(used.to_numpy(dtype=float), used.index),
         )
@@ -479,7 +446,7 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
     if reason := too_few(used, items=2):
         rows = {name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason) for name in names}
         return estimate_table(rows, "statistic")
-    results = joint_estimates(bootstrap, _consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
+    results = bootstrap.estimates(_consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
     rows = {}
     for name, result in zip(names, results, strict=True):
         rows |= rows_of(

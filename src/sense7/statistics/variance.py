@@ -85,6 +85,7 @@ TURN_RATINGS = {
     "overall": "overall rating of a turn",
 }
 FEWEST_PAIRS = 10
+_PAIRED = 100  # resamples at once: what fits into the cache is faster
 ONE_EACH = "no participant has two rated conversations, so persons can't be told from conversations"
 
 
@@ -811,7 +812,7 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
     return estimate_table(rows, "two conversations")
 
 
-def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
 
     In order of y the sum is that of what lies below: no pair is formed, so that the cost is linear in rows.
@@ -820,51 +821,50 @@ def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray) -> tuple[n
     ----------
     y, group : array, shape (rows,)
         Values, and the groups in which they are paired: 0, 1, ..
-    weights : array, shape (draws, rows)
-        How often each row is taken, which makes so many pairs of it with any other row, and none with itself.
+    weights : array, shape (draws, participants)
+        How often each participant is taken, which makes so many pairs of a row with any other, and none with itself.
+    who : array of int, shape (rows,)
+        Participant of each row.
 
     Returns
     -------
     sums, pairs : array, shape (draws, groups)
     """
     order = np.lexsort((y, group))
-    y, group, weights = y[order], group[order], weights[:, order]
+    y, group, weights = y[order], group[order], weights[:, who[order]]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    first = starts[group]
-
-    def before(values: np.ndarray) -> np.ndarray:
-        """Sum of the rows of the same group that come before each row."""
-        below = np.cumsum(values, axis=1) - values
-        return below - below[:, first]
-
-    total = np.add.reduceat(weights, starts, axis=1)
-    sums = np.add.reduceat(weights * (y * before(weights) - before(weights * y)), starts, axis=1)
-    return 2 * sums, total**2 - np.add.reduceat(weights**2, starts, axis=1)
+    moments = weights * y
+    below, moments_below = np.cumsum(weights, axis=1), np.cumsum(moments, axis=1)
+    total, moment = (np.add.reduceat(values, starts, axis=1) for values in (weights, moments))
+    # Of all rows below; those of the groups before are taken off.
+    sums = np.add.reduceat(moments * below - weights * moments_below, starts, axis=1)
+    sums -= (below[:, starts] - weights[:, starts]) * moment - (moments_below[:, starts] - moments[:, starts]) * total
+    return 2 * sums, total**2 - np.add.reduceat(weights * weights, starts, axis=1)
 
 
 def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method) -> dict:
     who = bootstrap.codes(participants)
     y = y - y.mean()  # sums of small numbers lose less
-    once = np.ones((1, len(y)))
+    once = np.ones((1, len(bootstrap.names)))
     # Pairs of one person's: theirs alone, by person; and taken off from all pairs, as often as both were taken.
     people, own_cell = np.unique(np.column_stack([who, cell]), axis=0, return_inverse=True)
     own = [
         np.bincount(people[:, 0], weights=part[0], minlength=len(bootstrap.names))
-        for part in _pair_sums(y, own_cell.ravel(), once)
+        for part in _pair_sums(y, own_cell.ravel(), once, who)
     ]
-    everyone = [part.sum() for part in _pair_sums(y, cell, once)]
+    everyone = [part.sum() for part in _pair_sums(y, cell, once, who)]
     counts = [round((everyone[1] - own[1].sum()) / 2), round(own[1].sum() / 2)]
 
     def apart(weights: np.ndarray) -> np.ndarray:
-        everyone = [part.sum(axis=1) for part in _pair_sums(y, cell, weights[:, who])]
+        everyone = [part.sum(axis=1) for part in _pair_sums(y, cell, weights, who)]
         with np.errstate(divide="ignore", invalid="ignore"):
             distance, pairs = (whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True))
             two = np.where(pairs > 0, distance, np.nan) / pairs
             one = (weights @ own[0]) / (weights @ own[1])
             return np.column_stack([two, one, two - one])
 
-    estimates = apart(np.ones((1, len(bootstrap.names))))[0]
-    draws = bootstrap.in_every_draw(apart, len(y))
+    estimates = apart(once)[0]
+    draws = bootstrap.in_every_draw(apart, len(y), _PAIRED)
     rows = {}
     for place, name in enumerate(names):
         counted = [counts[place]] if place < 2 else counts

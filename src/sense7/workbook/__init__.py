@@ -2,16 +2,19 @@
 
 from sense7.workbook.findings import Finding, Findings, WorkbookError
 from sense7.workbook.options import ReadingOptions
-from sense7.workbook.reader import parse_sheets, read_workbook
+from sense7.workbook.parsed import ParsedWorkbook
+from sense7.workbook.reader import parse_sheets, parse_workbook, read_workbook
 from sense7.workbook.sheets import Sheet, read_sheets, write_sheets
 
 __all__ = [
     "Finding",
     "Findings",
+    "ParsedWorkbook",
     "ReadingOptions",
     "Sheet",
     "WorkbookError",
     "parse_sheets",
+    "parse_workbook",
     "read_sheets",
     "read_workbook",
     "write_sheets",

@@ -7,18 +7,20 @@ official scale, on a scale that the user declares (rescaled linearly), or refuse
 import datetime
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
-from sense7.taxonomy import Column, Scale
+from sense7.taxonomy import Column, Scale, normalise_word
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
 from sense7.workbook.languages import declining_words, language_vocabularies
 from sense7.workbook.options import Interval, ReadingOptions
 from sense7.workbook.recognition import Numbers, foreign_scale, unused_end
 from sense7.workbook.sheets import Percent
+from sense7.workbook.values import distinct_keys
 
 __all__ = ["LARGEST_UNREADABLE_SHARE", "Levels", "read_scales"]
 
@@ -51,13 +53,13 @@ class Levels:
 
 @dataclass(frozen=True)
 class _Answer:
-    """One distinct cell of a column, where it stands, and what was read in it.
+    """One distinct cell of a column, in how many rows it stands, and what was read in it.
 
     ``number`` and ``word`` are None and "" where there is none; ``odd`` names a type that is no answer.
     """
 
     cell: object
-    places: list[int]
+    count: int
     number: float | None = None
     word: str = ""
     odd: str = ""
@@ -69,10 +71,14 @@ class _Answer:
 
 @dataclass(frozen=True)
 class _Question:
-    """A column with all that decides how its answers are read."""
+    """A column with all that decides how its answers are read.
+
+    ``codes`` holds the place of each row's answer in ``answers``; -1 where there is none.
+    """
 
     column: Column
     answers: list[_Answer]
+    codes: np.ndarray
     vocabulary: dict[str, int]
     declared: Interval | None
     declared_for_all: bool
@@ -93,8 +99,8 @@ class _Question:
         percent = 0
         for answer in self.answers:
             if answer.number is not None and answer.word not in self.column.scale.not_rated:
-                counts[answer.number] += len(answer.places)
-                percent += answer.percent * len(answer.places)
+                counts[answer.number] += answer.count
+                percent += answer.percent * answer.count
         return Numbers(counts, percent)
 
 
@@ -150,13 +156,13 @@ def _questions(
     scale = columns[0].scale
     answers = {column.official: _answers(scale, table.cells(column.official), missing_codes) for column in columns}
     declared = {column.official: options.words_of(column.official, scale.size) for column in columns}
-    words = {official: _count_words(own, scale, declared[official]) for official, own in answers.items()}
+    words = {official: _count_words(own, scale, declared[official]) for official, (own, _) in answers.items()}
     # One form, one language: a column follows the others unless they know less than half of its words.
     shared = _vocabulary(scale, sum(words.values(), Counter()))
     return [
         _Question(
             column,
-            answers[column.official],
+            *answers[column.official],
             shared if _known(shared, words[column.official]) >= 0.5 else _vocabulary(scale, words[column.official]),
             options.scale_of(column.official, scale.size),
             column.official not in options.scales,
@@ -171,7 +177,7 @@ def _count_words(answers: list[_Answer], scale: Scale, declared: dict) -> Counte
     words: Counter = Counter()
     for answer in answers:
         if _is_word(answer, scale) and answer.word not in declared:
-            words[answer.word] += len(answer.places)
+            words[answer.word] += answer.count
     return words
 
 
@@ -193,49 +199,56 @@ def _vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
     return max([chosen, *language_vocabularies(scale.name)], key=lambda vocabulary: _known(vocabulary, words))
 
 
-def _answers(scale: Scale, cells: list, missing_codes: set[int]) -> list[_Answer]:
-    """Distinct cells with their places, parsed; blank ones are left out."""
-    places: dict[tuple, list[int]] = defaultdict(list)
-    for index, cell in enumerate(cells):
-        if cell is not None:
-            places[type(cell), cell].append(index)  # the type belongs to the key, since True equals 1
-    answers = []
-    for (_, cell), where in places.items():
-        if isinstance(cell, str):
-            number, word = scale.split_number(cell)
-            if number is None and word in _MISSING_CODES:
-                missing_codes.update(where)
-            elif number is not None or word:
-                answers.append(_Answer(cell, where, number, word))
-        elif isinstance(cell, Percent):
-            answers.append(_Answer(cell, where, round(100 * float(cell), 9), "%"))
-        elif isinstance(cell, bool) or not isinstance(cell, int | float):
-            answers.append(_Answer(cell, where, odd=_TYPES.get(type(cell), "value")))
-        else:
-            answers.append(_Answer(cell, where, float(cell)))
-    return answers
+def _answers(scale: Scale, cells: Sequence, missing_codes: set[int]) -> tuple[list[_Answer], np.ndarray]:
+    """Distinct cells, parsed, blank ones left out; and for each row the place of its answer, -1 where there is none."""
+    keys = distinct_keys(cells)
+    answers: list[_Answer] = []
+    code_of: dict = {}
+    for key, count in Counter(keys).items():
+        cell = key if keys is cells else key[1]
+        answer = None if cell is None else _answer(scale, cell, count)
+        code_of[key] = -1 if answer is None else len(answers)
+        if answer is not None:
+            answers.append(answer)
+        elif isinstance(cell, str) and normalise_word(cell) in _MISSING_CODES:
+            missing_codes.update(index for index, other in enumerate(cells) if other == cell)
+    return answers, np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
+
+
+def _answer(scale: Scale, cell: object, count: int) -> _Answer | None:
+    """What a cell says; None if it is blank or holds a code for a missing value."""
+    if isinstance(cell, str):
+        number, word = scale.split_number(cell)
+        given = number is not None or (word and word not in _MISSING_CODES)
+        return _Answer(cell, count, number, word) if given else None
+    if isinstance(cell, Percent):
+        return _Answer(cell, count, round(100 * float(cell), 9), "%")
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return _Answer(cell, count, odd=_TYPES.get(type(cell), "value"))
+    return _Answer(cell, count, float(cell))
 
 
 def _read_column(
     table: Table, question: _Question, pooled: Numbers, options: ReadingOptions, findings: Findings
 ) -> Levels:
-    values = np.full(table.length, np.nan)
-    states = np.full(table.length, _STATE_CODES[ABSENT], dtype=np.int8)
+    # One entry for each answer, and a last one for rows without any, whose code is -1.
+    level_of = np.full(len(question.answers) + 1, np.nan)
+    state_of = np.full(len(question.answers) + 1, _STATE_CODES[ABSENT], dtype=np.int8)
     column, place = question.column, table.place(question.column.official)
     refusal = _refusal(question, pooled)
     if refusal:
         findings.add(ERROR, "other-scale", *refusal, **place)
     _report_vocabulary(question, place, findings)
     unreadable: Counter = Counter()
-    for answer in question.answers:
+    for code, answer in enumerate(question.answers):
         level, kind, problem = _level(answer, question)
         if level is not None:
-            values[answer.places], states[answer.places] = level, _STATE_CODES[RATED]
+            level_of[code], state_of[code] = level, _STATE_CODES[RATED]
         elif kind == "not-rated":
-            states[answer.places] = _STATE_CODES[NOT_RATED]
+            state_of[code] = _STATE_CODES[NOT_RATED]
         else:
-            states[answer.places] = _STATE_CODES[UNREADABLE]
-            unreadable[str(answer.cell)] += len(answer.places)
+            state_of[code] = _STATE_CODES[UNREADABLE]
+            unreadable[str(answer.cell)] += answer.count
         if problem and not refusal:
             findings.add(
                 WARNING,
@@ -244,9 +257,10 @@ def _read_column(
                 f"write a number from {question.interval} or one of: {', '.join(_anchors(column.scale))}; leave the "
                 "cell blank if there is no answer.",
                 **place,
-                rows=[index + 2 for index in answer.places],
+                rows=(np.flatnonzero(question.codes == code) + 2).tolist(),
                 value=answer.cell,
             )
+    values, states = level_of[question.codes], state_of[question.codes]
     table.count(column.official, int((states != _STATE_CODES[ABSENT]).sum()), int(np.isfinite(values).sum()))
     rescaled = question.declared if question.declared != Interval(1, question.size) else None
     table.note_scale(column.official, rescaled, unreadable.total())
@@ -309,7 +323,7 @@ def _template(question: _Question) -> str:
 
 
 def _report_unreadable(table: Table, question: _Question, unreadable: Counter, findings: Findings) -> None:
-    answered = sum(len(answer.places) for answer in question.answers)
+    answered = sum(answer.count for answer in question.answers)
     if unreadable.total() <= LARGEST_UNREADABLE_SHARE * answered:
         return
     seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
@@ -376,10 +390,11 @@ def _report_reversed(table: Table, questions: list[_Question], levels: dict[str,
     if len(numbers) < 3:
         return
     stacked = np.column_stack(list(numbers.values()))
+    stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
     known = np.isfinite(stacked)
     total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
     for place, column in enumerate(numbers):
-        both = known[:, place] & (count > 1)
+        both = known[:, place]
         if both.sum() < _ENOUGH_TO_CORRELATE:
             continue
         own = stacked[both, place]

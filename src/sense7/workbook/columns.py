@@ -4,15 +4,17 @@ Exact names come first; what bears a name alike is taken with a warning, and wha
 is kept and said.
 """
 
+import math
+
 import numpy as np
-import pandas as pd
 
 from sense7 import taxonomy
-from sense7.study import ABSENT, UNREADABLE
+from sense7.study import ABSENT, STATES, UNREADABLE
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.options import Interval
+from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet, cell_name
 from sense7.workbook.values import count_filled
 
@@ -108,7 +110,7 @@ class Table:
         self.read: dict[str, int] = {}
         self.unreadable: dict[str, int] = {}
         self.declared: dict[str, Interval | None] = {}
-        self._cells: dict[str, list] = {}
+        self._columns = list(zip(*sheet.rows, strict=True))
         missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
         for key in missing_keys:
             present = ", ".join(filter(None, sheet.header)) or "none"
@@ -127,12 +129,10 @@ class Table:
         """Number of rows, the header left out."""
         return len(self.sheet.rows)
 
-    def cells(self, official: str) -> list:
-        """Cells of a column, not to be changed; all None where the column is missing."""
-        if official not in self._cells:
-            position = self.positions.get(official)
-            self._cells[official] = [None] * self.length if position is None else self.sheet.column(position)
-        return self._cells[official]
+    def cells(self, official: str) -> tuple:
+        """Cells of a column; all None where the column is missing."""
+        position = self.positions.get(official)
+        return (None,) * self.length if position is None or not self.length else self._columns[position]
 
     def place(self, official: str) -> dict:
         """Where a column stands or would stand, as arguments of ``Findings.add``."""
@@ -148,7 +148,7 @@ class Table:
         """Note the declared scale of a column, and how many of its answers can't be read on its scale."""
         self.declared[official], self.unreadable[official] = declared, unreadable
 
-    def report(self) -> pd.DataFrame:
+    def report(self) -> list[dict]:
         """What became of each column of this sheet; where nothing was counted, every filled cell is read."""
         records = []
         for column in self.columns:
@@ -167,21 +167,23 @@ class Table:
                     "filled": filled,
                     "read": self.read.get(column.official, filled),
                     "unreadable": self.unreadable.get(column.official, 0),
-                    "lowest": np.nan if declared is None else declared.lowest,
-                    "highest": np.nan if declared is None else declared.highest,
+                    "lowest": math.nan if declared is None else declared.lowest,
+                    "highest": math.nan if declared is None else declared.highest,
                 }
             )
-        return pd.DataFrame(records)
+        return records
 
 
-def column_report(tasks: Table, messages: Table, turns: pd.DataFrame) -> pd.DataFrame:
+def column_report(tasks: Table, messages: Table, turns: Columns) -> Columns:
     """What became of each column; a turn's rating counts where it belongs, in assistant turns."""
-    report = pd.concat([tasks.report(), messages.report()], ignore_index=True)
-    for name in RATING_NAMES:
-        states = turns[f"{name}_state"]
-        counted = [(states != ABSENT).sum(), turns[name].notna().sum(), (states == UNREADABLE).sum()]
-        report.loc[report["name"] == name, ["filled", "read", "unreadable"]] = counted
-    return report
+    records = tasks.report() + messages.report()
+    for record in records:
+        if (name := record["name"]) in RATING_NAMES:
+            states = turns[f"{name}_state"]
+            record["filled"] = int((states != STATES.index(ABSENT)).sum())
+            record["read"] = int(np.isfinite(turns[name]).sum())
+            record["unreadable"] = int((states == STATES.index(UNREADABLE)).sum())
+    return {name: [record[name] for record in records] for name in records[0]}
 
 
 def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str, int]:

@@ -1,9 +1,8 @@
 """Which condition had the empathy prompt: as it is given, or guessed from the conditions' names."""
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import pandas as pd
 
 from sense7.errors import UserError
 from sense7.workbook.values import as_name
@@ -11,7 +10,7 @@ from sense7.workbook.values import as_name
 __all__ = ["find_prompted"]
 
 
-def find_prompted(conversations: pd.DataFrame, given: str | None, path: str | Path) -> tuple[str | None, str]:
+def find_prompted(conversations: Mapping[str, Iterable], given: str | None, path: str | Path) -> tuple[str | None, str]:
     """Give the empathy-prompted condition, None if it is not known, and how it is known or why not.
 
     Raises
@@ -19,7 +18,7 @@ def find_prompted(conversations: pd.DataFrame, given: str | None, path: str | Pa
     UserError
         If the one that is given is not in the file.
     """
-    conditions = sorted(conversations["condition"].dropna().unique())
+    conditions = sorted({name for name in conversations["condition"] if isinstance(name, str)})
     if given:
         if (name := as_name(given)) not in conditions:
             raise UserError(

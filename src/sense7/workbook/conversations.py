@@ -1,14 +1,16 @@
 """The sheet Tasks: one row a conversation, with its participant, condition and answers."""
 
+from itertools import compress
+
 import numpy as np
-import pandas as pd
 
 from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, WARNING, Findings
 from sense7.workbook.options import ReadingOptions
+from sense7.workbook.parsed import Columns
 from sense7.workbook.spellings import report_normalised, report_similar
-from sense7.workbook.values import as_name
+from sense7.workbook.values import as_names, rows_of
 
 __all__ = ["read_conversations"]
 
@@ -16,67 +18,68 @@ _NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", 
 """Columns of names: in the frame, and in the sheet."""
 
 
-def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions) -> pd.DataFrame:
+def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions) -> Columns:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
-    names = {name: [as_name(cell) for cell in tasks.cells(official)] for name, official in _NAMES.items()}
+    names = {name: as_names(tasks.cells(official)) for name, official in _NAMES.items()}
     for name, official in _NAMES.items():
         report_normalised(tasks.cells(official), names[name], tasks.place(official), findings)
-    identifiers = names["conversation"]
     rows = np.arange(2, tasks.length + 2)
-    filled_rows = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
-    frame = pd.DataFrame(names, dtype=object)
+    named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
+    columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
     for name, levels in read_scales(tasks, findings, options).items():
-        frame[name] = levels.numbers
-    frame["row"] = rows
-    nameless = np.array([identifier is None for identifier in identifiers], dtype=bool)
-    if (nameless & filled_rows).any():
+        columns[name] = levels.numbers[named]
+    columns["row"] = rows[named]
+    filled = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
+    if (filled & ~named).any():
         findings.add(
             WARNING,
             "missing-id",
             "a conversation without a TaskId; it is left out.",
             "give each conversation its TaskId.",
             **tasks.place("TaskId"),
-            rows=rows[nameless & filled_rows].tolist(),
+            rows=rows[filled & ~named].tolist(),
         )
-    frame = frame[~nameless].reset_index(drop=True)
-    if frame.empty:
+    numbers = columns["row"].tolist()
+    if not numbers:
         findings.add(ERROR, "no-conversation", "the sheet holds no conversation.", "fill it.", sheet=tasks.sheet.name)
-    for identifier, group in frame[frame.duplicated("conversation", keep=False)].groupby("conversation", sort=False):
-        findings.add(
-            ERROR,
-            "duplicate-id",
-            "the TaskId stands in several rows; its messages can't be told apart.",
-            "give each conversation a TaskId of its own.",
-            **tasks.place("TaskId"),
-            rows=group["row"].tolist(),
-            value=identifier,
-        )
+    for identifier, twice in rows_of(columns["conversation"], numbers).items():
+        if len(twice) > 1:
+            findings.add(
+                ERROR,
+                "duplicate-id",
+                "the TaskId stands in several rows; its messages can't be told apart.",
+                "give each conversation a TaskId of its own.",
+                **tasks.place("TaskId"),
+                rows=twice,
+                value=identifier,
+            )
     for name, official in _NAMES.items():
-        report_similar(frame[name].tolist(), frame["row"].tolist(), name, tasks.place(official), findings)
-    without = frame["participant"].isna()
-    if without.any():
+        report_similar(columns[name], numbers, name, tasks.place(official), findings)
+    _name_unnamed_participants(tasks, columns, findings)
+    blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
+    if "Model" in tasks.positions and 0 < len(blank) < len(numbers):
+        findings.add(
+            WARNING,
+            "missing-condition",
+            "a conversation without a condition; it is left out where conditions are compared.",
+            "fill in Model.",
+            **tasks.place("Model"),
+            rows=blank,
+        )
+    return columns
+
+
+def _name_unnamed_participants(tasks: Table, columns: Columns, findings: Findings) -> None:
+    participants = columns["participant"]
+    without = [index for index, participant in enumerate(participants) if participant is None]
+    if without:
         findings.add(
             WARNING,
             "missing-participant",
             "a conversation without a PID; it is counted as a participant of its own.",
             "give each conversation the PID of its participant.",
             **tasks.place("PID"),
-            rows=frame.loc[without, "row"].tolist(),
+            rows=columns["row"][without].tolist(),
         )
-        # A made-up name that no PID can equal, since ids are trimmed.
-        frame.loc[without, "participant"] = " (no PID) " + frame.loc[without, "conversation"]
-    _report_blank(tasks, frame, "condition", "Model", "it is left out where conditions are compared", findings)
-    return frame
-
-
-def _report_blank(tasks, frame, name, official, consequence, findings) -> None:
-    blank = frame[name].isna()
-    if official in tasks.positions and blank.any() and not blank.all():
-        findings.add(
-            WARNING,
-            f"missing-{name}",
-            f"a conversation without a {name}; {consequence}.",
-            f"fill in {official}.",
-            **tasks.place(official),
-            rows=frame.loc[blank, "row"].tolist(),
-        )
+    for index in without:  # a made-up name that no PID can equal, since ids are trimmed
+        participants[index] = f" (no PID) {columns['conversation'][index]}"

@@ -1,17 +1,25 @@
 """The sheet Messages: one row a message, in its conversation's order; the assistant's are the turns."""
 
-from collections import defaultdict
+from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
-import pandas as pd
 
-from sense7.study import STATES
 from sense7.taxonomy import RATING_NAMES, normalise_word
 from sense7.workbook.answers import Levels
 from sense7.workbook.columns import Table
 from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
+from sense7.workbook.parsed import Columns
 from sense7.workbook.spellings import report_normalised
-from sense7.workbook.values import as_name, as_number, as_text, has_decimal_comma, is_blank, match_ids
+from sense7.workbook.values import (
+    as_names,
+    as_number,
+    as_texts,
+    has_decimal_comma,
+    is_blank,
+    match_ids,
+    rows_of,
+)
 
 __all__ = ["read_messages"]
 
@@ -19,8 +27,8 @@ KNOWN_ROLES = ("user", "assistant", "error")
 
 
 def read_messages(
-    table: Table, levels: dict[str, Levels], tasks: Table, conversations: pd.DataFrame, findings: Findings
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    table: Table, levels: dict[str, Levels], tasks: Table, conversations: Columns, findings: Findings
+) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them.
 
     Parameters
@@ -31,7 +39,7 @@ def read_messages(
         Its answers on scales; see :func:`sense7.workbook.answers.read_scales`.
     tasks : Table
         The sheet Tasks, for the place of what is found there.
-    conversations : DataFrame
+    conversations : Columns
         As :func:`sense7.workbook.conversations.read_conversations` gave them.
     findings : Findings
         Where to report.
@@ -41,39 +49,31 @@ def read_messages(
     messages, turns
         In the order of the rows, each with its position in its conversation.
     """
-    frame = pd.DataFrame(
-        {
-            "conversation": pd.Series(_known_conversations(table, tasks, conversations, findings), dtype=object),
-            "message_id": _numbers(
-                table, "MessageId", -np.inf, findings, "the rows' order in the file stands in for it."
-            ),
-            "seconds": _numbers(table, "TimeOffsetSeconds", 0, findings, "counted as not known."),
-            "role": pd.Series(_roles(table, findings), dtype=object),
-            "content": pd.Series([as_text(cell) for cell in table.cells("Content")], dtype=object),
-            "retry": pd.Series(table.cells("Retry"), dtype=object),
-            "comment": pd.Series([as_text(cell) for cell in table.cells("Comment")], dtype=object),
-            "row": np.arange(2, table.length + 2),
-        }
-    )
-    known = frame["conversation"].notna().to_numpy()
-    is_turn = known & (frame["role"] == "assistant").to_numpy()
+    matched = _known_conversations(table, tasks, conversations, findings)
+    number_of = {name: number for number, name in reversed(list(enumerate(conversations["conversation"])))}
+    conversation = np.array([number_of.get(name, -1) for name in matched], dtype=np.intp)
+    message_id = _numbers(table, "MessageId", -np.inf, findings, "the rows' order in the file stands in for it.")
+    seconds = _numbers(table, "TimeOffsetSeconds", 0, findings, "counted as not known.")
+    roles = _roles(table, findings)
+    known = conversation >= 0
+    kept = known.tolist()
+    is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     _report_ratings_elsewhere(table, levels, known & ~is_turn, findings)
-    messages = frame[known].copy()
-    messages["position"] = _positions(table, messages, findings)
-    order = [
-        "conversation",
-        "position",
-        "message_id",
-        "seconds",
-        "role",
-        "content",
-        "retry",
-        "comment",
-        "row",
-    ]
-    turns = _turns(messages, levels, conversations, is_turn)
-    messages = messages[order].reset_index(drop=True)
-    if not turns[list(RATING_NAMES)].notna().any(axis=None):
+    said = _Said(np.flatnonzero(known), conversation[known], message_id[known], seconds[known])
+    position = _positions(table, said, findings)
+    messages: Columns = {
+        "conversation": list(compress(matched, kept)),
+        "position": position,
+        "message_id": said.message_id,
+        "seconds": said.seconds,
+        "role": list(compress(roles, kept)),
+        "content": list(compress(as_texts(table.cells("Content")), kept)),
+        "retry": list(compress(table.cells("Retry"), kept)),
+        "comment": list(compress(as_texts(table.cells("Comment")), kept)),
+        "row": said.rows,
+    }
+    turns = _turns(said, position, levels, conversations, is_turn[known])
+    if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         findings.add(
             ERROR,
             "no-rating",
@@ -81,25 +81,43 @@ def read_messages(
             "write ratings as 1 to 5 or very poor to very good in rows whose Role is assistant.",
             sheet=table.sheet.name,
         )
-    silent = ~conversations["conversation"].isin(messages["conversation"])
-    if silent.any():
+    speaking = set(messages["conversation"])
+    silent = [name not in speaking for name in conversations["conversation"]]
+    if any(silent):
         findings.add(
             WARNING,
             "no-message",
             "conversations of the sheet Tasks that have no message; they are kept, without ground truth.",
             "add their messages, or remove them from Tasks.",
             **tasks.place("TaskId"),
-            rows=conversations.loc[silent, "row"].tolist(),
+            rows=conversations["row"][silent].tolist(),
         )
     return messages, turns
 
 
-def _known_conversations(
-    table: Table, tasks: Table, conversations: pd.DataFrame, findings: Findings
-) -> list[str | None]:
+@dataclass(frozen=True)
+class _Said:
+    """The messages of known conversations, in the order of the rows; ``conversation`` is its number in Tasks."""
+
+    index: np.ndarray
+    conversation: np.ndarray
+    message_id: np.ndarray
+    seconds: np.ndarray
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows of the sheet."""
+        return self.index + 2
+
+    def anywhere(self, mask: np.ndarray) -> np.ndarray:
+        """Whether a mask holds for any message of the same conversation."""
+        return np.isin(self.conversation, self.conversation[mask])
+
+
+def _known_conversations(table: Table, tasks: Table, conversations: Columns, findings: Findings) -> list[str | None]:
     """The conversation of each message as sheet Tasks spells it; None for orphans."""
     cells = table.cells("TaskId")
-    identifiers = [as_name(cell) for cell in cells]
+    identifiers = as_names(cells)
     report_normalised(cells, identifiers, table.place("TaskId"), findings, tasks.cells("TaskId"))
     matched = match_ids(identifiers, set(conversations["conversation"]))
     for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
@@ -132,12 +150,13 @@ def _known_conversations(
 
 
 def _roles(table: Table, findings: Findings) -> list[str | None]:
-    roles = [as_text(cell) for cell in table.cells("Role")]
-    unknown: dict[str | None, list[int]] = defaultdict(list)
-    for index, role in enumerate(roles):
-        if role not in KNOWN_ROLES and any(cell is not None for cell in table.sheet.rows[index]):
-            unknown[role].append(index + 2)
-    for role, rows in unknown.items():
+    roles = as_texts(table.cells("Role"))
+    unknown = [
+        index
+        for index, role in enumerate(roles)
+        if role not in KNOWN_ROLES and any(cell is not None for cell in table.sheet.rows[index])
+    ]
+    for role, rows in rows_of((roles[index] for index in unknown), (index + 2 for index in unknown)).items():
         alike = role is not None and normalise_word(role) in KNOWN_ROLES
         findings.add(
             WARNING,
@@ -217,21 +236,20 @@ def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, findings) ->
                 )
 
 
-def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.Series:
+def _positions(table: Table, said: _Said, findings: Findings) -> np.ndarray:
     """Position of each message in its conversation, from 1.
 
     By MessageId where every message of the conversation has one of its own; otherwise by
     the order of the rows.
     """
-    groups = messages.groupby("conversation", sort=False)["message_id"]
-    incomplete = messages["message_id"].isna().groupby(messages["conversation"]).transform("any")
-    single = messages[~_report_duplicates(table, messages, findings)]
-    repeated = single.duplicated(["conversation", "message_id"], keep=False) & single["message_id"].notna()
-    repeated = repeated.reindex(messages.index, fill_value=False)
-    repeated_anywhere = repeated.groupby(messages["conversation"]).transform("any")
-    falls = _falls(single, "message_id").reindex(messages.index, fill_value=False)
+    missing = np.isnan(said.message_id)
+    single = ~_report_duplicates(table, said, findings)
+    repeated = np.zeros(len(missing), dtype=bool)
+    repeated[single] = _repeated(said.conversation[single], said.message_id[single]) & ~missing[single]
+    falls = _falls(said, said.message_id, single)
     cells = table.cells("MessageId")
-    blank = np.array([is_blank(cells[index]) for index in messages.index], dtype=bool)
+    blank = missing.copy()
+    blank[missing] = [is_blank(cells[index]) for index in said.index[missing]]
     checks = (
         ("missing-message-id", blank & ("MessageId" in table.positions), "missing", "the rows' order is used there."),
         ("repeated-message-id", repeated, "repeated within a conversation", "the rows' order is used there."),
@@ -245,9 +263,9 @@ def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.S
                 f"MessageIds that are {what}; {consequence}",
                 "number the messages of each conversation 1, 2, 3 .. in their order.",
                 **table.place("MessageId"),
-                rows=messages.loc[mask, "row"].tolist(),
+                rows=said.rows[mask].tolist(),
             )
-    backwards = _falls(single, "seconds").reindex(messages.index, fill_value=False) & ~falls
+    backwards = _falls(said, said.seconds, single) & ~falls
     if backwards.any():
         findings.add(
             WARNING,
@@ -255,38 +273,67 @@ def _positions(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.S
             "times that run backwards within a conversation; they are kept as they are.",
             "mend TimeOffsetSeconds.",
             **table.place("TimeOffsetSeconds"),
-            rows=messages.loc[backwards, "row"].tolist(),
+            rows=said.rows[backwards].tolist(),
         )
-    by_row = messages.groupby("conversation", sort=False).cumcount() + 1
-    by_id = groups.rank(method="first")
-    return by_row.where(incomplete | repeated_anywhere, by_id).astype(int)
+    by_row = said.anywhere(missing) | said.anywhere(repeated)
+    return _rank(said.conversation, np.where(by_row, 0, said.message_id))
 
 
-def _falls(messages: pd.DataFrame, name: str) -> pd.Series:
-    """Whether a number is smaller than that of the message before it in the same conversation."""
-    return messages.groupby("conversation", sort=False)[name].diff() < 0
+def _rank(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Rank of each value in its conversation, from 1; equal ones by their order."""
+    order = np.lexsort((values, conversation))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = np.diff(conversation[order]) != 0
+    places = np.arange(len(order))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = places - np.maximum.accumulate(np.where(first, places, 0)) + 1
+    return rank
 
 
-def _report_duplicates(table: Table, messages: pd.DataFrame, findings: Findings) -> pd.Series:
+def _repeated(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Whether a number, or its lack, stands in another message of the conversation, too."""
+    order = np.lexsort((values, conversation))
+    sorted_values = values[order]
+    alike = (sorted_values[1:] == sorted_values[:-1]) | (np.isnan(sorted_values[1:]) & np.isnan(sorted_values[:-1]))
+    alike &= np.diff(conversation[order]) == 0
+    repeated = np.zeros(len(order), dtype=bool)
+    repeated[order[1:]] = alike
+    repeated[order[:-1]] |= alike
+    return repeated
+
+
+def _falls(said: _Said, values: np.ndarray, single: np.ndarray) -> np.ndarray:
+    """Whether a number is smaller than that of the message before it in the same conversation, duplicates left out."""
+    order = np.flatnonzero(single)[np.argsort(said.conversation[single], kind="stable")]
+    falls = np.zeros(len(values), dtype=bool)
+    falls[order[1:]] = (np.diff(values[order]) < 0) & (np.diff(said.conversation[order]) == 0)
+    return falls
+
+
+def _report_duplicates(table: Table, said: _Said, findings: Findings) -> np.ndarray:
     """Report rows that repeat an earlier row of their conversation cell by cell; True for each of them.
 
     Rows without MessageId and time may be alike because the same was said twice. They are duplicates if they are
     rated turns, or stand in a conversation with a duplicate.
     """
-    cells = [table.cells(column.official) for column in table.columns if column.official != "TaskId"]
-    numbered = messages["message_id"].notna()
     # Only these can be equal to another row: few, so that they can be compared cell by cell.
-    candidates = messages.duplicated(["conversation", "message_id"], keep=False) & (
-        numbered | messages.duplicated(["conversation", "content"], keep=False)
-    )
-    rows = messages.loc[candidates, ["conversation"]].copy()
-    rows["cells"] = [tuple(column[index] for column in cells) for index in rows.index]
-    repeats = rows.duplicated()
-    located = numbered | messages["seconds"].notna()
-    rated = _rated(table, rows.index)
-    certain = repeats & (located[rows.index] | rated)
-    copies = repeats & rows["conversation"].isin(rows.loc[certain, "conversation"])
-    duplicates = copies.reindex(messages.index, fill_value=False)
+    candidates = np.flatnonzero(_repeated(said.conversation, said.message_id))
+    cells = [table.cells(column.official) for column in table.columns if column.official != "TaskId"]
+    ratings = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
+    located = np.isfinite(said.message_id) | np.isfinite(said.seconds)
+    seen: set[tuple] = set()
+    repeats: list[int] = []
+    certain: list[int] = []
+    for place in candidates.tolist():
+        index = said.index[place]
+        row = (said.conversation[place], *(column[index] for column in cells))
+        if row in seen:
+            repeats.append(place)
+            if located[place] or any(not is_blank(column[index]) for column in ratings):
+                certain.append(place)
+        seen.add(row)
+    duplicates = np.zeros(len(said.index), dtype=bool)
+    duplicates[repeats] = np.isin(said.conversation[repeats], said.conversation[certain])
     if duplicates.any():
         findings.add(
             WARNING,
@@ -295,30 +342,22 @@ def _report_duplicates(table: Table, messages: pd.DataFrame, findings: Findings)
             "ratings); they are counted like all others, so turns and ratings are counted more than once.",
             "remove these rows, unless the same was really said and rated again.",
             **table.place("TaskId"),
-            rows=messages.loc[duplicates, "row"].tolist(),
+            rows=said.rows[duplicates].tolist(),
         )
     return duplicates
 
 
-def _rated(table: Table, index: pd.Index) -> np.ndarray:
-    """Whether any rating cell of these rows is filled."""
-    columns = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
-    return np.array([any(not is_blank(column[row]) for column in columns) for row in index], dtype=bool)
-
-
 def _turns(
-    messages: pd.DataFrame, levels: dict[str, Levels], conversations: pd.DataFrame, is_turn: np.ndarray
-) -> pd.DataFrame:
-    source = np.flatnonzero(is_turn)
-    turns = messages.loc[source, ["conversation", "position", "seconds", "row"]].copy()
-    turns["turn"] = turns.groupby("conversation", sort=False)["position"].rank(method="first").astype(int)
-    who = conversations.drop_duplicates("conversation").set_index("conversation")
-    for name in ("participant", "condition"):
-        # pandas would infer its own text type here and turn None into NaN.
-        turns[name] = pd.Series(who[name].reindex(turns["conversation"]).to_numpy(), index=turns.index, dtype=object)
-    for name in RATING_NAMES:
-        turns[name] = levels[name].numbers[source]
-    for name in RATING_NAMES:
-        turns[f"{name}_state"] = pd.Categorical.from_codes(levels[name].states[source], STATES)
-    first = ["conversation", "participant", "condition", "turn", "position", "seconds", "row"]
-    return turns[first + [name for name in turns if name not in first]].reset_index(drop=True)
+    said: _Said, position: np.ndarray, levels: dict[str, Levels], conversations: Columns, is_turn: np.ndarray
+) -> Columns:
+    source, conversation = said.index[is_turn], said.conversation[is_turn]
+    names = ("conversation", "participant", "condition")
+    turns: Columns = {name: list(map(conversations[name].__getitem__, conversation.tolist())) for name in names}
+    turns |= {
+        "turn": _rank(conversation, position[is_turn]),
+        "position": position[is_turn],
+        "seconds": said.seconds[is_turn],
+        "row": source + 2,
+    }
+    turns |= {name: levels[name].numbers[source] for name in RATING_NAMES}
+    return turns | {f"{name}_state": levels[name].states[source] for name in RATING_NAMES}

@@ -1,16 +1,18 @@
 """The participants' sheet, which may have any name: one row a participant, known by its PID column."""
 
+from itertools import compress
+
 import numpy as np
-import pandas as pd
 
 from sense7 import taxonomy
 from sense7.taxonomy import normalise_name, normalise_word
 from sense7.workbook.columns import Table, place_of, report_state
 from sense7.workbook.findings import WARNING, Findings
 from sense7.workbook.options import is_scales_sheet
+from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.spellings import report_normalised
-from sense7.workbook.values import as_name, as_number, is_blank, match_ids
+from sense7.workbook.values import as_names, as_number, is_blank, match_ids
 
 __all__ = ["read_participants"]
 
@@ -24,9 +26,9 @@ NO_ANSWER = frozenset(
 def read_participants(
     sheets: dict[str, Sheet],
     tables: dict[str, Table | None],
-    conversations: pd.DataFrame | None,
+    conversations: Columns | None,
     findings: Findings,
-) -> tuple[pd.DataFrame | None, str | None]:
+) -> tuple[Columns | None, str | None]:
     """The sheet with one row a participant, found by its PID column."""
     candidates = []
     for sheet in sheets.values():
@@ -35,7 +37,7 @@ def read_participants(
         if sheet.name == taxonomy.SYNTHETIC_SHEET or is_scales_sheet(sheet):
             continue
         positions = [index for index, header in enumerate(sheet.header) if normalise_name(header) == "pid"]
-        identifiers = [as_name(cell) for cell in sheet.column(positions[0])] if positions else []
+        identifiers = as_names(sheet.column(positions[0])) if positions else []
         known = [identifier for identifier in identifiers if identifier is not None]
         unique = len(known) == len(set(known))
         # Several rows a participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
@@ -63,33 +65,39 @@ def read_participants(
                 sheet=sheet.name,
             )
     report_state(chosen, findings)
-    frame = _participants_frame(chosen, position, findings)
+    columns = _characteristics(chosen, position, findings)
     if conversations is not None:
-        cells = chosen.column(position)
-        names, place = [as_name(cell) for cell in cells], place_of(chosen, position)
-        report_normalised(cells, names, place, findings, tables["Tasks"].cells("PID"))
-        _respell_participants(frame, chosen, position, conversations, findings)
-        unique = not frame["participant"].duplicated().any()
+        cells, place = chosen.column(position), place_of(chosen, position)
+        report_normalised(cells, as_names(cells), place, findings, tables["Tasks"].cells("PID"))
+        _respell_participants(columns, chosen, position, conversations, findings)
+        unique = len(set(columns["participant"])) == len(columns["participant"])
     if not unique:
-        twice = frame[frame.duplicated("participant", keep="first")]
+        first = dict(zip(reversed(columns["participant"]), reversed(columns["row"].tolist()), strict=True))
+        further = ~np.isin(columns["row"], list(first.values()))
         findings.add(
             WARNING,
             "duplicate-participant",
             "PIDs that stand in several rows; the first row of each is used.",
             "keep one row a participant.",
             **place_of(chosen, position),
-            rows=twice["row"].tolist(),
+            rows=columns["row"][further].tolist(),
         )
-        frame = frame.drop_duplicates("participant", keep="first").reset_index(drop=True)
+        columns = _only(columns, ~further)
     if conversations is not None:
-        _report_participants(frame, chosen, position, tables["Tasks"], conversations, findings)
-    return frame, chosen.name
+        _report_participants(columns, chosen, position, tables["Tasks"], conversations, findings)
+    return columns, chosen.name
 
 
-def _participants_frame(sheet: Sheet, position: int, findings: Findings) -> pd.DataFrame:
-    data: dict[str, pd.Series] = {
-        "participant": pd.Series([as_name(cell) for cell in sheet.column(position)], dtype=object)
+def _only(columns: Columns, kept: np.ndarray) -> Columns:
+    """The rows of columns for which a mask holds."""
+    return {
+        name: list(compress(column, kept)) if isinstance(column, list) else column[kept]
+        for name, column in columns.items()
     }
+
+
+def _characteristics(sheet: Sheet, position: int, findings: Findings) -> Columns:
+    data: Columns = {"participant": as_names(sheet.column(position))}
     for index, header in enumerate(sheet.header):
         cells = sheet.column(index)
         if index != position and (header.strip() or any(cell is not None for cell in cells)):
@@ -97,10 +105,9 @@ def _participants_frame(sheet: Sheet, position: int, findings: Findings) -> pd.D
             while name in data or name == "row":
                 name += "'"
             data[name] = _characteristic(sheet, index, findings)
-    frame = pd.DataFrame(data)
-    frame["row"] = np.arange(2, len(frame) + 2)
-    nameless = frame["participant"].isna()
-    lost = [row for row in frame.loc[nameless, "row"] if not all(map(is_blank, sheet.rows[row - 2]))]
+    data["row"] = np.arange(2, len(sheet.rows) + 2)
+    named = np.array([name is not None for name in data["participant"]], dtype=bool)
+    lost = [row for row in data["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]
     if lost:
         findings.add(
             WARNING,
@@ -110,10 +117,10 @@ def _participants_frame(sheet: Sheet, position: int, findings: Findings) -> pd.D
             **place_of(sheet, position),
             rows=lost,
         )
-    return frame[~nameless].reset_index(drop=True)
+    return _only(data, named)
 
 
-def _characteristic(sheet: Sheet, position: int, findings: Findings) -> pd.Series:
+def _characteristic(sheet: Sheet, position: int, findings: Findings) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text."""
     cells = sheet.column(position)
     odd = [index for index, cell in enumerate(cells) if not is_blank(cell) and as_number(cell) is None]
@@ -134,15 +141,19 @@ def _characteristic(sheet: Sheet, position: int, findings: Findings) -> pd.Serie
                 value=cells[index],
             )
     if numeric:
-        return pd.Series([np.nan if (number := as_number(cell)) is None else number for cell in cells], dtype=float)
-    return pd.Series([as_name(cell) for cell in cells], dtype=object)
+        return np.array([np.nan if (number := as_number(cell)) is None else number for cell in cells], dtype=float)
+    return as_names(cells)
 
 
-def _respell_participants(frame, sheet, position, conversations, findings) -> None:
+def _respell_participants(
+    columns: Columns, sheet: Sheet, position: int, conversations: Columns, findings: Findings
+) -> None:
     """Give each participant the spelling of the sheet Tasks, where one alike is found."""
-    matched = pd.Series(match_ids(frame["participant"].tolist(), set(conversations["participant"])), dtype=object)
-    respelt = matched.notna() & (matched != frame["participant"])
-    for row, own in frame.loc[respelt, ["row", "participant"]].itertuples(index=False):
+    participants = columns["participant"]
+    matched = match_ids(participants, set(conversations["participant"]))
+    for index, (own, name, row) in enumerate(zip(participants, matched, columns["row"].tolist(), strict=True)):
+        if name is None or name == own:
+            continue
         findings.add(
             WARNING,
             "respelt-id",
@@ -153,28 +164,30 @@ def _respell_participants(frame, sheet, position, conversations, findings) -> No
             rows=[row],
             value=own,
         )
-    frame["participant"] = matched.where(respelt, frame["participant"])
+        participants[index] = name
 
 
-def _report_participants(frame, sheet, position, tasks, conversations, findings) -> None:
-    idle = ~frame["participant"].isin(conversations["participant"])
-    if idle.any():
+def _report_participants(
+    columns: Columns, sheet: Sheet, position: int, tasks: Table, conversations: Columns, findings: Findings
+) -> None:
+    active, described = set(conversations["participant"]), set(columns["participant"])
+    idle = [name not in active for name in columns["participant"]]
+    if any(idle):
         findings.add(
             WARNING,
             "participant-without-conversation",
             "participants without a conversation in Tasks; their characteristics are not used.",
             "nothing, if that is as meant.",
             **place_of(sheet, position),
-            rows=frame.loc[idle, "row"].tolist(),
+            rows=columns["row"][idle].tolist(),
         )
-    described = set(frame["participant"])
-    unknown = conversations[~conversations["participant"].isin(described)]
-    if len(unknown):
+    unknown = [name not in described for name in conversations["participant"]]
+    if any(unknown):
         findings.add(
             WARNING,
             "participant-without-characteristics",
             f"participants of Tasks that are not in the sheet {sheet.name}; their characteristics are missing.",
             f"add them to {sheet.name}, spelt as in Tasks.",
             **tasks.place("PID"),
-            rows=unknown["row"].tolist(),
+            rows=conversations["row"][unknown].tolist(),
         )

@@ -22,11 +22,12 @@ from sense7.workbook.conversations import read_conversations
 from sense7.workbook.findings import Findings, WorkbookError
 from sense7.workbook.messages import read_messages
 from sense7.workbook.options import ReadingOptions, with_scales_sheet
+from sense7.workbook.parsed import ParsedWorkbook
 from sense7.workbook.participants import read_participants
 from sense7.workbook.sheets import Sheet, read_sheets
 from sense7.workbook.tables import read_tables
 
-__all__ = ["parse_sheets", "read_workbook"]
+__all__ = ["parse_sheets", "parse_workbook", "read_workbook"]
 
 _DEFAULT = ReadingOptions()
 
@@ -70,15 +71,29 @@ def read_workbook(
     WorkbookError
         If the analysis is impossible, or ``strict`` and anything was found; lists every finding.
     """
-    name = name or Path(path).stem
     with _uncollected():
-        sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
-        return parse_sheets(
-            sheets,
+        return parse_workbook(
+            path, strict=strict, prompted_condition=prompted_condition, name=name, part=part, options=options
+        ).study()
+
+
+def parse_workbook(
+    path: str | Path,
+    *,
+    strict: bool = False,
+    prompted_condition: str | None = None,
+    name: str | None = None,
+    part: bool = False,
+    options: ReadingOptions | None = None,
+) -> ParsedWorkbook:
+    """Read a workbook without making data frames of it; see :func:`read_workbook`."""
+    with _uncollected():
+        return _parsed(
+            read_tables(path) if Path(path).is_dir() else read_sheets(path),
             path=path,
             strict=strict,
             prompted_condition=prompted_condition,
-            name=name,
+            name=name or Path(path).stem,
             part=part,
             options=ReadingOptions.beside(Path(path)) if options is None else options,
         )
@@ -107,26 +122,47 @@ def parse_sheets(
     options: ReadingOptions = _DEFAULT,
 ) -> Study:
     """Give meaning to sheets that are read already; see :func:`read_workbook`."""
+    return _parsed(
+        sheets,
+        path=path,
+        strict=strict,
+        prompted_condition=prompted_condition,
+        name=name,
+        part=part,
+        options=options,
+    ).study()
+
+
+def _parsed(
+    sheets: dict[str, Sheet],
+    *,
+    path: str | Path,
+    strict: bool,
+    prompted_condition: str | None,
+    name: str,
+    part: bool,
+    options: ReadingOptions,
+) -> ParsedWorkbook:
     findings = Findings()
     options = with_scales_sheet(sheets, options, path)
     located = {official: locate_sheet(sheets, official, findings) for official in KEY_COLUMNS}
     tables = {official: Table(official, sheet, findings) if sheet else None for official, sheet in located.items()}
     tasks, messages = tables["Tasks"], tables["Messages"]
     conversations = read_conversations(tasks, findings, options) if tasks and tasks.has_keys else None
-    message_frame = turns = None
+    message_columns = turns = None
     if messages and messages.has_keys:
         levels = read_scales(messages, findings, options)
         if conversations is not None:
-            message_frame, turns = read_messages(messages, levels, tasks, conversations, findings)
+            message_columns, turns = read_messages(messages, levels, tasks, conversations, findings)
     participants, participants_sheet = read_participants(sheets, tables, conversations, findings)
     errors = [finding for finding in findings.errors if not (part and finding.kind == "no-rating")]
-    if conversations is None or message_frame is None or errors or (strict and findings.problems):
+    if conversations is None or message_columns is None or errors or (strict and findings.problems):
         raise WorkbookError(path, findings, strict)
     prompted, reason = find_prompted(conversations, prompted_condition, path)
-    return Study(
+    return ParsedWorkbook(
         name=name,
         conversations=conversations,
-        messages=message_frame,
+        messages=message_columns,
         turns=turns,
         participants=participants,
         participants_sheet=participants_sheet,

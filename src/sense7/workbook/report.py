@@ -2,17 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pandas as pd
+import numpy as np
 
 from sense7.arguments import check_arguments
-from sense7.study import Study
+from sense7.study import NOT_RATED, RATED, STATES, Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
 from sense7.workbook.findings import NOTICE, Finding
 from sense7.workbook.options import Interval
+from sense7.workbook.parsed import ParsedWorkbook
 
-__all__ = ["describe", "findings_table", "print_description", "warnings_by_kind"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["describe", "describe_parsed", "findings_table", "print_description", "warnings_by_kind"]
 
 _UNMATCHED = {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
 _LINES = 40
@@ -27,49 +32,65 @@ def describe(study: Study) -> dict:
     dict
         Plain values, ready for JSON.
     """
-    conversations, messages, turns = study.conversations, study.messages, study.turns
-    prompted = study.prompted_condition
+    return _description(study)
+
+
+def describe_parsed(workbook: ParsedWorkbook) -> dict:
+    """The same as :func:`describe` of its study, without data frames."""
+    return _description(workbook)
+
+
+def _description(study: Study | ParsedWorkbook) -> dict:
+    conversations, messages, turns, columns = study.conversations, study.messages, study.turns, study.columns
+    states = {name: _codes(turns[f"{name}_state"]) for name in RATING_NAMES}
+    answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
+    rated = np.isfinite([turns[name] for name in RATING_NAMES])
+    names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
+    empty = {
+        asked: [
+            name
+            for name, filled, question in zip(names, columns["filled"], columns["question"], strict=True)
+            if not filled and question == asked
+        ]
+        for asked in (True, False)
+    }
+    scales = zip(names, columns["lowest"], columns["highest"], strict=True)
     return {
         "name": study.name,
         "provenance": getattr(study.provenance, "label", "not known"),
         "sha256": getattr(study.provenance, "sha256", None),
         "counts": {
-            "participants": int(conversations["participant"].nunique()),
-            "conversations": len(conversations),
-            "messages": len(messages),
-            "assistant turns": len(turns),
-            "turns put to rating": len(study.turns_put_to_rating),
-            "turns with a rating": int(turns[list(RATING_NAMES)].notna().any(axis=1).sum()),
-            "error rows": int((messages["role"] == "error").sum()),
+            "participants": len(_counts(conversations["participant"])),
+            "conversations": len(conversations["row"]),
+            "messages": len(messages["row"]),
+            "assistant turns": len(turns["row"]),
+            "turns put to rating": int(answered.any(axis=0).sum()),
+            "turns with a rating": int(rated.any(axis=0).sum()),
+            "error rows": _counts(messages["role"])["error"],
         },
-        "roles": {str(role): int(count) for role, count in messages["role"].value_counts().items()},
-        "conditions": {
-            name: int(count) for name, count in conversations["condition"].value_counts().sort_index().items()
-        },
-        "prompted_condition": {"name": prompted, "how": study.prompted_reason},
-        "topics": {name: int(count) for name, count in conversations["topic"].value_counts().sort_index().items()},
+        "roles": dict(_counts(messages["role"]).most_common()),
+        "conditions": dict(sorted(_counts(conversations["condition"]).items())),
+        "prompted_condition": {"name": study.prompted_condition, "how": study.prompted_reason},
+        "topics": dict(sorted(_counts(conversations["topic"]).items())),
         "ratings": {
             name: {
                 state: int(count)
-                for state, count in turns[f"{name}_state"].value_counts().sort_index().items()
+                for state, count in zip(STATES, np.bincount(codes, minlength=len(STATES)), strict=True)
                 if count
             }
-            for name in RATING_NAMES
+            for name, codes in states.items()
         },
         "scales": {
-            f"{row.sheet}.{row.column}": f"{Interval(row.lowest, row.highest)}, rescaled"
-            for row in study.rescaled.itertuples()
+            name: f"{Interval(lowest, highest)}, rescaled" for name, lowest, highest in scales if not np.isnan(lowest)
         },
-        "unreadable": {
-            f"{row.sheet}.{row.column}": int(row.unreadable) for row in study.columns.itertuples() if row.unreadable
-        },
+        "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
         "participants_sheet": study.participants_sheet,
         "characteristics": []
         if study.participants is None
-        else [name for name in study.participants.columns if name not in {"participant", "row"}],
+        else [name for name in study.participants if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
-        "never_asked": [f"{row.sheet}.{row.column}" for row in study.never_asked.itertuples()],
-        "not_recorded": [f"{row.sheet}.{row.column}" for row in study.not_recorded.itertuples()],
+        "never_asked": empty[True],
+        "not_recorded": empty[False],
         "not_matched": [
             f"{finding.sheet}.{finding.column}" for finding in study.findings if finding.kind in _UNMATCHED
         ],
@@ -77,8 +98,20 @@ def describe(study: Study) -> dict:
     }
 
 
-def findings_table(study: Study) -> pd.DataFrame:
+def _counts(column: Iterable) -> Counter:
+    """How often each text stands in a column; blanks are left out."""
+    return Counter(text for text in column if isinstance(text, str))
+
+
+def _codes(states: "np.ndarray | pd.Series") -> np.ndarray:
+    """Places in ``STATES``, from a column of a frame or of what was parsed."""
+    return states.cat.codes.to_numpy() if hasattr(states, "cat") else states
+
+
+def findings_table(study: Study) -> "pd.DataFrame":
     """Findings as a table: where, how many, value, what was done, mend."""
+    import pandas as pd
+
     return pd.DataFrame(
         [
             (finding.place or "the file", finding.count, finding.value, finding.problem, finding.mend)
@@ -105,12 +138,9 @@ def warnings_by_kind(warnings: Iterable[Finding]) -> dict[str, dict[str, int]]:
 
 def print_description(description: dict) -> None:
     """Print what :func:`describe` returned, for people."""
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
 
     def show(line: str = "") -> None:
-        console.print(plain(line), markup=False)
+        print(plain(line))
 
     def block(title: str, entries: dict) -> None:
         show()

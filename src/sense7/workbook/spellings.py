@@ -1,12 +1,13 @@
 """Names that are spelt in several ways: what was read as one name, and what may be meant as one."""
 
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
+from operator import eq
 
 from sense7.terminal import count_of
 from sense7.workbook.findings import NOTICE, WARNING, Findings
-from sense7.workbook.values import as_name, as_text, group_spellings, is_look_alike
+from sense7.workbook.values import as_names, as_text, group_spellings, is_look_alike, rows_of
 
 __all__ = ["report_normalised", "report_similar"]
 
@@ -17,26 +18,29 @@ _SHOWN = 3
 
 
 def report_normalised(
-    cells: list, names: list[str | None], place: dict, findings: Findings, elsewhere: Iterable = ()
+    cells: Sequence, names: list[str | None], place: dict, findings: Findings, elsewhere: Sequence = ()
 ) -> None:
     """Report names of a column that became one by :func:`~sense7.workbook.values.as_name`.
 
     Parameters
     ----------
-    cells, names : list
+    cells, names : sequence
         The column as it was read, and as names.
     place : dict
         Where the column stands, as arguments of ``Findings.add``.
     findings : Findings
         Where to report.
-    elsewhere : iterable
+    elsewhere : sequence
         Cells of the column in which the same names are defined, such as those of Tasks.
 
     Notes
     -----
     The rows are those whose spelling is not the first one.
     """
-    defining = [(cell, as_name(cell)) for cell in elsewhere]
+    defined = as_names(elsewhere)
+    if all(map(eq, elsewhere, defined)) and all(map(eq, cells, names)):
+        return
+    defining = list(zip(elsewhere, defined, strict=True))
     own = list(zip(cells, names, strict=True))
     normalised = {name for cell, name in (*defining, *own) if isinstance(cell, str) and cell != name} - {None}
     if not normalised:
@@ -83,9 +87,7 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
     groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts)]
     if not groups:
         return
-    rows_of: dict[str, list[int]] = defaultdict(list)
-    for name, row in zip(names, rows, strict=True):
-        rows_of[name].append(row)
+    found = rows_of(names, rows)
     together = [groups] if len(groups) > _GROUPS_APART else [[group] for group in groups]
     for some in together:
         shown = "; ".join(_described(group, counts) for group in some[:_SHOWN])
@@ -97,7 +99,7 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
             f"{shown}{more}. Each is counted as a {noun} of its own.",
             f"spell them alike if they are one {noun}.",
             **place,
-            rows=sorted(row for group in some for name in group for row in rows_of[name]),
+            rows=sorted(row for group in some for name in group for row in found[name]),
         )
 
 

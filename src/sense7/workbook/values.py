@@ -5,18 +5,22 @@ import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "as_name",
+    "as_names",
     "as_number",
     "as_text",
+    "as_texts",
     "count_filled",
+    "distinct_keys",
     "group_spellings",
     "has_decimal_comma",
     "is_blank",
     "is_look_alike",
     "match_ids",
+    "rows_of",
 ]
 
 _INVISIBLE = re.compile(
@@ -46,7 +50,7 @@ def is_blank(cell) -> bool:
     return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
 
 
-def count_filled(cells: list) -> int:
+def count_filled(cells: Sequence) -> int:
     """How many of many cells are not blank.
 
     Examples
@@ -54,8 +58,11 @@ def count_filled(cells: list) -> int:
     >>> count_filled([None, "", " ", "a", 0.0, False])
     3
     """
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    return len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
+    try:
+        spaces = sum(map(str.isspace, filter(None, cells)))
+    except TypeError:  # not all of them are texts
+        spaces = sum(isinstance(cell, str) and cell.isspace() for cell in cells)
+    return len(cells) - cells.count(None) - cells.count("") - spaces
 
 
 def as_text(cell) -> str | None:
@@ -83,6 +90,34 @@ def as_name(cell) -> str | None:
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip() or None
     return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split()) or None
+
+
+def distinct_keys(cells: Sequence) -> Sequence:
+    """Keys under which a mapping tells the cells of a column apart: the cells, with their types where 1 could be True.
+
+    A column repeats a few answers and names thousands of times, so that each is best looked at once.
+
+    Examples
+    --------
+    >>> distinct_keys(["a", 1.0, None])
+    ['a', 1.0, None]
+    >>> distinct_keys([1.0, True])
+    [(<class 'float'>, 1.0), (<class 'bool'>, True)]
+    """
+    types = set(map(type, cells)) - {str, type(None)}
+    return cells if len(types) < 2 else list(zip(map(type, cells), cells, strict=True))
+
+
+def as_names(cells: Sequence) -> list[str | None]:
+    """Each cell of a column by :func:`as_name`."""
+    keys = distinct_keys(cells)
+    names = {key: as_name(key if keys is cells else key[1]) for key in dict.fromkeys(keys)}
+    return list(map(names.__getitem__, keys))
+
+
+def as_texts(cells: Sequence) -> list[str | None]:
+    """Each cell of a column by :func:`as_text`."""
+    return list(cells) if set(map(type, cells)) <= {str, type(None)} else list(map(as_text, cells))
 
 
 def as_number(cell, *, decimal_comma: bool = False) -> float | None:
@@ -152,6 +187,20 @@ def _bare(text: str) -> str:
     if re.fullmatch(r"\d+(\.0*)?", bare):
         return bare.split(".")[0].lstrip("0") or "0"  # not by int(), which refuses very long numbers
     return bare
+
+
+def rows_of(names: Iterable, rows: Iterable[int]) -> dict[str, list[int]]:
+    """The rows in which each name stands: names in the order of their first rows.
+
+    Examples
+    --------
+    >>> rows_of(["a", "b", "a"], [2, 3, 4])
+    {'a': [2, 4], 'b': [3]}
+    """
+    found: dict[str, list[int]] = defaultdict(list)
+    for name, row in zip(names, rows, strict=True):
+        found[name].append(row)
+    return dict(found)
 
 
 def group_spellings(known: Iterable[str]) -> list[list[str]]:

@@ -1,0 +1,99 @@
+"""The checkout that books are built from, where it lies and which commit it is; the cache for what was fetched."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from sense7 import __file__ as _package
+from sense7.errors import UserError
+
+__all__ = ["cache_folder", "commit_of", "find_root"]
+
+_SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requirements.lock")
+"""What a book is made of: changes elsewhere in the checkout do not show in it."""
+
+
+def find_root() -> Path | None:
+    """Find the checkout: the folder that holds ``_config.yml`` and ``notebooks/``.
+
+    Returns
+    -------
+    Path or None
+        The folder that the environment variable SENSE7_ROOT names, else the one this package
+        lies in (``src/sense7``), else the nearest above the working directory; None if there is
+        none, as where only the wheel is installed.
+
+    Raises
+    ------
+    UserError
+        If SENSE7_ROOT names a folder that is no checkout.
+    """
+    if given := os.environ.get("SENSE7_ROOT"):
+        root = Path(given).expanduser().resolve()
+        if not _is_root(root):
+            raise UserError(
+                f"SENSE7_ROOT={given}: not a checkout of this project (no _config.yml and notebooks/ there). "
+                "Correct the variable or unset it."
+            )
+        return root
+    here = Path.cwd()
+    candidates = [Path(__file__).resolve().parents[2], here, *here.parents]
+    return next((folder for folder in candidates if _is_root(folder)), None)
+
+
+def _is_root(folder: Path) -> bool:
+    return (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir()
+
+
+def cache_folder() -> Path:
+    """Give the folder for what was fetched: SENSE7_CACHE, else the system's place for caches."""
+    if given := os.environ.get("SENSE7_CACHE"):
+        return Path(given).expanduser().resolve()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("sense7"))
+
+
+def commit_of(root: Path) -> dict:
+    """Commit of a checkout, and whether what books are made of was changed since.
+
+    Parameters
+    ----------
+    root : Path
+        The checkout.
+
+    Returns
+    -------
+    dict
+        ``commit``: its hash, None where git or its history is missing; ``changed``: whether a file that a book
+        is made of differs from it, None where that is not known; ``apart``: whether the library lies outside of the
+        checkout, so that the commit says nothing of it.
+    """
+    root = root.resolve()
+    apart = not Path(_package).resolve().is_relative_to(root)
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top.strip()).resolve() != root:  # a folder inside some other repository
+        return {"commit": None, "changed": None, "apart": apart}
+    commit = _git(root, "rev-parse", "--verify", "HEAD")
+    changes = _git(root, "status", "--porcelain", "--untracked-files=all", "--", *_SOURCES)
+    if commit is None or changes is None:
+        return {"commit": None, "changed": None, "apart": apart}
+    return {"commit": commit.strip(), "changed": bool(changes), "apart": apart}
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """What git prints; None where it is missing or fails."""
+    # What a hook or a rebase sets would lead git to another repository.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    try:
+        done = subprocess.run(  # noqa: S603 - git, with words of our own
+            ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
+            check=False,
+        )
+    except OSError:
+        return None
+    return None if done.returncode else done.stdout
