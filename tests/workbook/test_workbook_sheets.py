@@ -357,7 +357,6 @@ def test_an_interruption_is_no_bad_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes and devices are other things there")
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a path")
 def test_a_pipe_or_device_is_refused_instead_of_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
     for path in (tmp_path / "pipe.xlsx", "/dev/zero"):
