@@ -52,7 +52,7 @@ def parts(counts: Counts, address: str) -> Row:
         f"main statistics of {growth.CONVERSATIONS * times:,} conversations in {PARTS} parts, {WORKERS} workers",
         "the same in one process",
         "reported",
-        note="Every number was equal; the bootstrap of the merged sums runs in one process on both sides.",
+        note="Every number was equal; the bootstrap of the merged sums is split by draws.",
     )
     options = {"draws": draws, "seed": 1, "confidence": 0.95}
     with tempfile.TemporaryDirectory(prefix="sense7-bench-") as scratch, connect(address) as where:

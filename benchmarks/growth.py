@@ -23,8 +23,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sense7.benchmarks import PARTS as IN_PARTS
 from sense7.pipeline import execute
 from sense7.pipeline.build import find_checkout, plan_jobs, write_ledger
+from sense7.pipeline.parts import statistics_of_parts
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words
@@ -32,6 +34,7 @@ from sense7.simulate.workbook import build_sheets
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import Sheet, read_workbook, write_sheets
 from sense7.workbook.package import MOST_ROWS
+from sense7.workbook.partitions import write_partitions
 from sense7.workbook.values import as_text
 
 CONVERSATIONS = Parameters().conversations
@@ -40,6 +43,8 @@ PARTS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId",), "Participants": ("
 
 NOTE = "These tables are synthetic. Nobody said or rated anything in them; their numbers are no findings."
 FORMATS = {"workbook": "xlsx", "CSV": "csv", "parquet": "parquet"}
+PARTITIONS = 16
+"""Parts of the data of each size."""
 
 
 # --- data ------------------------------------------------------------------------------
@@ -94,6 +99,8 @@ def make_data(times: int, folder: Path) -> dict[str, Path]:
                 merged.setdefault(name, Sheet(name, sheets[name].header, [])).rows.extend(sheets[name].rows)
         marks = Sheet(SYNTHETIC_SHEET, ["key", "value"], [["note", NOTE], ["studies", str(times)]])
         write_sheets([*merged.values(), marks], places["workbook"])
+    if not (folder / "parts").exists():
+        write_partitions(read_workbook(places["CSV"]), folder / "parts", PARTITIONS, form="csv")
     try:
         from pyarrow import csv as arrow_csv
         from pyarrow import parquet
@@ -127,6 +134,8 @@ def run_step(step: str, folder: Path, data: Path) -> None:
         start = time.process_time()
         ground_truth(study.turns, study.conversations["conversation"])
         print(json.dumps({"of it": time.process_time() - start}))
+    elif step == IN_PARTS:
+        statistics_of_parts(folder / "parts", draws=10_000, seed=1, confidence=0.95)
     elif step == "ledger":
         from sense7.sources import resolve
 
@@ -220,7 +229,7 @@ def main() -> None:
         making = [sys.executable, __file__, "--make", str(times), "--folder", str(folder)]
         subprocess.run(making, check=True)  # noqa: S603 - this file itself
         data = make_data(times, folder)
-        steps = [f"read {name}" for name in data] + ["ground truth", *digests, "ledger"]
+        steps = [f"read {name}" for name in data] + ["ground truth", IN_PARTS, *digests, "ledger"]
         sizes[str(times)] = {"conversations": CONVERSATIONS * times, "steps": {}}
         for number, step in enumerate(steps, 1):
             key = f"{times} {step} {digests.get(step, library)}"

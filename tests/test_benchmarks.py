@@ -283,6 +283,27 @@ def test_growth_takes_notebooks_together_and_leaves_out_what_did_not_end():
     }
 
 
+def test_what_a_million_conversations_would_take_follows_from_the_growth_that_was_measured():
+    def size(conversations, **steps):
+        found = {name: dict(zip(("processor_seconds", "peak_mib"), two, strict=True)) for name, two in steps.items()}
+        return {"conversations": conversations, "steps": found}
+
+    sizes = {
+        "10": size(1000, **{"01-a": (5.0, 100), "02-b": (9.0, 1000), "statistics in parts": (1.0, 100)}),
+        "100": size(10_000, **{"01-a": (360.0, 1024), "02-b": (36.0, 1900), "statistics in parts": (3.6, 109)}),
+    }
+    stored = {"sizes": sizes, "exponents": {"01-a": 1.5, "02-b": 0.6}}
+    said = benchmarks.reach(stored)
+    # 360 s * 100**1.5 and 36 s * 100, which is linear though less was measured; 0.1 MiB a conversation of 02-b, and
+    # 924 MiB / 9000 conversations of 01-a.
+    assert "1,000,000 would take 101 hours of one processor for all notebooks" in said
+    assert "100 GiB of memory for the largest (01-a)" in said
+    assert "On one machine of 16 GiB it goes as far as 154,840 conversations" in said
+    assert "end with the longest, 01-a, after 100 hours" in said
+    assert "in parts take 6.00 minutes of processors in all, which workers share, and 1.07 GiB where" in said
+    assert not benchmarks.reach({"sizes": {"10": sizes["10"]}, "exponents": {}})
+
+
 def test_growth_is_the_same_to_the_last_digit_in_whatever_order_steps_were_done():
     seconds = [0.1, 0.2, 0.3, 1e-17, 0.7, 1e3, 0.1]
     steps = {f"{number:02d}-a": {"processor_seconds": second, "peak_mib": 1} for number, second in enumerate(seconds)}

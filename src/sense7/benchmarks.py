@@ -1,6 +1,7 @@
 """What was measured of this project's own speed: the stored results of ``make bench`` and ``benchmarks/growth.py``."""
 
 import json
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "machine",
     "profile_table",
     "ratios",
+    "reach",
     "remarks",
     "slowest_notebooks",
     "stored_benchmarks",
@@ -30,6 +32,10 @@ __all__ = [
 NOT_MEASURED = "not measured yet: the command is make bench"
 NO_GROWTH = "growth with the size of the data was not measured yet: the command is `python benchmarks/growth.py`"
 NOTEBOOKS = "all notebooks, one after another"
+PARTS = "statistics in parts"
+"""Name of the step that computes the main statistics of a data set in parts."""
+
+MILLION = 1_000_000
 GAINS = {
     "from_nothing": "see the whole book, from a fresh clone",
     "book_unchanged": "ask for it again, nothing changed",
@@ -119,7 +125,7 @@ def gains_table(stored: Mapping) -> pd.DataFrame:
         for key, wish in GAINS.items()
         if key in measured
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("to")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("if you want to")
 
 
 def goals_table(stored: Mapping) -> pd.DataFrame:
@@ -326,6 +332,81 @@ def growth_exponents(stored: Mapping) -> pd.DataFrame:
         for step, found in sorted(largest.items(), key=lambda item: -item[1]["processor_seconds"])
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")
+
+
+def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) -> str:
+    """What so many conversations would take on one machine and on a cluster, from the growth that was measured.
+
+    Processor time grows by the exponent between the two largest sizes, at least linearly, as a start that all sizes
+    share makes it look less; peak memory by what a conversation added between these sizes.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_growth` gives it.
+    conversations : int
+        How many.
+    gibibytes : int
+        Memory of a machine of which it is said how many conversations it holds.
+
+    Returns
+    -------
+    str
+        "" if no step has been done at two sizes.
+    """
+    sizes = list(stored["sizes"].values())[-2:]
+    if len(sizes) < 2:
+        return ""
+    counts = [size["conversations"] for size in sizes]
+    times, peaks, holds = {}, {}, {}
+    for step, last in sizes[1]["steps"].items():
+        before = sizes[0]["steps"].get(step, {"problem": "not measured"})
+        if "problem" in last or "problem" in before:
+            continue
+        exponent = max(1.0, stored["exponents"].get(step, 1.0))
+        times[step] = last["processor_seconds"] * (conversations / counts[1]) ** exponent
+        each = max(0.0, (last["peak_mib"] - before["peak_mib"]) / (counts[1] - counts[0]))
+        peaks[step] = last["peak_mib"] + each * (conversations - counts[1])
+        holds[step] = counts[1] + (1024 * gibibytes - last["peak_mib"]) / each if each else math.inf
+    notebooks = [step for step in times if _is_notebook(step)]
+    if not notebooks:
+        return ""
+    slow, large = max(notebooks, key=times.__getitem__), max(notebooks, key=peaks.__getitem__)
+    most = min(holds[step] for step in notebooks)
+    together = _duration(sum(times[name] for name in notebooks))
+    text = (
+        f"Extrapolated from {counts[1]:,} conversations, {conversations:,} would take {together} "
+        f"of one processor for all notebooks and {_gib(peaks[large])} of memory for the largest ({large}). "
+    )
+    if math.isfinite(most):
+        text += f"On one machine of {gibibytes} GiB it goes as far as {_short(most)} conversations. "
+    text += (
+        "On a cluster the notebooks run side by side and end with the longest, "
+        f"{slow}, after {_duration(times[slow])}, on workers that each hold the data"
+    )
+    if PARTS in times:
+        text += (
+            f"; the main statistics of a data set in parts take {_duration(times[PARTS])} of processors in all, which "
+            f"workers share, and {_gib(peaks[PARTS])} where the sums come together"
+        )
+    return f"{text}."
+
+
+def _duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> [_duration(seconds) for seconds in (30.0, 600.0, 7200.0)]
+    ['30.0 s', '10.0 minutes', '2.00 hours']
+    """
+    if seconds < 60:
+        return f"{_short(seconds)} s"
+    return f"{_short(seconds / 60)} minutes" if seconds < 3600 else f"{_short(seconds / 3600)} hours"
+
+
+def _gib(mebibytes: float) -> str:
+    return f"{_short(mebibytes / 1024)} GiB"
 
 
 def growth_problems(stored: Mapping) -> pd.DataFrame:

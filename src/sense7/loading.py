@@ -114,7 +114,7 @@ def reading_options(path: Path, **given) -> ReadingOptions:
 
 
 def read_ahead(data: str | Path) -> None:
-    """Read a data set for the next :func:`load` of it, in this process or in a fork of it.
+    """Read a data set for the next :func:`load` of it, in this process or in a fork of it, and drop the one before.
 
     Of its bytes: what has changed since is read anew.
 
@@ -128,6 +128,7 @@ def read_ahead(data: str | Path) -> None:
     UserError
         If there is no such data set, or it can't be read or analysed.
     """
+    _read_ahead.clear()
     path, provenance = resolve(data)
     options = ReadingOptions.beside(path)
     _read_ahead[options.digest(provenance.sha256), provenance.name] = read_workbook(

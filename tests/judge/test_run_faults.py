@@ -15,7 +15,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from sense7.judge import asking
+from sense7.judge import asking, client
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
@@ -41,7 +41,7 @@ DROPPED = Answered(dropped=True)
 GARBAGE = Answered(body=b"\xff\xfe\x00 garbage {")
 NO_COMPLETION = Answered(body=b'{"choices": []}')
 ERROR_200 = Answered(body=endpoint.error_body("Upstream is busy"))
-LARGEST = asking.LARGEST_REPLY
+LARGEST = client.LARGEST_REPLY
 COMPLETION = b'{"choices": [{"finish_reason": "stop", "message": {"content": "<S2>2</S2>%s"}}]}'
 LARGE = Answered(body=COMPLETION % (b"x" * LARGEST))
 ENDLESS = Answered(body=b"x" * 2**16, endless=True)

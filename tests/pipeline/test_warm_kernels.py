@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,6 +55,39 @@ def test_copies_do_not_share_a_random_state(tmp_path, two):
     states = [json.loads(files[f"{name}.json"])[0]["estimate"] for name in ("01-a", "02-b")]
     assert states[0] != states[1]
     assert said == []
+
+
+@pytest.fixture
+def worker():
+    """A worker of a cluster, which is what this process is to a task; its kernels end with the test."""
+    execute._kernels_of_worker.cache_clear()
+    yield execute.execute_apart
+    execute._kernels_of_worker().close()
+    execute._kernels_of_worker.cache_clear()
+
+
+def test_a_worker_reads_the_workbook_of_a_build_once_and_then_that_of_the_next(
+    tmp_path, checkout, recording_code, worker
+):
+    """A notebook records what was read before it began: one workbook, which is the one that it loads."""
+    loading = "import os\n\nimport sense7 as s7\nfrom sense7 import loading\n\n"
+    loading += "before = len(loading._read_ahead)\ns7.load(data)\nleft = len(loading._read_ahead)\n"
+    for name in ("01-a", "02-b"):
+        nursery = f"\nrecord.value('nursery_{name[:2]}', os.getppid(), n=1, unit='id', method='none')"
+        checkout.notebook(name, recording_code(name, f"read_{name[:2]}", "10 * before + left", loading) + nursery)
+    notebooks = [load_notebook(checkout.root / "notebooks" / f"{name}.md") for name in ("01-a", "02-b")]
+    found = []
+    for number, workbook in enumerate(("mine.xlsx", "mine.xlsx", "other.xlsx")):
+        edition = tmp_path / str(number)
+        for folder in ("data", "notebooks", "results"):
+            (edition / folder).mkdir(parents=True)
+        shutil.copyfile(checkout.root / "mine.xlsx", edition / "data" / workbook)
+        jobs = execute.plan(notebooks, {"data": f"../data/{workbook}", "results": "../results"}, "", [])
+        for name, job in jobs.items():
+            worker(job, edition, edition / name)
+            found.append([value["estimate"] for value in json.loads((edition / name / "values.json").read_text())])
+    assert [read for read, _ in found] == [10] * 6
+    assert len({nursery for _, nursery in found}) == 1
 
 
 @pytest.mark.parametrize("how", ["another system", "dies at once"])

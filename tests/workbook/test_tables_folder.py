@@ -13,7 +13,7 @@ from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import read_workbook, write_sheets
-from sense7.workbook.tables import _LINE, hash_tables, read_tables, table_files
+from sense7.workbook.tables import hash_tables, read_tables, table_files
 
 
 @pytest.fixture
@@ -193,11 +193,6 @@ def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
     with pytest.raises(UserError, match="changed while it was read"):
         sources.copy_for_edition(path, provenance, tmp_path / "edition")
     assert list((tmp_path / "edition").iterdir()) == []
-
-
-@given(st.text(alphabet='a,"\r\n\u2028\x0b\x85 ', max_size=40))
-def test_lines_end_where_those_of_a_file_end(text):
-    assert [line[0] for line in _LINE.finditer(text)] == list(io.StringIO(text, newline=""))
 
 
 def test_the_separator_is_that_of_the_first_row(tmp_path):

@@ -1,7 +1,7 @@
 """What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -91,7 +91,7 @@ class Answer:
 
     def to_dict(self) -> dict:
         """Give the answer as JSON values."""
-        return asdict(self)
+        return dict(vars(self))
 
     @classmethod
     def from_dict(cls, record: dict) -> "Answer":

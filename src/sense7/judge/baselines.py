@@ -7,7 +7,6 @@ own mean, which is about knowing the person.
 """
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -20,9 +19,9 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
-from sense7.judge.chat import chats
+from sense7.judge.chat import same_chats
 from sense7.judge.metrics import AUTHORS_METRICS, METRICS, label_metrics
-from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, word_counts, words_of
+from sense7.judge.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, label_counts, labels
@@ -335,12 +334,18 @@ def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
     >>> float(shares["user", "Affective"]), round(float(shares["assistant", "Interest"]), 3)
     (0.4, 0.333)
     """
+    return _dimension_shares(words_and_counts(texts)).set_axis(texts.index)
+
+
+def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
+    """Shares of the lexicon from the counts of words."""
     found = {}
-    for speaker in SPEAKERS:
-        said = [Counter(map(_dimension_of, words_of(text))) for text in texts[speaker]]
+    for speaker, (counts, words) in said.items():
+        total = np.maximum(1, counts.sum(axis=1).A1)
+        dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
         for name in DIMENSION_NAMES:
-            found[speaker, name] = [words[name] / max(1, words.total()) for words in said]
-    return pd.DataFrame(found, index=texts.index)
+            found[speaker, name] = counts @ (dimensions == name).astype(float) / total
+    return pd.DataFrame(found)
 
 
 @cache
@@ -381,9 +386,15 @@ class _Data:
     def folds(self) -> str:
         return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
 
-    @cached_property
+    @property
     def texts(self) -> pd.DataFrame:
         return conversation_texts(self.study)[self.known]
+
+    @cached_property
+    def said(self) -> tuple[pd.DataFrame, dict[str, tuple[sparse.csr_matrix, np.ndarray]]]:
+        """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
+        texts = self.texts
+        return texts.drop(columns=list(SPEAKERS)), words_and_counts(texts)
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -394,9 +405,9 @@ class _Data:
                 if self.participants > 1
                 else "there is only one participant, and nobody else to learn from"
             )
-        if not self.texts[[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
+        if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
             raise _NothingToLearnError("no message of a conversation with ground truth has a text")
-        same_text = pd.factorize(chats(self.study))[0][self.known]
+        same_text = same_chats(self.study)[self.known]
         splits = []
         for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
             own = train[~np.isin(same_text[train], same_text[test])]
@@ -418,9 +429,15 @@ class _Data:
     @cached_property
     def word_fits(self) -> list["_Fit"]:
         """Ridge regression on all words, for each fold."""
-        splits, counts = self.splits, word_counts(self.texts)
+        splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
-        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
+        fits = []
+        for train, test in splits:
+            features = tfidf(counts, train)
+            known, new = features[train], features[test]
+            del features  # of very many texts, each further matrix counts
+            fits.append(_Fit(self, known, new, train, test))
+        return fits
 
 
 class _Fit:
@@ -429,19 +446,18 @@ class _Fit:
     ``within`` is what each conversation that is learned from is predicted by the others.
     """
 
-    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+    def __init__(self, data: _Data, known, new, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
         self.test, self.truth = test, data.truth[train]
-        if not features.shape[1]:
-            features = sparse.csr_matrix((features.shape[0], 1))  # nothing is known: the mean is predicted
+        if not known.shape[1]:  # nothing is known: the mean is predicted
+            known, new = (sparse.csr_matrix((some.shape[0], 1)) for some in (known, new))
         if scaled:
-            scaler = StandardScaler().fit(features[train])
-            features = scaler.transform(features)
-        known = features[train]
+            scaler = StandardScaler().fit(known)
+            known, new = scaler.transform(known), scaler.transform(new)
         inner = data.inner_splits(train)
         solved = _solver(known, self.truth, inner)
         alpha, self.within = _penalty(known, self.truth, inner, solved)
         (slope,), (intercept,) = solved(None, [alpha])
-        self.predicted = features[test] @ slope + intercept
+        self.predicted = new @ slope + intercept
 
 
 _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
@@ -573,7 +589,9 @@ def _check_varies(features) -> None:
 def _ridge(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     splits = data.splits
     _check_varies(features)
-    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
+    return _gathered(
+        data, [_Fit(data, features[train], features[test], train, test, scaled=scaled) for train, test in splits]
+    )
 
 
 def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
@@ -596,17 +614,18 @@ def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    turns = data.texts["turns"].to_numpy()
-    per_turn = data.texts["assistant_words"].to_numpy() / np.maximum(turns, 1)
+    lengths, _ = data.said
+    turns = lengths["turns"].to_numpy()
+    per_turn = lengths["assistant_words"].to_numpy() / np.maximum(turns, 1)
     return _ridge(data, np.log1p(per_turn)[:, None], scaled=True)
 
 
 def _turns(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, np.log1p(data.texts[["turns"]].to_numpy(dtype=float)), scaled=True)
+    return _ridge(data, np.log1p(data.said[0][["turns"]].to_numpy(dtype=float)), scaled=True)
 
 
 def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, lexicon_shares(data.texts).to_numpy(), scaled=True)
+    return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
 
 
 def _embeddings(data: _Data, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

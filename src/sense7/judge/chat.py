@@ -1,13 +1,16 @@
 """What a judge is shown of a conversation: its messages as JSON, to the letter of the authors' convention."""
 
+import hashlib
 import json
+from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.study import Study
 
-__all__ = ["chat_json", "chats"]
+__all__ = ["chat_json", "chats", "same_chats"]
 
 ERROR_ROLE = "error"
 BLANK = "pending"
@@ -64,10 +67,33 @@ def chats(study: Study) -> pd.Series:
     Series of str
         Called ``chat``; indexed by conversation in the order of sheet Tasks; ``[]`` where nothing was said.
     """
+    return _of_each_chat(study, lambda chat: chat)
+
+
+def same_chats(study: Study) -> np.ndarray:
+    """Return a number for each conversation that is the same where :func:`chats` are.
+
+    Parameters
+    ----------
+    study : Study
+        As for :func:`chats`, of which only digests are held: all of them together are as large as the study.
+
+    Returns
+    -------
+    array of int, shape (conversations,)
+        From 0, in the order of first appearance in sheet Tasks.
+    """
+    digests = _of_each_chat(study, lambda chat: hashlib.sha256(chat.encode("utf-8", "surrogatepass")).digest())
+    return pd.factorize(digests)[0]
+
+
+def _of_each_chat(study: Study, function: Callable[[str], str | bytes]) -> pd.Series:
+    """What a function gives for each conversation's chat, in the order of sheet Tasks."""
     conversations = pd.Index(study.conversations["conversation"], name="conversation")
-    groups = study.messages.groupby("conversation", sort=False)
-    said = {conversation: chat_json(messages) for conversation, messages in groups}
-    return pd.Series([said.get(conversation, "[]") for conversation in conversations], conversations, name="chat")
+    groups = study.messages[["role", "content"]].groupby(study.messages["conversation"], sort=False)
+    said = {conversation: function(chat_json(messages)) for conversation, messages in groups}
+    nothing = function("[]")
+    return pd.Series([said.get(name, nothing) for name in conversations], conversations, dtype=object, name="chat")
 
 
 def _text(cell, *, blank: str) -> str:

@@ -26,6 +26,7 @@ OPENAI_KEY = "OPENAI_API_KEY"
 KEYS = frozenset({OWN_KEY, *AZURE_KEYS, OPENAI_KEY})
 """Variables of the environment that a key may stand in."""
 
+_ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _FIT_FOR_HEADERS = re.compile(r"[!-~]+")
 _SHORTEST_SECRET = 8
 """Shorter keys (EMPTY, ollama) are placeholders that local servers are given, and words that replies may hold."""
@@ -61,12 +62,16 @@ class Endpoint:
         "" if there is none.
     key_name : str
         Variable of the environment that it was read from; "" if there is none.
+    account : dict
+        Headers that name OpenAI's organization and project, if the environment does, beside ``OPENAI_API_KEY``: to
+        others they are not sent.
     """
 
     address: str
     query: dict = field(default_factory=dict)
     key: str = field(default="", repr=False)
     key_name: str = ""
+    account: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -98,7 +103,8 @@ class Endpoint:
         Endpoint(address='http://localhost:11434/v1', query={}, key_name='')
         """
         address, query = _checked(DEFAULT_ADDRESS if address is None else address)
-        name, key = _find_key(address, os.environ if environ is None else environ)
+        environ = os.environ if environ is None else environ
+        name, key = _find_key(address, environ)
         if to_ask and not key and not _is_near(address):
             azure = f"{AZURE_KEYS[0]} or " if _is_azure(address) else ""
             over = " (over http only the first is sent)" if urlsplit(address).scheme == "http" else ""
@@ -106,7 +112,10 @@ class Endpoint:
                 f"{address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
                 f"{azure}{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
             )
-        return cls(address, query, key, name)
+        account = {
+            header: environ[named] for header, named in _ACCOUNT.items() if name == OPENAI_KEY and environ.get(named)
+        }
+        return cls(address, query, key, name, account)
 
     @property
     def identity(self) -> str:
@@ -127,14 +136,13 @@ class Endpoint:
         return _is_loopback(urlsplit(self.address).hostname or "")
 
     @property
-    def sends_bearer(self) -> bool:
-        """Whether the key goes into the usual header Authorization."""
-        return bool(self.key) and not self.headers
-
-    @property
     def headers(self) -> dict[str, str]:
-        """Headers beyond the usual ones: Azure wants the key in one of its own."""
-        return {"api-key": self.key} if self.key and _is_azure(self.address) else {}
+        """Headers that carry the key: Azure wants it in one of its own."""
+        if not self.key:
+            return {}
+        if _is_azure(self.address):
+            return {"api-key": self.key}
+        return {"Authorization": f"Bearer {self.key}", **self.account}
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``.

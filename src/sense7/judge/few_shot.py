@@ -22,7 +22,7 @@ from scipy import sparse
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.chat import chats
+from sense7.judge.chat import chats, same_chats
 from sense7.judge.text_features import conversation_texts, embed, tfidf, word_counts
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.study import Study
@@ -156,7 +156,7 @@ def chosen_examples(
     texts = conversation_texts(study)
     vectors = tfidf(word_counts(texts)) if embedder is None else sparse.csr_matrix(embed(texts, embedder))
     if shots == "adaptive":
-        picked = _of_others(vectors, people, levels, pd.factorize(chats(study))[0], number)
+        picked = _of_others(vectors, people, levels, same_chats(study), number)
     else:
         picked = _earlier(vectors, people, levels, number)
     rows = []

@@ -1,8 +1,6 @@
 """What a session of a judge has been answered so far: kept so that no paid answer is lost or paid twice.
 
-Beside inspect_ai's logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with
-it. inspect_ai's own cache does not serve here: it takes two conversations of the same words for
-one, never keeps a refusal by a content filter, and is shared by all sessions, so that a second would be a copy.
+Beside the logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with it.
 ``manifest.json`` says what was asked; a session that would ask something else is refused. It also lists the
 conversations with their ground truth, so that the answers of an interrupted session can be evaluated as they stand.
 """
@@ -10,7 +8,6 @@ conversations with their ground truth, so that the answers of an interrupted ses
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -100,12 +97,13 @@ class Journal:
     ----------
     answers : dict
         (conversation, run) -> Answer, whatever came first and last.
+    written, synced : int
+        How many were appended, and how many of these are known to be on the disk.
     """
 
     def __init__(self, path: Path, answers: Answers, stream):
         self.path, self.answers, self._stream = path, answers, stream
-        self._written = self._synced = 0
-        self._lock = threading.Lock()
+        self.written = self.synced = 0
 
     @classmethod
     @contextlib.contextmanager
@@ -155,29 +153,24 @@ class Journal:
         except OSError as error:
             self._cut(length)  # there may be room again for the next answer: it must not follow half a line
             raise self._full(error) from None
-        self._written += 1
+        self.written += 1
         _keep(self.answers, answer)
 
     def sync(self) -> None:
         """Wait until what was appended is on the disk, so that it outlives a failure of power too.
-
-        From several threads at once, the disk is waited for once.
 
         Raises
         ------
         UserError
             If it can't be written.
         """
-        wanted = self._written
-        with self._lock:
-            if self._synced >= wanted:
-                return
-            written = self._written
+        written = self.written
+        if self.synced < written:
             try:
                 os.fsync(self._stream.fileno())
             except OSError as error:
                 raise self._full(error) from None
-            self._synced = written
+            self.synced = written
 
     def _cut(self, length: int) -> None:
         try:

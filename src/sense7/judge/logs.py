@@ -1,16 +1,21 @@
 """Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
 
-They are written from the journal when a session ends: whatever became of the sessions before it, they are whole.
+They are written from the journal when a session ends: whatever became of the sessions before it, they are whole. The
+format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
+``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is imported
+for its viewer only: to import it takes longer than to write the logs of many runs.
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
 import sys
 import tempfile
+import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,17 +23,21 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, replacing
 from sense7.judge.answers import NOT_ASKED, Answer
+from sense7.judge.client import require_extra
 from sense7.judge.prompt import SYSTEM_MESSAGE
 
 if TYPE_CHECKING:
     from sense7.judge.run import Plan
 
-__all__ = ["LOGS", "bundle_logs", "log_path", "require_extra", "undisturbed", "write_log"]
+__all__ = ["LOGS", "bundle_logs", "log_path", "write_log"]
 
 LOGS = "logs"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
+_SUMMARIZED = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
+_LONGEST_SUMMARY = 1000
+"""Characters of a message in the list."""
 _STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 
 
@@ -56,104 +65,112 @@ def write_log(plan: "Plan", run: int, answers: Mapping[str, Answer], *, lacking:
     UserError
         If it can't be written.
     """
-    with undisturbed():
-        from inspect_ai.log import (
-            EvalConfig,
-            EvalDataset,
-            EvalLog,
-            EvalResults,
-            EvalSpec,
-            EvalStats,
-            write_eval_log,
-        )
-        from inspect_ai.model import GenerateConfig, ModelUsage
-
-        frame = plan.questions.frame
-        named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
-        samples = []
-        for number, row in enumerate(frame.itertuples(), 1):
-            answer = answers.get(row.conversation) or Answer(row.conversation, run, row.request_sha256, error=lacking)
-            samples.append(_sample(row.conversation if named else str(number), row.prompt, answer))
-        times = sorted(filter(None, (answer.time for answer in answers.values())))
-        usage = sum((sample.output.usage for sample in samples if sample.output.usage), ModelUsage())
-        model = plan.questions.model
-        log = EvalLog(
-            status="success",
-            eval=EvalSpec(
-                created=times[0] if times else plan.about["begun"],
-                task="empathy",
-                dataset=EvalDataset(
-                    name=plan.about["data"], samples=len(samples), sample_ids=[sample.id for sample in samples]
-                ),
-                model=model,
-                model_base_url=plan.endpoint.address,
-                model_generate_config=GenerateConfig(**plan.questions.parameters),
-                config=EvalConfig(epochs=1),
-                packages={"inspect_ai": version("inspect_ai")},
-                metadata={"run": run, **plan.manifest, **plan.about},
-            ),
-            results=EvalResults(
-                total_samples=len(samples), completed_samples=sum(sample.error is None for sample in samples)
-            ),
-            stats=EvalStats(
-                started_at=times[0] if times else "",
-                completed_at=times[-1] if times else "",
-                model_usage={model: usage},
-            ),
-            samples=samples,
-        )
-        path = log_path(plan, run)
-        try:
-            with replacing(path) as temporary:
-                write_eval_log(log, str(temporary), format="eval")
-        except OSError as error:
-            raise UserError(not_written(path, error)) from None
+    frame = plan.questions.frame
+    named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
+    summaries, used = [], Counter()
+    path = log_path(plan, run)
+    try:
+        with (
+            replacing(path) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
+        ):
+            for number, row in enumerate(frame.itertuples(), 1):
+                answer = answers.get(row.conversation) or Answer(
+                    row.conversation, run, row.request_sha256, error=lacking
+                )
+                sample = _sample(row.conversation if named else str(number), row.prompt, answer)
+                summaries.append(_summary(sample))
+                used.update(sample["output"].get("usage", {}))
+                _put(log, f"samples/{sample['id']}_epoch_{run}.json", sample)
+            _put(log, "summaries.json", summaries)
+            _put(log, "header.json", _header(plan, run, answers, [one["id"] for one in summaries], used))
+    except OSError as error:
+        raise UserError(not_written(path, error)) from None
     return path
 
 
-def _sample(name: str, prompt: str, answer: Answer):
-    from inspect_ai.log import EvalError, EvalSample
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ModelOutput
-    from inspect_ai.scorer import Score
+def _put(log: zipfile.ZipFile, name: str, content) -> None:
+    log.writestr(name, json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))  # half a pair of surrogates
 
-    asked = [ChatMessageSystem(content=SYSTEM_MESSAGE), ChatMessageUser(content=_encodable(prompt))]
-    failed = answer.error is not None
-    output = ModelOutput(error=_encodable(answer.error)) if failed else _model_output(answer)
+
+def _header(plan: "Plan", run: int, answers: Mapping[str, Answer], ids: list[str], used: Counter) -> dict:
+    times = sorted(filter(None, (answer.time for answer in answers.values())))
+    model = plan.questions.model
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": times[0] if times else plan.about["begun"],
+            "task": "empathy",
+            "dataset": {"name": plan.about["data"], "samples": len(ids), "sample_ids": ids},
+            "model": model,
+            "model_base_url": plan.endpoint.address,
+            "model_generate_config": dict(plan.questions.parameters),
+            "config": {"epochs": 1},
+            "metadata": {"run": run, **plan.manifest, **plan.about},
+        },
+        "results": {
+            "total_samples": len(ids),
+            "completed_samples": sum(answer.error is None for answer in answers.values()),
+        },
+        "stats": {
+            "started_at": times[0] if times else "",
+            "completed_at": times[-1] if times else "",
+            "model_usage": {model: dict(used)},
+        },
+    }
+
+
+def _sample(name: str, prompt: str, answer: Answer) -> dict:
+    asked = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
     reply = answer.reply
-    score = Score(value="none" if reply.score is None else reply.score, explanation=_encodable(reply.reason) or None)
-    return EvalSample(
-        id=name,
-        epoch=answer.run,
-        input=asked,
-        target="",
-        messages=asked if failed else [*asked, output.message],
-        output=output,
-        scores={"empathy": score},
-        metadata={"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
-        error=EvalError(message=output.error, traceback="", traceback_ansi="") if failed else None,
-        total_time=answer.seconds,
-        started_at=answer.time,
-    )
+    score = {"value": "none" if reply.score is None else reply.score, "explanation": reply.reason or None}
+    sample = {
+        "id": name,
+        "epoch": answer.run,
+        "input": asked,
+        "target": "",
+        "scores": {"empathy": score},
+        "metadata": {"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
+        "started_at": answer.time,
+        "total_time": answer.seconds,
+    }
+    if answer.error is not None:
+        failed = {"message": answer.error, "traceback": "", "traceback_ansi": ""}
+        return sample | {"messages": asked, "output": {"error": answer.error}, "error": failed}
+    output = _output(answer)
+    return sample | {"messages": [*asked, output["choices"][0]["message"]], "output": output}
 
 
-def _model_output(answer: Answer):
-    from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput, ModelUsage
+def _output(answer: Answer) -> dict:
+    text = answer.output or answer.refusal or ""
+    said = {"role": "assistant", "content": text, "source": "generate", "model": answer.returned_model}
+    output = {
+        "model": answer.returned_model or "",
+        "choices": [{"message": said, "stop_reason": _STOP_REASONS.get(answer.finish_reason, "unknown")}],
+        "completion": text,
+        "time": answer.seconds,
+        "metadata": {"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},
+        "response_id": answer.response_id,
+    }
+    if answer.input_tokens is None or answer.output_tokens is None:
+        return output
+    total = answer.input_tokens + answer.output_tokens
+    usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "total_tokens": total}
+    return output | {"usage": usage}
 
-    message = ChatMessageAssistant(
-        content=_encodable(answer.output or answer.refusal or ""), source="generate", model=answer.returned_model
-    )
-    usage = None
-    if answer.input_tokens is not None and answer.output_tokens is not None:
-        total = answer.input_tokens + answer.output_tokens
-        usage = ModelUsage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens, total_tokens=total)
-    return ModelOutput(
-        model=answer.returned_model or "",
-        choices=[ChatCompletionChoice(message=message, stop_reason=_STOP_REASONS.get(answer.finish_reason, "unknown"))],
-        usage=usage,
-        time=answer.seconds,
-        metadata={"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},
-        response_id=answer.response_id,
-    )
+
+def _summary(sample: dict) -> dict:
+    """What the list of samples shows."""
+    messages = [{**message, "content": message["content"][:_LONGEST_SUMMARY]} for message in sample["input"]]
+    shown = {name: sample[name] for name in _SUMMARIZED}
+    error = sample.get("error")
+    return shown | {
+        "input": messages,
+        "error": error and error["message"],
+        "completed": True,
+        "message_count": len(sample["messages"]),
+    }
 
 
 def bundle_logs(folder: str | Path, target: str | Path) -> Path:
@@ -176,12 +193,12 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
     UserError
         If there are no logs, or the extra ``judge`` is not installed.
     """
-    require_extra()
+    require_extra("inspect_ai", "The viewer of a judge's logs")
     logs, target = Path(folder) / LOGS, Path(target)
     found = sorted(logs.glob("*.eval"))
     if not found:
         raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
-    with undisturbed() as scratch:
+    with _undisturbed() as scratch:
         from inspect_ai.log import bundle_log_dir
         from inspect_ai.util._display import init_display_type
 
@@ -195,25 +212,8 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
     return target / "index.html"
 
 
-def require_extra() -> None:
-    """Refuse to go on without the extra ``judge``.
-
-    Raises
-    ------
-    UserError
-        If inspect_ai or openai is not installed.
-    """
-    from importlib.util import find_spec
-
-    if missing := [name for name in ("inspect_ai", "openai") if find_spec(name) is None]:
-        raise UserError(
-            f"Running a judge needs {' and '.join(missing)}, which is not installed. In a checkout: make judge. "
-            "Elsewhere: pip install 'sense7-companion[judge]'."
-        )
-
-
 @contextlib.contextmanager
-def undisturbed() -> Iterator[str]:
+def _undisturbed() -> Iterator[str]:
     """Keep inspect_ai to what it is here for; give a folder for its scratch files.
 
     Its settings in the environment could send telemetry, replace keys, or print local variables; a file .env
@@ -231,11 +231,6 @@ def undisturbed() -> Iterator[str]:
             for name in os.environ.keys() - before.keys():
                 del os.environ[name]
             os.environ.update(before)
-
-
-def _encodable(text: str) -> str:
-    """A text that UTF-8 can hold: half a pair of surrogates can't be written to a log."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 check_arguments(globals())

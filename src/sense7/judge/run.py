@@ -11,8 +11,9 @@ from pathlib import Path
 import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.answers import NOT_ASKED, now, run_frame, without_score
+from sense7.judge.answers import NOT_ASKED, Answer, now, run_frame, without_score
 from sense7.judge.asking import Session, Tally
+from sense7.judge.client import require_extra
 from sense7.judge.cost import Estimate, Prices, estimate
 from sense7.judge.endpoint import Endpoint
 from sense7.judge.journal import (
@@ -24,7 +25,7 @@ from sense7.judge.journal import (
     require_same_requests,
     write_manifest,
 )
-from sense7.judge.logs import bundle_logs, log_path, require_extra, write_log
+from sense7.judge.logs import bundle_logs, log_path, write_log
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path, write_predictions
 from sense7.judge.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.questions import Questions, Shots, questions_for
@@ -268,7 +269,7 @@ def carry_out(
     KeyboardInterrupt
         If the user ends it.
     """
-    require_extra()
+    require_extra("aiohttp", "Asking a judge")
     with Journal.open(plan.folder / JOURNAL) as journal:
         check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
@@ -282,8 +283,10 @@ def carry_out(
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
         paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
-        for run in range(1, plan.runs + 1):
-            answers = {name: answer for (name, number), answer in journal.answers.items() if number == run}
+        by_run: dict[int, dict[str, Answer]] = {run: {} for run in range(1, plan.runs + 1)}
+        for (name, run), answer in journal.answers.items():
+            by_run[run][name] = answer
+        for run, answers in by_run.items():
             frame = run_frame(plan.questions, run, answers, lacking=lacking)
             remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
             paths.append(plan.path(run))

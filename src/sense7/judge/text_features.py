@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,14 +13,16 @@ from sklearn.preprocessing import normalize
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.statistics.bootstrap import pieces
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_of"]
+__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_and_counts", "words_of"]
 
 SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""
 
+_ROWS_AT_ONCE = 4096
 _EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their product is the mean of two cosines
 
 
@@ -46,23 +49,24 @@ def conversation_texts(study: Study) -> pd.DataFrame:
     >>> conversation_texts(talk)[["assistant", "user_words", "turns"]].to_numpy().tolist()
     [['Rest a while.', 3, 2], ['', 0, 0]]
     """
-    messages = study.messages
-    spoken = pd.DataFrame(
-        {
-            "conversation": messages["conversation"],
-            "role": messages["role"].astype(object).fillna("").astype(str).str.lower(),
-            "content": messages["content"].astype(object).fillna("").astype(str),
-        }
-    )
-    index = pd.Index(study.conversations["conversation"], name="conversation")
-    frame = pd.DataFrame(index=index)
+    messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
+    said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
+    turns: Counter = Counter()
+    # Message by message: columns of texts made ready for the whole study would be as large as the study each.
+    for conversation, role, content in zip(
+        messages["conversation"], messages["role"], messages["content"], strict=True
+    ):
+        speaker = "" if pd.isna(role) else str(role).lower()
+        turns[conversation] += speaker == "assistant"
+        if speaker in said and not pd.isna(content) and (text := str(content)):
+            said[speaker][conversation].append(text)
+    columns = {
+        speaker: pd.Series(["\n".join(own.get(name, ())) for name in index], index, dtype=object)
+        for speaker, own in said.items()
+    }
     for speaker in SPEAKERS:
-        said = spoken[(spoken["role"] == speaker) & (spoken["content"] != "")].groupby("conversation")["content"]
-        frame[speaker] = said.agg("\n".join).reindex(index).astype(object).fillna("")
-    for speaker in SPEAKERS:
-        frame[f"{speaker}_words"] = [len(text.split()) for text in frame[speaker]]
-    turns = spoken.loc[spoken["role"] == "assistant", "conversation"].value_counts()
-    return frame.assign(turns=turns.reindex(index).fillna(0).astype(int))
+        columns[f"{speaker}_words"] = [len(text.split()) for text in columns[speaker]]
+    return pd.DataFrame(columns, index).assign(turns=[turns[name] for name in index])
 
 
 def words_of(text: str) -> list[str]:
@@ -98,14 +102,26 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     >>> counts["user"].toarray().tolist(), counts["assistant"].shape
     ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
     """
-    counts = {}
+    return {speaker: counts for speaker, (counts, _) in words_and_counts(texts).items()}
+
+
+def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, np.ndarray]]:
+    """What :func:`word_counts` returns, and the words of its columns.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
+    >>> words_and_counts(texts)["user"][1].tolist()
+    ['so', 'tired']
+    """
+    found = {}
     for speaker in SPEAKERS:
+        found[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
-            counts[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
-        else:
-            counts[speaker] = sparse.csr_matrix((len(texts), 0))
-    return counts
+            vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
+            found[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+    return found
 
 
 def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
@@ -142,20 +158,25 @@ def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = 
     >>> (x @ x.T).toarray().round(3)[0].tolist()
     [1.0, 1.0, 0.5]
     """
-    blocks = []
+    length = counts[SPEAKERS[0]].shape[0]
+    weighing = []
     for speaker in SPEAKERS:
         known = counts[speaker] if learn_from is None else counts[speaker][learn_from]
         kept = np.flatnonzero(known.getnnz(axis=0) >= 2)
-        if not len(kept):
-            blocks.append(sparse.csr_matrix((counts[speaker].shape[0], 0)))
-            continue
-        weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+        if len(kept):
+            weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+            weighing.append((counts[speaker], kept, weigh))
         del known
-        # In place, as the words that are kept are a copy already; of very many texts, each further one counts.
-        block = weigh.transform(counts[speaker][:, kept], copy=False)
-        block *= _EACH
-        blocks.append(block)
-    return sparse.hstack(blocks, format="csr")
+    if not weighing:
+        return sparse.csr_matrix((length, 0))
+    # Some rows at a time: of very many texts, each further matrix of all counts.
+    parts = [
+        sparse.hstack(
+            [weigh.transform(own[rows][:, kept], copy=False) * _EACH for own, kept, weigh in weighing], format="csr"
+        )
+        for rows in pieces(length, 1, _ROWS_AT_ONCE)
+    ]
+    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
 
 def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] | str) -> np.ndarray:

@@ -281,11 +281,12 @@ class Kernels:
         self._started: list = []
         self._say = say
         self._fresh = False
-        self._nursery = self._open(data) if warm and cluster is None else None
+        self._data = data
+        self._nursery = self._open() if warm and cluster is None else None
 
-    def _open(self, data: Path | None) -> Nursery | None:
+    def _open(self) -> Nursery | None:
         try:
-            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE}, data)
+            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE})
         except (NurseryError, OSError) as error:
             self._fell_back(str(error))
             return None
@@ -343,7 +344,7 @@ class Kernels:
         # What users have a kernel do at its start would change what a notebook gives.
         fixed = FIXED | {"IPYTHONDIR": str(folder)}
         add = self._add
-        warm = provisioner(self._nursery, self._fell_back) if self._nursery else None
+        warm = provisioner(self._nursery, self._fell_back, self._data) if self._nursery else None
 
         class Manager(AsyncKernelManager):
             @default("connection_file")
@@ -451,7 +452,7 @@ def execute_apart(job: Job, edition: Path, place: Path) -> None:
             (apart / folder).symlink_to(edition / folder)
         for name in job.notebook.needs:
             shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
-        kernels, done = Kernels(), threading.Event()
+        kernels, done = Kernels(data=_workbook({job.notebook.name: job}, edition)), threading.Event()
         kernels._nursery = _kernels_of_worker()._nursery
         threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
         try:

@@ -1,4 +1,7 @@
-"""The main statistics of a data set in parts: each part is read and summed as one task, here or on a cluster."""
+"""The main statistics of a data set in parts: tasks read and sum a part each, then resample some draws each.
+
+They run here or on a cluster, with the same result.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -46,4 +49,5 @@ def statistics_of_parts(
         If there is no part, one of them can't be read, or a participant is in two of them.
     """
     places = [place.absolute() for place in partition_folders(folder)]
-    return estimates_of_parts(list(apply(partial(read_part, scores=scores), places)), **options)
+    parts = list(apply(partial(read_part, scores=scores), places))
+    return estimates_of_parts(parts, apply=apply, **options)

@@ -35,6 +35,7 @@ class ThisMachine:
         # A kernel that starts or ends is waited for, which leaves its processor to another.
         self.notebooks = workers or self.workers + 1
         self.cluster = None
+        self._pool: ProcessPoolExecutor | None = None
 
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
         """Bring every notebook's result into an edition; see :func:`sense7.pipeline.execute.run`."""
@@ -45,8 +46,15 @@ class ThisMachine:
         items = list(items)
         if min(self.workers, len(items)) < 2:
             return [function(item) for item in items]
-        with ProcessPoolExecutor(min(self.workers, len(items)), get_context("spawn")) as pool:
-            return list(pool.map(function, items))
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"))
+        # Several at a time, with which the function is sent once: it may hold much that all of them take.
+        return list(self._pool.map(function, items, chunksize=-(-len(items) // (4 * self.workers))))
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown()
 
 
 class Cluster(ThisMachine):
@@ -127,11 +135,17 @@ class Cluster(ThisMachine):
 
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, and give the results in order."""
-        return self._client.gather(self._client.map(function, list(items), pure=False))
+        # Sent to each worker once: it may hold much that all calls take.
+        sent = self._client.scatter([function], broadcast=True, hash=False)[0]
+        return self._client.gather(self._client.map(_called, list(items), function=sent, pure=False))
 
     def close(self) -> None:
         """Leave the cluster; tasks that nobody waits for any more are called off."""
         self._client.close()
+
+
+def _called(item, function: Callable):
+    return function(item)
 
 
 @functools.cache  # of a worker what it began with, not what became of its files since
@@ -157,13 +171,10 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
     shared : Path, optional
         A folder that every worker has to see.
     """
-    if address is None:
-        yield ThisMachine(workers)
-        return
-    cluster = Cluster(address, workers)
+    where = ThisMachine(workers) if address is None else Cluster(address, workers)
     try:
-        if shared is not None:
-            cluster.require_shared(shared)
-        yield cluster
+        if shared is not None and where.cluster:
+            where.cluster.require_shared(shared)
+        yield where
     finally:
-        cluster.close()
+        where.close()

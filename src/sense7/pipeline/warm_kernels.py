@@ -1,10 +1,10 @@
 """Kernels that start warm: one process imports the libraries once, and forks a kernel on request.
 
 Of the seconds that a small notebook takes, most go into a fresh kernel's imports and into reading
-the workbook. Here a *nursery* imports what notebooks use, reads what they all read, and then waits;
-asked for a kernel, it forks, and the copy becomes an ordinary IPython kernel on the connection file
-that it was given. It has run nothing else, so what a notebook gives is what it gives in a fresh
-kernel; a test compares the two.
+the workbook. Here a *nursery* imports what notebooks use, and then waits. Asked for a kernel, it
+reads the workbook that the notebook will load, unless it did so for the kernel before, and forks;
+the copy becomes an ordinary IPython kernel on the connection file that it was given. It has run
+nothing else, so what a notebook gives is what it gives in a fresh kernel; a test compares the two.
 
 The build holds one end of a socket for each kernel and one for the nursery. If an end is closed,
 as the system does when the build is killed, the kernel or all of them are killed. Forking is
@@ -61,8 +61,6 @@ class Nursery:
     ----------
     environment : mapping
         Environment that the imports see. A kernel gets its own.
-    data : path, optional
-        The workbook that its kernels will load.
 
     Raises
     ------
@@ -70,21 +68,23 @@ class Nursery:
         If this system has none.
     """
 
-    def __init__(self, environment: dict[str, str], data: Path | None = None):
+    def __init__(self, environment: dict[str, str]):
         if not FORKS:
             raise NurseryError("this system does not fork safely")
         self._kernels: list[ForkedKernel] = []
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - this module itself
-                [*COMMAND, str(theirs.fileno()), *([] if data is None else [str(data)])],
+                [*COMMAND, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=environment,
                 start_new_session=True,
             )
 
-    def fork(self, arguments: list[str], folder: str, environment: dict[str, str]) -> "ForkedKernel":
+    def fork(
+        self, arguments: list[str], folder: str, environment: dict[str, str], data: Path | None = None
+    ) -> "ForkedKernel":
         """Ask for a kernel; the first one waits until the imports are done.
 
         Parameters
@@ -95,13 +95,16 @@ class Nursery:
             Its working directory.
         environment : mapping
             Its environment.
+        data : path, optional
+            The workbook that it will load.
 
         Raises
         ------
         NurseryError
             If the nursery is gone.
         """
-        request = json.dumps({"arguments": arguments, "folder": folder, "environment": environment}).encode()
+        asked = {"arguments": arguments, "folder": folder, "environment": environment, "data": data and str(data)}
+        request = json.dumps(asked).encode()
         if len(request) > _LARGEST:
             raise NurseryError("the environment is too large")
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -182,7 +185,7 @@ class ForkedKernel:
         self.send_signal(signal.SIGTERM)
 
 
-def provisioner(nursery: Nursery, fell_back: Callable[[str], None]) -> type:
+def provisioner(nursery: Nursery, fell_back: Callable[[str], None], data: Path | None = None) -> type:
     """Class by which a kernel manager of Jupyter starts its kernel here.
 
     Parameters
@@ -191,6 +194,8 @@ def provisioner(nursery: Nursery, fell_back: Callable[[str], None]) -> type:
         Where kernels come from.
     fell_back : callable
         Called with the reason if a kernel had to start fresh.
+    data : path, optional
+        The workbook that the kernel will load.
     """
     from jupyter_client.provisioning import LocalProvisioner
 
@@ -199,7 +204,7 @@ def provisioner(nursery: Nursery, fell_back: Callable[[str], None]) -> type:
             folder = str(options.get("cwd") or Path.cwd())
             try:
                 # The command is: python -m ipykernel_launcher, and then what matters.
-                self.process = nursery.fork(list(cmd[3:]), folder, dict(options["env"]))
+                self.process = nursery.fork(list(cmd[3:]), folder, dict(options["env"]), data)
             except NurseryError as error:
                 fell_back(str(error))
                 return await super().launch_kernel(cmd, **options)
@@ -212,8 +217,8 @@ def provisioner(nursery: Nursery, fell_back: Callable[[str], None]) -> type:
 # The nursery's side -----------------------------------------------------------------------
 
 
-def _preload(data: str | None) -> None:
-    """Import what notebooks import, and read what they load. What can't be had is for the notebook to say."""
+def _preload() -> None:
+    """Import what notebooks import. What can't be had is for the notebook to say."""
     import sense7
 
     packages = [sense7 if not part else importlib.import_module(f"sense7.{part}") for part in _PARTS]
@@ -226,14 +231,21 @@ def _preload(data: str | None) -> None:
     for name in (*_PRELOADED, *_LIBRARIES, *ours):
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    if data is not None:
-        with contextlib.suppress(Exception):
-            importlib.import_module("sense7.loading").read_ahead(data)
+
+
+def _read(data: str) -> None:
+    """Read what kernels load, in place of what earlier ones did. What can't be read is for the notebook to say."""
+    gc.unfreeze()
+    with contextlib.suppress(Exception):
+        importlib.import_module("sense7.loading").read_ahead(data)
+    gc.collect()
+    gc.freeze()  # what is here by now stays: not looking at it again keeps its memory shared
 
 
 def _serve(control: socket.socket) -> dict | None:
     """Fork a kernel for every request; returns the request in the copy, and None in the nursery at the end."""
     kernels: dict[int, tuple[int, socket.socket]] = {}  # pid -> pidfd, line
+    read = None
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ, ("control", 0))
         try:
@@ -249,6 +261,10 @@ def _serve(control: socket.socket) -> dict | None:
                         if not message:
                             return None
                         line = socket.socket(fileno=files[0])
+                        request = json.loads(message)
+                        if request["data"] not in (None, read):
+                            read = request["data"]
+                            _read(read)
                         pid = os.fork()
                         if pid == 0:
                             # Nothing of the nursery's stays open here, else the build would never see an end.
@@ -258,7 +274,7 @@ def _serve(control: socket.socket) -> dict | None:
                             kernels.clear()
                             line.close()
                             control.close()
-                            return json.loads(message)
+                            return request
                         kernels[pid] = (os.pidfd_open(pid), line)
                         selector.register(kernels[pid][0], selectors.EVENT_READ, ("ended", pid))
                         selector.register(line, selectors.EVENT_READ, ("line", pid))
@@ -312,12 +328,12 @@ def _become_kernel(request: dict, nursery: int) -> None:
     launch_new_instance()
 
 
-def main(descriptor: int, data: str | None = None) -> None:
+def main(descriptor: int) -> None:
     """Be a nursery until the other end of the socket is closed, or the kernel that was forked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the build, which then closes the socket
     nursery = os.getpid()
-    _preload(data)
-    gc.freeze()  # what is here by now stays: not looking at it again keeps its memory shared
+    _preload()
+    gc.freeze()
     request = _serve(socket.socket(fileno=descriptor))
     if request is not None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -325,4 +341,4 @@ def main(descriptor: int, data: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]))

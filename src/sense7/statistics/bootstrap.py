@@ -14,8 +14,8 @@ from leaving out each participant in turn.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar
@@ -23,7 +23,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
-from scipy.special import stdtrit  # not all of scipy.stats, whose import takes a second
 
 from sense7.arguments import check_arguments, described
 from sense7.errors import UserError
@@ -52,6 +51,9 @@ MOST_DRAWS = 10_000_000
 
 _CELLS = 1 << 23
 """Numbers of a table that are worked on at once."""
+
+_ARRAYS = 4
+"""Arrays of one number a cell that drawing takes beside the table."""
 
 
 @dataclass(frozen=True)
@@ -290,17 +292,46 @@ class ParticipantBootstrap:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        count = len(self.names)
-        generator = np.random.default_rng(self.seed)
-        # Of many participants, the table is held in the smallest whole numbers: up to an eighth of the memory.
-        few = self.draws * count <= _CELLS
-        table = np.empty((self.draws, count), dtype=float if few else np.min_scalar_type(count))
-        for piece in pieces(self.draws, count):
-            part = table[piece]
-            taken = generator.integers(count, size=part.shape)
-            cells = taken + count * np.arange(len(part))[:, None]
-            part[:] = np.bincount(cells.ravel(), minlength=part.size).reshape(part.shape)
+        table = _empty_table(self.draws, len(self.names))
+        for piece, taken in self._taken(self._generator(), len(self.names)):
+            table = _with_counts(table, piece, slice(None), taken)
         return table
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+    def _taken(self, generator: np.random.Generator, count: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Who is taken of so many in each place of each draw, some draws at a time."""
+        for piece in pieces(self.draws, _ARRAYS * count):
+            yield piece, generator.integers(count, size=(piece.stop - piece.start, count))
+
+    def split(self, most: int) -> list["ParticipantBootstrap"]:
+        """Cut into bootstraps of some draws each, for other processes: their draws together are these.
+
+        Each starts where the random numbers of those before it end.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of draws of each.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=5, seed=1)
+        >>> parts = bootstrap.split(2)
+        >>> [part.draws for part in parts]
+        [2, 2, 1]
+        >>> np.array_equal(np.concatenate([part.weights() for part in parts]), bootstrap.weights())
+        True
+        """
+        generator, parts = self._generator(), []
+        for piece in pieces(self.draws, 1, most):
+            state = generator.bit_generator.state
+            some = _SomeDraws(self.names, piece.stop - piece.start, self.seed, self.confidence, state)
+            parts.append(some)
+            for _ in some._taken(generator, len(self.names)):
+                pass
+        return parts
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
         """How often each draw takes each participant.
@@ -474,6 +505,8 @@ class ParticipantBootstrap:
         ]
 
     def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
+        from scipy.special import stdtrit  # with it comes a fifth of the memory of what computes no interval
+
         if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
             return np.nan, np.nan, NO_WIDTH
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -662,17 +695,16 @@ class StratifiedBootstrap(ParticipantBootstrap):
     def _weights(self) -> np.ndarray:
         group_of = pd.Series(list(self.groups), index=list(self.participants))
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
-        generator = np.random.default_rng(self.seed)
-        few = self.draws * len(self.names) <= _CELLS
-        table = np.empty((self.draws, len(self.names)), dtype=float if few else np.min_scalar_type(len(self.names)))
+        generator, table = self._generator(), _empty_table(self.draws, len(self.names))
         for group in pd.unique(group_of):
             places = np.flatnonzero(group_of == group)
-            for piece in pieces(self.draws, len(places)):
-                taken = generator.integers(len(places), size=(piece.stop - piece.start, len(places)))
-                cells = taken + len(places) * np.arange(len(taken))[:, None]
-                counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
-                table[piece, places] = counts
+            for piece, taken in self._taken(generator, len(places)):
+                table = _with_counts(table, piece, places, taken)
         return table
+
+    def split(self, most: int) -> list[ParticipantBootstrap]:
+        """Refused: groups are drawn one after the other, so that no draw has its random numbers together."""
+        raise UserError("Resamples within groups can't be split. Split a ParticipantBootstrap.")
 
     def describe(self, scale: Scale | None = None) -> str:
         """Kind of interval, in words.
@@ -683,6 +715,32 @@ class StratifiedBootstrap(ParticipantBootstrap):
         '95% percentile interval, 100 resamplings of participants within groups'
         """
         return super().describe(scale) + ("" if scale else " within groups")
+
+
+@dataclass(frozen=True, eq=False)
+class _SomeDraws(ParticipantBootstrap):
+    """Consecutive draws of a bootstrap: those that follow a state of its random numbers."""
+
+    state: Mapping = field(default_factory=dict)
+
+    def _generator(self) -> np.random.Generator:
+        generator = np.random.default_rng()
+        generator.bit_generator.state = self.state
+        return generator
+
+
+def _empty_table(draws: int, participants: int) -> np.ndarray:
+    """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
+    return np.empty((draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8)
+
+
+def _with_counts(table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The table with how often each of the places is taken in these draws, in a wider type where that needs it."""
+    cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
+    counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
+    table = table.astype(np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False)
+    table[draws, places] = counts
+    return table
 
 
 def _alike(low: float, high: float) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
+from scipy import sparse
 
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, pieces
@@ -23,10 +24,12 @@ __all__ = [
     "PREDICTORS",
     "WITHIN_KEYS",
     "cross_validated_r2",
+    "distinct_pairs",
     "empathy_and_experience",
     "peak_end",
     "rating_at_hand",
     "spearman",
+    "spearman_draws",
     "spearman_row",
     "turn_rating",
     "turn_summaries",
@@ -435,17 +438,53 @@ def spearman_row(
     bootstrap: ParticipantBootstrap,
     method: str,
     counts: np.ndarray | int = 1,
+    draws: np.ndarray | None = None,
 ) -> dict:
-    """:func:`spearman` with its interval, as a row of estimates; ``counts`` as there."""
+    """:func:`spearman` with its interval, as a row of estimates; ``counts`` as there.
+
+    ``draws`` is what :func:`spearman_draws` gives, where that is known already.
+    """
     common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
     estimate = spearman(first, second, np.ones((1, len(first))), counts=counts)[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
-    codes = bootstrap.codes(participants)
-    draws = bootstrap.in_every_draw(lambda weights: spearman(first, second, weights, codes, counts))
+    if draws is None:
+        draws = spearman_draws(*distinct_pairs(first, second, participants, bootstrap, counts), bootstrap)
     low, high, reason = bootstrap.interval(draws, participants)
     method += "" if reason else f"; {bootstrap.description}"
     return estimate_row(estimate, low, high, **common, method=method, reason=reason)
+
+
+def distinct_pairs(
+    first: np.ndarray,
+    second: np.ndarray,
+    participants: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    counts: np.ndarray | int = 1,
+) -> tuple[np.ndarray, sparse.csr_matrix]:
+    """Distinct pairs of values, and how many of each a participant has: means of few levels make few pairs.
+
+    Parameters
+    ----------
+    first, second, participants, counts
+        As for :func:`spearman_row`.
+    bootstrap : ParticipantBootstrap
+        Of the participants.
+
+    Returns
+    -------
+    pairs : array, shape (pairs, 2)
+    table : csr_matrix, shape (pairs, participants)
+    """
+    pairs, places = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
+    where = places, bootstrap.codes(participants)
+    table = sparse.csr_matrix((np.broadcast_to(counts, len(first)), where), (len(pairs), len(bootstrap.names)))
+    return pairs, table
+
+
+def spearman_draws(pairs: np.ndarray, table: sparse.csr_matrix, bootstrap: ParticipantBootstrap) -> np.ndarray:
+    """:func:`spearman` in every draw, of :func:`distinct_pairs`."""
+    return bootstrap.in_every_draw(lambda weights: spearman(*pairs.T, (table @ weights.T).T))
 
 
 def within_correlation(

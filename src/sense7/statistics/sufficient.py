@@ -5,8 +5,10 @@ sums of all parts stand one below the other, and are what the bootstrap takes: e
 data in one piece, and no part has to be held beside another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ from sense7.statistics.comparison import conversation_ratings, safe_names
 from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import labels
-from sense7.statistics.outcomes import EXPERIENCE_KEYS, spearman_row
+from sense7.statistics.outcomes import EXPERIENCE_KEYS, distinct_pairs, spearman_draws, spearman_row
 from sense7.statistics.reliability import alpha_row_of_moments, moments_by_participant, post_task_ratings, turn_ratings
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
@@ -28,6 +30,8 @@ __all__ = ["PartSums", "estimates_of_parts", "sums_of_part"]
 
 _ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
 _NONE = "nothing in this data set says so"
+_DRAWS_AT_ONCE = 500
+"""Draws of a task: the same however many processes share them, so that results are."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,25 @@ def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return pairs
 
 
-def estimates_of_parts(parts: Sequence[PartSums], **options) -> pd.DataFrame:
+class _OfSums(NamedTuple):
+    """A statistic of sums by participant: where there is nothing, the sums are 0."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    sums: np.ndarray
+    counts: np.ndarray
+    unit: str
+    method: str
+
+
+def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **options) -> pd.DataFrame:
     """Estimates and intervals of a data set from the sums of its parts.
 
     Parameters
     ----------
     parts : sequence of PartSums
         Of all parts, in the order of their participants in the data, which decides the resamples.
+    apply : callable
+        Applies a function to each of several items, as ``map`` does, here or elsewhere: to some of the draws each.
     **options
         Of :class:`~sense7.statistics.bootstrap.ParticipantBootstrap`: draws, seed, confidence.
 
@@ -156,48 +172,96 @@ def estimates_of_parts(parts: Sequence[PartSums], **options) -> pd.DataFrame:
     people = pd.Series(names, dtype=object)
     bootstrap = ParticipantBootstrap(people, **options)
     sums = {key: _stacked(parts, key) for part in parts for key in part.sums}
+    statistics, pairs = _statistics(sums), _pairs_of_parts(parts)
+    tables = {key: distinct_pairs(*one[:3], bootstrap, one[3]) for key, one in pairs.items()}
+    draws = _resampled(bootstrap, statistics, tables, apply)
     rows = _alphas(parts, sums, people, bootstrap)
+    for key, statistic in statistics.items():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimate = float(statistic.function(statistic.sums.sum(axis=0)))
+        found = estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0])
+        said = {"n": int(statistic.counts.sum()), "unit": statistic.unit, "method": statistic.method}
+        rows[key] = bootstrap.row(found, **said, undefined=_NONE)
+    method = "Spearman correlation of mean post-task empathy with the experience"
+    for key in EXPERIENCE_KEYS.values():
+        if key in pairs:
+            first, second, who, counts = pairs[key]
+            rows[key] = spearman_row(first, second, who, bootstrap, method, counts, draws[key])
+        else:
+            rows[key] = estimate_row(n=0, unit="correlation", method=method, reason="no conversation has both")
+    return estimate_table(rows, "key")
 
-    def add(key, statistic, values, counts, unit, method) -> None:
-        present = counts > 0
-        found = bootstrap.estimate(statistic, values[present], people[present])
-        rows[key] = bootstrap.row(found, n=int(counts.sum()), unit=unit, method=method, undefined=_NONE)
 
+def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
+    """Every statistic of sums, by its key."""
+    found = {}
     put, rated, level = sums["put"], sums["rated"], sums["level"]
     for place, name in enumerate(RATING_NAMES):
         pairs = ((rated[:, place], put[:, place]), (level[:, place], rated[:, place]))
         share, mean = (np.column_stack(two) for two in pairs)
         method = "rated turns by turns put to rating"
-        add(f"applicability_{name}", ratio, share, put[:, place], "share of turns", method)
-        add(f"mean_{name}", ratio, mean, rated[:, place], "level, 1 to 5", "mean over rated turns")
+        found[f"applicability_{name}"] = _OfSums(ratio, share, put[:, place], "share of turns", method)
+        found[f"mean_{name}"] = _OfSums(ratio, mean, rated[:, place], "level, 1 to 5", "mean over rated turns")
     for name in DIMENSION_NAMES:
         table = sums[f"table {name}"]
         for kind in WEIGHTS:
-            statistic = lambda tables, kind=kind: weighted_kappa(tables, kind)  # noqa: E731
-            method = f"Cohen's kappa, {kind} weights, five levels"
-            add(f"kappa_{kind}_{name}", statistic, table, table.sum(axis=(1, 2)), "weighted kappa", method)
+            kappa, method = partial(weighted_kappa, weights=kind), f"Cohen's kappa, {kind} weights, five levels"
+            found[f"kappa_{kind}_{name}"] = _OfSums(kappa, table, table.sum(axis=(1, 2)), "weighted kappa", method)
     poor = sums["poor"]
     method = "at least one poor turn, between conversations; n counts conversations"
-    add("poor_turn_d", cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method)
+    found["poor_turn_d"] = _OfSums(cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method)
     conditions = sorted(key.removeprefix("condition ") for key in sums if key.startswith("condition "))
     safe = safe_names(conditions)
     for place, first in enumerate(conditions):
         own, unit = sums[f"condition {first}"], "level (from 1 to 5)"
         method = "mean over conversations of the ground truth of the conversation"
-        add(f"condition_mean_{safe[first]}", ratio, own[:, [1, 0]], own[:, 0], unit, method)
+        found[f"condition_mean_{safe[first]}"] = _OfSums(ratio, own[:, [1, 0]], own[:, 0], unit, method)
         for second in conditions[place + 1 :]:
             two = np.stack([own, sums[f"condition {second}"]], axis=1)
             n, key = two[:, :, 0].sum(axis=1), f"{safe[first]}_{safe[second]}"
-            method = "difference of means over conversations"
-            add(f"condition_difference_{key}", _difference, two, n, "points (levels from 1 to 5)", method)
-            add(f"condition_d_{key}", cohens_d, two, n, "Cohen's d", f"{method}, in standard deviations")
+            method, unit = "difference of means over conversations", "points (levels from 1 to 5)"
+            found[f"condition_difference_{key}"] = _OfSums(_difference, two, n, unit, method)
+            method = f"{method}, in standard deviations"
+            found[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
     if "hit" in sums:
         hit, method = sums["hit"], "conversations whose label is the ground truth's"
-        add("accuracy", ratio, hit, hit[:, 1], "share of conversations", method)
+        found["accuracy"] = _OfSums(ratio, hit, hit[:, 1], "share of conversations", method)
+    return found
+
+
+def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, tuple[np.ndarray, ...]]:
+    """First, second, participants and counts of every correlation that has some pairs, by its key."""
+    found = {}
     for key in EXPERIENCE_KEYS.values():
         pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
-        rows[key] = _correlation(pairs, bootstrap)
-    return estimate_table(rows, "key")
+        if len(pairs):
+            found[key] = tuple(pairs[name].to_numpy() for name in ("first", "second", "participant", "count"))
+    return found
+
+
+def _resampled(
+    bootstrap: ParticipantBootstrap, statistics: dict[str, _OfSums], pairs: dict[str, tuple], apply: Callable
+) -> dict[str, np.ndarray]:
+    """Every statistic in every draw."""
+    flat = np.concatenate([one.sums.reshape(len(one.sums), -1) for one in statistics.values()], axis=1)
+    shapes = [(one.function, one.sums.shape[1:]) for one in statistics.values()]
+    task = partial(_some_draws, flat=flat, shapes=shapes, pairs=list(pairs.values()))
+    some = list(apply(task, bootstrap.split(_DRAWS_AT_ONCE)))
+    return dict(zip([*statistics, *pairs], map(np.concatenate, zip(*some, strict=True)), strict=True))
+
+
+def _some_draws(
+    bootstrap: ParticipantBootstrap, flat: np.ndarray, shapes: Sequence[tuple[Callable, tuple]], pairs: Sequence[tuple]
+) -> list[np.ndarray]:
+    """The statistics in the draws of one bootstrap, from all their sums at once; then the correlations."""
+    sums = bootstrap.in_every_draw(lambda weights: weights @ flat)
+    ends = np.cumsum([np.prod(shape, dtype=int) for _, shape in shapes])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [
+            function(own.reshape(len(own), *shape))
+            for own, (function, shape) in zip(np.split(sums, ends[:-1], axis=1), shapes, strict=True)
+        ]
+    return found + [spearman_draws(*one, bootstrap) for one in pairs]
 
 
 def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
@@ -209,14 +273,6 @@ def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
 def _difference(sums: np.ndarray) -> np.ndarray:
     means = sums[..., 1] / sums[..., 0]
     return means[..., 0] - means[..., 1]
-
-
-def _correlation(pairs: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
-    method = "Spearman correlation of mean post-task empathy with the experience"
-    if pairs.empty:
-        return estimate_row(n=0, unit="correlation", method=method, reason="no conversation has both")
-    first, second, counts = (pairs[name].to_numpy() for name in ("first", "second", "count"))
-    return spearman_row(first, second, pairs["participant"], bootstrap, method, counts)
 
 
 def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap: ParticipantBootstrap) -> dict:

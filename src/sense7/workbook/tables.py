@@ -9,9 +9,13 @@ import csv
 import datetime
 import decimal
 import hashlib
+import io
+import itertools
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from sense7.errors import UserError
 from sense7.files import one_line, reading, reason
@@ -26,7 +30,9 @@ csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 
 ENDINGS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_LONGEST_SHARED = 40
+"""Characters of texts that are likely to recur; what is said in a message is longer."""
+
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 
@@ -130,31 +136,58 @@ def _sheet(name: str, header: list[str], rows: list[list]) -> Sheet:
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list]]:
-    text = read_text(path)
-    first = text.partition("\n")[0]
-    delimiter = max(DELIMITERS, key=first.count)  # the first of them where none occurs
-    # Not by io.StringIO, which holds the text once more, at four bytes a character.
-    lines = csv.reader((line[0] for line in _LINE.finditer(text)), delimiter=delimiter, strict=True)
+    typed = _Typed()
     header: list[str] = []
     rows: list[list] = []
-    try:
-        header = _without_blank_end(next(lines, []))
-        for number, cells in enumerate(lines, 2):
-            if len(filled := _without_blank_end(cells)) > len(header):
-                raise UserError(
-                    f"{path}: row {number} has {count_of(len(filled), 'cell')}, row 1 names "
-                    f"{count_of(len(header), 'column')}. "
-                    "Put texts that hold the separator or a line break into double quotes."
-                )
-            rows.append([as_typed(cell) for cell in filled] + [None] * (len(header) - len(filled)))
-    except csv.Error as error:
-        raise UserError(
-            f"{path}: row {len(rows) + 2}, which ends at or before line {lines.line_num}: no CSV ({one_line(error)}). "
-            'Close every double quote, and write one inside a text twice: "".'
-        ) from None
+    with reading(path) as stream:
+        lines = _lines(path, stream)
+        first = next(lines, "")
+        delimiter = max(DELIMITERS, key=first.count)  # the first of them where none occurs
+        table = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=True)
+        try:
+            header = _without_blank_end(next(table, []))
+            for number, cells in enumerate(table, 2):
+                if len(filled := _without_blank_end(cells)) > len(header):
+                    raise UserError(
+                        f"{path}: row {number} has {count_of(len(filled), 'cell')}, row 1 names "
+                        f"{count_of(len(header), 'column')}. "
+                        "Put texts that hold the separator or a line break into double quotes."
+                    )
+                rows.append([typed[cell] for cell in filled] + [None] * (len(header) - len(filled)))
+        except csv.Error as error:
+            raise UserError(
+                f"{path}: row {len(rows) + 2}, which ends at or before line {table.line_num}: no CSV "
+                f"({one_line(error)}). "
+                'Close every double quote, and write one inside a text twice: "".'
+            ) from None
     if not header:
         raise UserError(f"{path}: row 1 names no column. Write the columns' names there, or remove the file.")
     return header, rows
+
+
+def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
+    """The lines of a CSV file, each with its end: of a large file its bytes and its text are never held as a whole."""
+    try:
+        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            for line in text:
+                if "\0" in line:
+                    break
+                yield line
+            else:
+                return
+    except UnicodeDecodeError:
+        pass
+    read_text(path)  # which says where it is wrong
+
+
+class _Typed(dict):
+    """A CSV file's cells as a workbook's, equal ones as one object: ids, roles and answers recur in most rows."""
+
+    def __missing__(self, text: str) -> str | float | None:
+        cell = as_typed(text)
+        if len(text) <= _LONGEST_SHARED:
+            self[text] = cell
+        return cell
 
 
 def read_text(path: Path) -> str:
@@ -213,28 +246,39 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
             f"{path}: parquet files are read by pyarrow, which is not installed. "
             "Run: python -m pip install pyarrow; or save the table as CSV."
         ) from None
+    rows: list[list] = []
+    shared: dict[str, str] = {}
     with reading(path) as stream:
-        content = pyarrow.BufferReader(stream.read())
-    try:
-        table = parquet.ParquetFile(content).read()
-        # pandas writes its index along, which is no column of the table.
-        columns = [
-            (name, column.to_pylist())
-            for name, column in zip(table.column_names, table.columns, strict=True)
-            if not re.fullmatch(r"__index_level_\d+__", name)
-        ]
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it anew.") from None
-    cells = [[_plain(path, name, row, cell) for row, cell in enumerate(column, 2)] for name, column in columns]
-    return [name for name, _ in columns], [list(row) for row in zip(*cells, strict=True)]
+        try:
+            file = parquet.ParquetFile(stream)
+            # pandas writes its index along, which is no column of the table.
+            names = {
+                place: name
+                for place, name in enumerate(file.schema_arrow.names)
+                if not re.fullmatch(r"__index_level_\d+__", name)
+            }
+            for batch in file.iter_batches():
+                columns = [
+                    [
+                        _plain(path, name, row, cell, shared)
+                        for row, cell in enumerate(batch.column(place).to_pylist(), len(rows) + 2)
+                    ]
+                    for place, name in names.items()
+                ]
+                rows += map(list, zip(*columns, strict=True))
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it anew.") from None
+    return list(names.values()), rows
 
 
-def _plain(path: Path, name: str, row: int, cell):
-    """A parquet file's cell as a workbook's: texts stay texts, and every number is a float."""
+def _plain(path: Path, name: str, row: int, cell, shared: dict[str, str]):
+    """A parquet file's cell as a workbook's: texts stay texts (short ones shared), and every number is a float."""
     match cell:
         case None | "":
             return None
-        case str() | bool() | datetime.date() | datetime.time() | datetime.timedelta():
+        case str():
+            return shared.setdefault(cell, cell) if len(cell) <= _LONGEST_SHARED else cell
+        case bool() | datetime.date() | datetime.time() | datetime.timedelta():
             return cell
         case int() | float() | decimal.Decimal():
             number = float(cell)
