@@ -1,14 +1,11 @@
 # Two verbs are all that a fresh machine needs: make book, make test.
-# Both make .venv from requirements.lock (hashes checked) the first time, and nothing the next.
+# Both make .venv from a lock (hashes checked) the first time, and whenever the lock says something else.
 
 PYTHON ?= python3
 DATA   ?= synthetic
 JOBS   ?= auto
 VENV   := .venv
 BIN    := $(VENV)/bin
-PACKAGES := $(VENV)/.packages
-READY  := $(VENV)/.ready
-JUDGE  := $(VENV)/.judge
 HELP   := src/sense7/help.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
@@ -18,35 +15,26 @@ MAKEFLAGS += --no-print-directory
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The packages: made anew, and whole, if the lock changed.
-$(PACKAGES): requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }
-	@echo "Making $(VENV) from requirements.lock (once; about a minute) ..."
-	@$(PYTHON) -m venv --clear $(VENV) || \
-	  { echo "$(PYTHON) can't make an environment; on Debian: apt install python3-venv"; exit 2; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@touch $(PACKAGES)
+# What is imported first is compiled into .venv, once; else each process would do it again.
+unexport PYTHONDONTWRITEBYTECODE
 
-# This project itself, in place: nothing is downloaded.
-$(READY): $(PACKAGES) pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
-	@touch $(READY)
-
-# What runs a judge: the lock above and more, so only who needs it waits for it.
-$(JUDGE): $(READY) requirements-judge.lock
-	@echo "Adding requirements-judge.lock to $(VENV) (once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-judge.lock
-	@touch $(JUDGE)
-
-.PHONY: judge
-judge: $(JUDGE) ## make the environment ready for `sense7 judge run`
+# By what the files say, not by when they were written: an environment holds copies of those that it was made from.
+UNCHANGED = test -x $(BIN)/python $(foreach file,$(1) pyproject.toml,&& cmp -s $(file) $(VENV)/.made-from/$(file))
+SET_UP = { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }; \
+	$(PYTHON) scripts/set_up.py $(1); }
 
 .PHONY: setup
-setup: $(READY) ## make the environment, without using it
+setup: ## make the environment, without using it
+	@$(call UNCHANGED,requirements.lock) || $(call SET_UP)
+
+# What runs a judge: the lock above and more, so only who needs it waits for it.
+.PHONY: judge
+judge: ## make the environment ready for `sense7 judge run`
+	@$(call UNCHANGED,requirements.lock requirements-judge.lock) || $(call SET_UP,--judge)
 
 .PHONY: book
-book: $(READY) ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
+book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
 	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(OPTIONS)
 
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
@@ -63,7 +51,7 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
 
 .PHONY: test
-test: $(JUDGE) browser ## every check: style, unit tests, doctests, notebooks, the built book
+test: judge browser ## every check: style, unit tests, doctests, notebooks, the built book
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
@@ -75,50 +63,55 @@ test: $(JUDGE) browser ## every check: style, unit tests, doctests, notebooks, t
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
 	@$(MAKE) test LONG=--long
 
+.PHONY: check
+check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/python scripts/check_changes.py
+
 .PHONY: lab
-lab: $(READY) ## open the notebooks in JupyterLab, if it is installed in .venv
-	@test -x $(BIN)/jupyter-lab || { echo "JupyterLab is no part of the lock. Install it beside it, and again after \
-	each change of the lock: $(BIN)/python -m pip install 'jupyterlab>=4,<5'"; exit 2; }
+lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
+	@test -x $(BIN)/jupyter-lab || { echo "JupyterLab is no part of the lock. Install it beside it, once: \
+	$(BIN)/python -m pip install 'jupyterlab>=4,<5'"; exit 2; }
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-lab notebooks
 
 .PHONY: rehearse
-rehearse: $(READY) ## rehearse Binder's set-up in a fresh environment (some minutes; needs Chromium); NOTEBOOK=...
+rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes; needs Chromium); NOTEBOOK=...
 	@$(BIN)/python scripts/rehearse_binder.py $(NOTEBOOK)
 
 .PHONY: format
-format: $(READY) ## put code into the project's style
+format: setup ## put code into the project's style
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: fuzz
-fuzz: $(READY) ## search for input that breaks a reader (about 20 minutes; needs atheris, see scripts/fuzz.py)
+fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs atheris, see scripts/fuzz.py)
 	@$(BIN)/python scripts/fuzz.py $(TARGETS)
 
 .PHONY: mutants
-mutants: $(JUDGE) ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
+mutants: judge ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
 	@$(BIN)/python -c 'import mutmut' 2>/dev/null || \
 	  { echo "mutmut is in no lock: $(BIN)/python -m pip install 'mutmut>=3.8,<4'"; exit 2; }
 	@$(BIN)/python scripts/mutate.py
 
 .PHONY: bench
-bench: $(JUDGE) browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
+bench: judge browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
 	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
-coverage: $(READY) ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
+coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
 	@$(BIN)/python coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
 
 .PHONY: simulated-studies
-simulated-studies: $(READY) ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)
+simulated-studies: setup ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)
 	@$(BIN)/python coverage/simulated_studies.py
 
 # R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
 .PHONY: reference
-reference: $(JUDGE) ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
+reference: judge ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
 	@$(BIN)/python scripts/reference.py run $(if $(UPDATE),--update)
 
 .PHONY: derived
-derived: $(READY) ## regenerate every derived file that is committed
+derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
 	@$(BIN)/sense7 notebooks
 	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
@@ -127,7 +120,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet
 
 .PHONY: lock
-lock: $(READY) ## solve both locks anew from pyproject.toml (UPGRADE=1: newest versions)
+lock: setup ## solve both locks anew from pyproject.toml (UPGRADE=1: newest versions)
 	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 

@@ -1,5 +1,6 @@
 """The files that make an environment, and those that automate, agree with each other."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -316,3 +318,197 @@ def test_help_lists_every_verb():
     listed = dict(re.findall(r"^\s*make (\S+)\s+(\S.*)$", shown, re.MULTILINE))
     assert listed.keys() == verbs
     assert {"book", "test", "lock", "help", "clean"} <= verbs
+
+
+# The set-up, of a small project: its lock, whose packages lie in a folder, and this one's Makefile and script
+
+VERSIONS = {"alpha": ["1.0", "2.0"], "beta": ["1.0"], "gamma": ["1.0"]}
+BACKEND = """
+import pathlib, zipfile
+
+def build_editable(folder, settings=None, metadata=None):
+    name = "sense7_companion-0.1.0"
+    with zipfile.ZipFile(pathlib.Path(folder, f"{name}-py3-none-any.whl"), "w") as wheel:
+        for path, text in {
+            "sense7.pth": str(pathlib.Path("src").resolve()),
+            f"{name}.dist-info/METADATA": "Metadata-Version: 2.1\\nName: sense7-companion\\nVersion: 0.1.0\\n",
+            f"{name}.dist-info/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+            f"{name}.dist-info/entry_points.txt": "[console_scripts]\\nsense7 = sense7:main\\n",
+            f"{name}.dist-info/RECORD": "",
+        }.items():
+            wheel.writestr(path, text)
+    return f"{name}-py3-none-any.whl"
+"""
+
+
+class SmallProject:
+    """A checkout whose environment is made within a second, without a network."""
+
+    def __init__(self, folder):
+        self.root, self.wheels = folder / "project", folder / "wheels"
+        self.environment = self.root / ".venv"
+        for path in ("Makefile", "scripts/set_up.py", "src/sense7/files.py", "src/sense7/errors.py"):
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, self.root / path)
+        self.write("src/sense7/__init__.py", "def main():\n    import alpha\n    print('alpha', alpha.version)\n")
+        self.write("backend.py", BACKEND)
+        self.write("pyproject.toml", '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n')
+        self.wheels.mkdir()
+        self.hashes = {name: self._wheel(*name) for name in ((n, v) for n in VERSIONS for v in VERSIONS[n])}
+        self.lock("requirements.lock", alpha="1.0")
+        self.lock("requirements-judge.lock", alpha="1.0", beta="1.0")
+        self.uv = folder / "bin"
+        self.uv.mkdir()
+        (self.uv / "uv").symlink_to(Path(sys.executable).parent / "uv")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PIP_", "UV_"))}
+        self.variables = kept | {
+            "HOME": str(folder),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_NO_INDEX": "1",
+            # One of them isn't there: pip would warn of it.
+            "PIP_FIND_LINKS": f"{self.wheels} {folder / 'none'}",
+            "PATH": f"{self.uv}{os.pathsep}{without_uv(os.environ['PATH'])}",
+        }
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def lock(self, name, **versions):
+        entries = (f"{n}=={v} \\\n    --hash=sha256:{self.hashes[n, v]}\n" for n, v in versions.items())
+        self.write(name, "".join(entries))
+
+    def make(self, verb, *, fails=False):
+        """Run a verb, and give what it says; if it has to fail, its complaint."""
+        command = [shutil.which("make"), "--no-print-directory", f"PYTHON={sys.executable}", verb]
+        done = subprocess.run(command, cwd=self.root, env=self.variables, capture_output=True, text=True, check=False)
+        assert bool(done.returncode) == fails, done.stdout + done.stderr
+        assert fails or not done.stderr
+        assert "Traceback" not in done.stderr
+        return (done.stderr if fails else done.stdout).splitlines()
+
+    def program(self):
+        """What the project's own program prints, in the environment."""
+        return subprocess.run([self.environment / "bin/sense7"], capture_output=True, text=True, check=True).stdout
+
+    def install(self, *arguments):
+        command = [self.environment / "bin/python", "-m", "pip", "install", "-qq", *arguments]
+        subprocess.run(command, env=self.variables, check=True)
+
+    def has(self, name):
+        return any(self.environment.glob(f"lib/python*/site-packages/{name}.py"))
+
+    def replace_uv(self, script):
+        (self.uv / "uv").unlink()
+        (self.uv / "uv").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (self.uv / "uv").chmod(0o755)
+
+    def _wheel(self, name, version):
+        path = self.wheels / f"{name}-{version}-py3-none-any.whl"
+        about = f"{name}-{version}.dist-info"
+        needs = "Requires-Dist: alpha<2\n" if name == "gamma" else ""
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr(f"{name}.py", f"version = '{version}'\n")
+            wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
+            wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(f"{about}/RECORD", f"{name}.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n")
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def without_uv(path):
+    return os.pathsep.join(folder for folder in path.split(os.pathsep) if not (Path(folder) / "uv").exists())
+
+
+@pytest.fixture
+def project(tmp_path):
+    return SmallProject(tmp_path)
+
+
+def test_the_environment_is_made_once_and_in_one_line(project):
+    assert project.make("setup") == ["Making .venv from requirements.lock with uv (once) ..."]
+    assert project.program() == "alpha 1.0\n"
+    assert (project.environment / "bin/pip").exists(), "what tutorials say to install others with"
+    assert project.make("setup") == []
+
+
+def test_the_environment_follows_what_the_locks_say_and_not_when_they_were_written(project):
+    project.make("setup")
+    made = project.environment.stat().st_ino
+    os.utime(project.root / "requirements.lock", (2e9, 2e9))
+    assert project.make("setup") == []
+    project.write("requirements-judge.lock", "")  # this environment was not made from it
+    assert project.make("setup") == []
+    assert project.environment.stat().st_ino == made
+    project.lock("requirements.lock", alpha="2.0")
+    os.utime(project.root / "requirements.lock", (0, 0))
+    assert project.make("setup") == ["Making .venv from requirements.lock with uv (once) ..."]
+    assert project.program() == "alpha 2.0\n"
+
+
+def test_what_runs_a_judge_is_added_to_the_environment_and_stays(project):
+    project.make("setup")
+    made = project.environment.stat().st_ino
+    assert not project.has("beta")
+    assert project.make("judge") == ["Adding to .venv what requirements-judge.lock has more, with uv ..."]
+    assert project.has("beta")
+    assert project.environment.stat().st_ino == made
+    assert project.make("judge") == project.make("setup") == []
+    for lock in LOCKS:
+        project.lock(lock, alpha="2.0", **({"beta": "1.0"} if "judge" in lock else {}))
+    assert project.make("setup") == ["Making .venv from requirements-judge.lock with uv (once) ..."]
+    assert project.has("beta")
+
+
+def test_what_the_user_added_is_kept_or_said_to_be_lost(project):
+    project.make("setup")
+    project.install("beta", "gamma")
+    project.lock("requirements.lock", alpha="2.0")
+    _, lost, kept = project.make("setup")
+    assert kept == "Kept what you had added to .venv: beta==1.0"
+    assert project.has("beta")
+    assert lost.startswith("gamma==1.0, which you had added to .venv, can't be kept: ")
+    assert "alpha" in lost
+    assert project.program() == "alpha 2.0\n"
+
+
+def test_a_set_up_that_fails_leaves_the_environment_as_it_was(project):
+    project.make("setup")
+    lock = project.root / "requirements.lock"
+    lock.write_text(lock.read_text("utf-8").replace(project.hashes["alpha", "1.0"], "0" * 64).replace("1.0", "2.0"))
+    assert "hash" in "\n".join(project.make("setup", fails=True)).lower()
+    assert project.program() == "alpha 1.0\n"
+    assert not [*project.root.glob(".part-*")]
+    project.lock("requirements.lock", alpha="1.0")
+    assert project.make("setup") == []
+
+
+def test_a_set_up_that_is_killed_leaves_the_environment_as_it_was(project):
+    project.make("setup")
+    project.lock("requirements.lock", alpha="2.0")
+    project.replace_uv('kill -9 "$PPID"')
+    project.make("setup", fails=True)
+    assert project.program() == "alpha 1.0\n"
+    project.replace_uv(f'exec "{Path(sys.executable).parent / "uv"}" "$@"')
+    project.make("setup")
+    assert project.program() == "alpha 2.0\n"
+    assert not [*project.root.glob(".part-*")]
+
+
+def test_without_uv_pip_makes_the_environment(project):
+    (project.uv / "uv").unlink()
+    assert project.make("setup") == [
+        "Making .venv from requirements.lock with pip, which takes about a minute (once) ..."
+    ]
+    assert project.program() == "alpha 1.0\n"
+
+
+def test_where_uv_fails_pip_goes_on(project):
+    project.replace_uv(
+        'case "$*" in *requirements*) echo "No index." >&2; exit 1; esac; '
+        f'exec "{Path(sys.executable).parent / "uv"}" "$@"'
+    )
+    assert project.make("setup") == [
+        "Making .venv from requirements.lock with uv (once) ...",
+        "uv can't: No index. With pip, which takes longer ...",
+    ]
+    assert project.program() == "alpha 1.0\n"

@@ -14,12 +14,13 @@ from sense7.errors import UserError
 
 try:
     import fcntl
-except ImportError:  # Windows: there what a killed process left stays
+except ImportError:  # Windows: there nothing is locked, and what a killed process left stays
     fcntl = None
 
 __all__ = [
     "disk_trouble",
     "exchange",
+    "lock_file",
     "not_written",
     "one_line",
     "parse_yaml",
@@ -118,7 +119,7 @@ def exchange(first: Path, second: Path) -> bool:
     """Exchange two folders in one step, where the system can (Linux); whether it did."""
     import ctypes
 
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # the last on Windows, which has no such library
         rename = ctypes.CDLL(None, use_errno=True).renameat2
         here, in_one_step = -100, 2
         return rename(here, os.fsencode(first), here, os.fsencode(second), in_one_step) == 0
@@ -162,16 +163,44 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
 
 def _lock(folder: Path, *, wait: bool) -> int | None:
     """Lock a folder until what is returned is closed; None where another process holds it, or nothing can be locked."""
+    if fcntl is None:
+        return None
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor, wait=wait)
     except OSError:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def lock_file(file, *, shared: bool = False, wait: bool = True) -> None:
+    """Lock an open file, or folder, until it is closed or its process ends; nothing where the system has no such locks.
+
+    Parameters
+    ----------
+    file : file or int
+        Open file, or its descriptor.
+    shared : bool
+        Whether others may hold a shared lock of it at the same time.
+    wait : bool
+        Whether to wait until others close it.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process holds it, and ``wait`` is False.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryFile() as stream:
+    ...     lock_file(stream)
+    """
+    if fcntl:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -144,7 +144,9 @@ def small_book(tmp_path_factory):
     source = tmp_path_factory.mktemp("book") / "source"
     source.mkdir()
     (source / "conf.py").write_text("extensions = ['myst_parser', 'sense7.pipeline.api']\nnitpicky = True\n", "utf-8")
-    (source / "index.md").write_text("# Title\n\n```{modules} statistics.agreement judge.prompt\n```\n", "utf-8")
+    (source / "index.md").write_text(
+        "# Title\n\n```{modules} statistics.agreement judge.prompt judge.cost\n```\n", "utf-8"
+    )
     app = SphinxTestApp("html", srcdir=source)
     try:
         app.build()
@@ -174,6 +176,12 @@ def test_signatures_parameters_and_examples_are_shown(small_book):
     assert '{"linear", "quadratic"}' in text, "quotation marks of code are left alone"
     assert " \N{EN DASH} " in text, "dashes are not"
     assert " -- " not in text
+
+
+def test_attributes_that_share_an_entry_are_all_named(small_book):
+    page = BeautifulSoup(small_book[0], "html.parser")
+    (estimate,) = page.select("dl.py.class:has(> dt#sense7\\.judge\\.cost\\.Estimate)")
+    assert "conversations, runs (int) \N{EN DASH} Of the session." in estimate.get_text()
 
 
 def test_the_built_book_has_an_anchor_for_every_public_function_and_class(synthetic):

@@ -270,10 +270,10 @@ def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
 def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
     generator = np.random.default_rng(4)
     y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
-    weights = generator.integers(4, size=(5, 30)).astype(float)
-    sums, pairs = variance._pair_sums(y, group, weights)
+    who, weights = generator.integers(12, size=30), generator.integers(4, size=(5, 12)).astype(float)
+    sums, pairs = variance._pair_sums(y, group, weights, who)
     apart = np.abs(y[:, None] - y[None])
-    for place, taken in enumerate(weights):
+    for place, taken in enumerate(weights[:, who]):
         often = taken[:, None] * taken[None] * (1 - np.eye(30))
         for one in range(3):
             both = np.ix_(group == one, group == one)

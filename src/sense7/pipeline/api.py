@@ -47,6 +47,8 @@ _SETTINGS = {
     "napoleon_use_ivar": True,
 }
 
+_SEVERAL = re.compile(r":(?:ivar|vartype) \w+(?:, \w+)+:")
+
 
 def modules_of(name: str) -> list[str]:
     """Modules that a name in a fence stands for: the module itself, or those of an open package.
@@ -145,6 +147,11 @@ def _expand_source(app, docname: str, source: list[str]) -> None:
     source[0] = expand(source[0])
 
 
+def _keep_names_together(app, what: str, name: str, thing: object, options, lines: list[str]) -> None:
+    """Attributes that share an entry, without blanks: Sphinx would take all but the last one for its type."""
+    lines[:] = [_SEVERAL.sub(lambda found: found[0].replace(", ", ","), line) for line in lines]
+
+
 class _MathML(SphinxTransform):
     """Formulas as MathML, before the domains look for any: else the page would ask for a library from the network."""
 
@@ -167,7 +174,10 @@ class _MathML(SphinxTransform):
 
 
 class _PlainQuotes(SphinxTransform):
-    """Quotation marks of docstrings stay as they are: many of them belong to code. Dashes are napoleon's."""
+    """Quotation marks of docstrings stay as they are: many of them belong to code. Dashes are napoleon's.
+
+    Attributes that share an entry have their blanks back.
+    """
 
     default_priority = 740  # before they are made typographic
 
@@ -175,7 +185,9 @@ class _PlainQuotes(SphinxTransform):
         for node in self.document.findall(addnodes.desc):
             node["support_smartquotes"] = False
             for text in [*node.findall(nodes.Text)]:
-                if text.startswith((" -- ", ") -- ")):
+                if text == "," and isinstance(text.parent, addnodes.literal_strong):
+                    text.parent.replace(text, nodes.Text(", "))
+                elif text.startswith((" -- ", ") -- ")):
                     text.parent.replace(text, nodes.Text(text.replace(" -- ", " \N{EN DASH} ", 1)))
 
 
@@ -188,6 +200,7 @@ def setup(app):
     # Names of other libraries, and of what is not public, have no place in this book to lead to.
     app.config.nitpick_ignore_regex = [*app.config.nitpick_ignore_regex, ("py:.*", ".*")]
     app.connect("source-read", _expand_source)
+    app.connect("autodoc-process-docstring", _keep_names_together, priority=600)  # after napoleon
     app.add_transform(_PlainQuotes)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

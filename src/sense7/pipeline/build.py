@@ -7,7 +7,6 @@ the last good book stays where it was. ``_build/editions/editions.js`` lists the
 """
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import importlib
@@ -27,7 +26,7 @@ import yaml
 from sense7 import claims, sources
 from sense7.checkout import commit_of
 from sense7.errors import UserError
-from sense7.files import disk_trouble, exchange, not_written
+from sense7.files import disk_trouble, exchange, lock_file, not_written
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
 from sense7.judge.predictions import files_to_copy
@@ -652,9 +651,9 @@ def under_way(editions: Path, cache: Path, kept: int | None) -> Iterator[None]:
     # The system gives a lock back when its process ends, however it ends.
     with (editions / ".lock").open("a") as lock:
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock, wait=False)
             _clear(editions, cache, kept)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+        lock_file(lock, shared=True)
         yield
 
 
@@ -677,7 +676,7 @@ def _clear(editions: Path, cache: Path, kept: int | None) -> None:
 def _replace(new: Path, place: Path, claim: Callable[[], None] = lambda: None) -> None:
     """Put a finished folder in its place, if the claim holds; what stood there goes with the scratch folder."""
     with (place.parent / ".swap").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock)
         claim()  # another build may have taken the place meanwhile
         if not place.exists():
             new.replace(place)

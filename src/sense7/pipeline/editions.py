@@ -1,6 +1,5 @@
 """Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
 
-import fcntl
 import html
 import json
 import os
@@ -10,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import scratch_folder, write_whole
+from sense7.files import lock_file, scratch_folder, write_whole
 from sense7.sources import SOURCES
 
 __all__ = [
@@ -142,7 +141,7 @@ def list_editions(editions: Path) -> list[dict]:
         Name, label (what the data are) and pages of each, by name.
     """
     with (editions / ".swap").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # builds at once: the last to come sees what all have made
+        lock_file(lock)  # builds at once: the last to come sees what all have made
         entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
         listed = [entry for entry in entries if entry]
         text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"

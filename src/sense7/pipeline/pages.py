@@ -10,7 +10,6 @@ pages are those that a first build makes; a test compares them to the byte.
 
 import contextlib
 import copy
-import fcntl
 import functools
 import hashlib
 import html
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import yaml
 
-from sense7.files import disk_trouble
+from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
@@ -209,7 +208,7 @@ def _workplace(kept: Path, frame: str, scratch: Path, *, afresh: bool = False) -
     # The system gives a lock back when its process ends, however it ends.
     with kept.with_name(f"{kept.name}.lock").open("a") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock, wait=False)
         except BlockingIOError:
             place = scratch / "work"
             place.mkdir()

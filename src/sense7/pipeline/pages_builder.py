@@ -118,7 +118,7 @@ class PagesBuilder(StandaloneHTMLBuilder):
 
 def _write_side_by_side(app, env) -> None:
     """Use every processor from here on: what reads pages is not all fit for it."""
-    app.parallel = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    app.parallel = os.cpu_count() or 1
 
 
 def setup(app):

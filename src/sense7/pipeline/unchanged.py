@@ -173,4 +173,4 @@ def _packages() -> Iterator[Path]:
 
 
 def _machine() -> tuple[str, ...]:
-    return tuple(os.uname()) if hasattr(os, "uname") else ()
+    return tuple(getattr(os, "uname", tuple)())  # Windows has none

@@ -1,0 +1,92 @@
+"""What works on every system, Windows among them: reading a workbook, one notebook, the agreement of a judge.
+
+Here the Unix-only modules and functions are hidden from this project's own code; jobs on Windows and macOS run the
+same verbs there (.github/workflows/portability.yml).
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+UNIX_NAMES = {
+    "os": "fork forkpty getuid geteuid getgid killpg setsid getpgid pidfd_open sched_getaffinity mkfifo uname nice",
+    "signal": "SIGKILL SIGHUP SIGALRM SIGUSR1 SIGUSR2 SIGPIPE alarm setitimer pthread_sigmask",
+}
+RELIES_ON_FORKING = {"warm_kernels.py"}
+"""Modules that use such names where ``FORKS`` says that they are there."""
+
+HIDING = """
+import builtins, os, sys
+
+ours, modules = builtins.__import__, set(sys.argv.pop(1).split())
+
+def importing(name, globals=None, locals=None, fromlist=(), level=0):
+    if not level and name in modules and (globals or {}).get("__name__", "").startswith("sense7"):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    return ours(name, globals, locals, fromlist, level)
+
+def symlink(*arguments, **options):
+    raise OSError("A required privilege is not held by the client")
+
+builtins.__import__, os.symlink = importing, symlink
+del os.fork, os.killpg, os.pidfd_open
+sys.argv[0] = "sense7"
+from sense7.start import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="hides what only Linux has; elsewhere the verbs run as they are")
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["check", "synthetic"], "672"),
+        (["check", "synthetic", "--json"], '"conversations"'),
+        (["run", "03", "-p", "draws=100"], "03-reliability.executed.ipynb"),
+        (["judge", "evaluate", str(ROOT / "data" / "synthetic_judge")], "672"),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_a_verb_needs_nothing_that_only_unix_has(arguments, shown, tmp_path):
+    command = [sys.executable, "-c", HIDING, " ".join(UNIX_MODULES), *arguments]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        # A pipe of Windows may take less than Unicode.
+        env={**os.environ, "PYTHONIOENCODING": "cp1252", "SENSE7_ROOT": str(ROOT)},
+        encoding="cp1252",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert shown in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def unguarded(tree):
+    """Lines that need Unix: an import outside of ``try``, or a name of ``os`` or ``signal`` that others lack."""
+    tried = {id(node) for block in ast.walk(tree) if isinstance(block, ast.Try) for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) else []
+        if UNIX_MODULES.intersection(names) and id(node) not in tried:
+            yield node.lineno
+        if isinstance(node, ast.Attribute) and node.attr in UNIX_NAMES.get(ast.unparse(node.value), "").split():
+            yield node.lineno
+
+
+def test_no_module_needs_unix_without_saying_so():
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in SOURCES if path.name not in RELIES_ON_FORKING}
+    assert [f"{path.name}:{line}" for path, tree in trees.items() for line in unguarded(tree)] == []
+
+
+def test_what_needs_unix_is_found():
+    text = "import fcntl\nimport os\nos.fork()\ntry:\n    import resource\nexcept ImportError:\n    pass\n"
+    assert [*unguarded(ast.parse(text))] == [1, 3]
