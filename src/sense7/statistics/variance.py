@@ -7,6 +7,7 @@ that shares can be compared.
 """
 
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -342,7 +343,10 @@ def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
     codes = names.get_indexer(turns["participant"])
     z = np.column_stack([np.eye(width - 1)[dimension], ratings[row, dimension]])
     z = within(z, pd.Series(row)) if len(z) else z
-    products = sums_by_participant(z[:, :, None] * z[:, None, :], codes[row], len(names)).reshape(len(names), -1)
+    products = np.empty((len(names), width, width))
+    for one, other in combinations_with_replacement(range(width), 2):  # at once they would take gigabytes
+        sums = sums_by_participant(z[:, one] * z[:, other], codes[row], len(names))
+        products[:, one, other] = products[:, other, one] = sums
     means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
     talks = pd.DataFrame({"talk": turns["conversation"].to_numpy(), "who": codes, "y": means, "one": 1 / number})
     talks = talks.groupby("talk", sort=False).agg(
@@ -362,7 +366,7 @@ def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
         talks["one"].to_numpy() / count**2,
     ):
         counted.append(np.bincount(talks["who"], weights=value, minlength=len(names)))
-    return np.column_stack([products, *counted])
+    return np.column_stack([products.reshape(len(names), -1), *counted])
 
 
 def _within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
