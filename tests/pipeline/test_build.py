@@ -273,7 +273,7 @@ def test_the_facts_of_every_kind_of_data_make_a_banner():
             mirror=False,
             found="a" * 64,
         )
-        banner = banner_of(build._facts(name, study, known, "", {}, ReadingOptions()))
+        banner = banner_of(build._facts(name, study, known, {}, ReadingOptions()) | {"verdicts": ""})
         assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
         assert ("not SENSE-7" in banner) is (kind == "third-party")
 
