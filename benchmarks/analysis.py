@@ -11,7 +11,6 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from measuring import ROOT, Counts, Row, in_turn, timed
-from sense7.judge.metrics import _spearman
 from sense7.statistics import reliability
 from sense7.statistics.agreement import weighted_kappa
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
@@ -19,6 +18,7 @@ from sense7.statistics.comparison import condition_pairs, conversation_ratings
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.mixed import fit_nested, nested_sums
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
@@ -140,7 +140,7 @@ class Bootstrapped:
         counts[np.arange(len(counts)), self.both["Affective"] - 1, self.both["overall"] - 1] = 1
         hits = np.column_stack([labels(truth) == score, ones])
         codes = bootstrap.names.get_indexer(people)
-        rho = bootstrap.in_every_draw(lambda weights: _spearman(truth, score, codes, weights))
+        rho = bootstrap.in_every_draw(lambda weights: spearman_in_draws(truth, score, weights, codes))
         alpha = reliability.alpha_row(self.turns, bootstrap, interval="percentile")
         return {
             "alpha": (alpha["low"], alpha["high"]),

@@ -40,7 +40,7 @@ class Project:
         assert self.whole.code == 0, self.whole.err
         self.after = editions(command.folder)["mine"]
         self.finished = cached(command.folder)
-        self.new = self.finished.keys() - cached(self.outdated).keys()
+        self.new = self.finished.keys() - names_in_cache(self.outdated)
         assert len(self.new) == len(NOTEBOOKS)
 
     @staticmethod
@@ -60,10 +60,14 @@ def editions(root):
     return {place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()}
 
 
+def names_in_cache(root):
+    """Places of the notebooks that were finished."""
+    return {place.name for place in (root / "_build" / "cache").glob("[!.]*")}
+
+
 def cached(root):
     """Notebooks that were finished: place in the cache -> its files."""
-    cache = root / "_build" / "cache"
-    return {place.name: interrupting.content(place) for place in cache.glob("[!.]*")}
+    return {name: interrupting.content(root / "_build" / "cache" / name) for name in names_in_cache(root)}
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +123,9 @@ def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
     process = command.start(*BUILD)
-    # While they are made they have no mark.
-    interrupting.until(lambda: making.is_dir() and not (making / "frame").exists(), process)
+    # They are begun while notebooks are still executed; until they are complete they have no mark.
+    interrupting.until(lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process)
+    assert not (making / "frame").exists(), "the pages were made before they could be interrupted"
     process.kill()
     process.communicate()
     interrupting.until(lambda: not command.running(), what="the pages are still being made")
@@ -134,7 +139,7 @@ def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(proje
     command = project.fresh("two")
     other = project.command(command.folder)
     one, two = command.start(*BUILD), other.start(*BUILD, "--name", "other")
-    interrupting.until(lambda: bool(cached(command.folder).keys() & project.new), two)
+    interrupting.until(lambda: bool(names_in_cache(command.folder) & project.new), two)
     two.kill()
     two.communicate()
     _, err = one.communicate(timeout=200)

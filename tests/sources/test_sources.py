@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from sense7 import download, sources
+from sense7 import checkout, download, sources
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
@@ -654,7 +654,7 @@ def as_wheel(monkeypatch, folder):
     """Pretend that the package lies elsewhere, outside any checkout."""
     monkeypatch.delenv("SENSE7_ROOT")
     (folder / "_data").mkdir(parents=True)
-    monkeypatch.setattr(places_module, "__file__", str(folder / "sources" / "places.py"))
+    monkeypatch.setattr(checkout, "__file__", str(folder / "checkout.py"))
     monkeypatch.setattr(places_module.importlib.resources, "files", lambda _: folder)
     yield folder
 
@@ -674,7 +674,7 @@ def test_the_root_is_named_or_found(places, monkeypatch):
 def test_the_root_is_above_the_package(places, monkeypatch):
     package = places / "checkout" / "src" / "sense7"
     monkeypatch.delenv("SENSE7_ROOT")
-    monkeypatch.setattr(places_module, "__file__", str(package / "sources" / "places.py"))
+    monkeypatch.setattr(checkout, "__file__", str(package / "checkout.py"))
     assert sources.find_root() == places / "checkout"
 
 
