@@ -185,6 +185,7 @@ def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config, items):
     """Leave out what is long, keep together what shares something slow to make, and begin with what takes longest.
 
