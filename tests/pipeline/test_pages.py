@@ -93,6 +93,21 @@ def test_what_changed_is_read_alone_and_pages_are_those_of_a_first_build(book):
     assert kept.keys() == first.keys()
 
 
+@pytest.mark.parametrize("begun", [True, False], ids=["after a first build", "after one that changed a page"])
+def test_after_a_mere_commit_no_page_is_read_and_all_name_it(book, monkeypatch, begun):
+    build(book)
+    if not begun:
+        book.notebooks(prose="Other text.")
+        build(book)
+    before = read_when(book)
+    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
+    monkeypatch.setattr("sense7.pipeline.build.commit_of", lambda root: commit)
+    html = build(book)
+    assert read_when(book) == before
+    assert "c0ffee" in (html / "book" / "plain.html").read_text("utf-8")
+    assert (html / "_static" / "togglebutton.js").exists()
+
+
 # What more than one page depends on
 
 
