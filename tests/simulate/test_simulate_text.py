@@ -107,11 +107,11 @@ def test_stories_hold_together(topic):
     story = phrases.STORIES[topic]
     told = {"name", "project", "day", "span"}
     assert len(story.details) == 12
-    for sentence, reference in (*story.openings, *story.details):
+    for sentence, reference, _ in (*story.openings, *story.details):
         assert slots(sentence) | slots(reference) <= told
         assert sentence.endswith(".")
         assert not reference.endswith(".")
-    assert not any(reference.startswith("+") for _, reference in story.openings)
+    assert all(opening.burden for opening in story.openings)
     # Before names are known, there must be something to advise and to ask.
     assert any(not slots(text) - {"day"} for text in story.advice)
     assert any(not slots(text) for text in story.questions)

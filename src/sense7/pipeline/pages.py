@@ -123,7 +123,7 @@ def pages_under_way(
 
 def _steady(facts: Mapping) -> dict:
     """Facts that pages are made from: not which build it is, nor the commit, which is put in afterwards."""
-    made = {name: value for name, value in facts["made"].items() if name not in {"commit", "changed"}}
+    made = {name: value for name, value in facts["made"].items() if name not in {"apart", "changed", "commit"}}
     return {name: value for name, value in facts.items() if name != "key"} | {"made": made}
 
 

@@ -151,15 +151,13 @@ class _Tale:
     def _fill(self, phrase: str) -> str:
         return phrase.format_map(self._slots)
 
-    def _tell(self, entry: tuple[str, str]) -> str:
+    def _tell(self, fact: phrases.Fact) -> str:
         """Let the user state a fact, and let it be known from here on."""
-        sentence, reference = (self._fill(part) for part in entry)
-        bright = reference.startswith("+")
-        reference = reference.removeprefix("+")
+        sentence, reference = self._fill(fact.user), self._fill(fact.assistant)
         self._facts.append(reference)
         self._said.append(sentence)
         self._learn("fact", reference)
-        if not bright:
+        if fact.burden:
             self._learn("sore", reference)
         # The assistant may speak of persons and plans only once the user has.
         self._known.update(slot for slot in ("name", "project") if self._slots[slot] in sentence)
@@ -184,10 +182,10 @@ class _Tale:
 
     def _name_feeling(self) -> str:
         self._learn("feeling", self._feeling)
-        return self._fill(self._fresh("leanings", phrases.LEANINGS))
+        return self._fill(self._fresh("feelings", phrases.FEELINGS_NAMED))
 
     def _name_goal(self) -> str:
-        wish = self._fresh("wishes", phrases.WISHES).format(goal=self._goal)
+        wish = self._fresh("goals", phrases.GOALS_NAMED).format(goal=self._goal)
         self._learn("goal", _second_person(self._goal))
         return wish
 
