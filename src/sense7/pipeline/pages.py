@@ -76,10 +76,9 @@ def pages_under_way(
     book = _book(root)
     frame = _frame(book, _steady(facts), config)
 
-    def settings(place: Path) -> dict[str, bytes]:
-        return {"stage/_config.yml": _configuration(config, facts, place / "edition")}
-
-    def begin(place: Path) -> None:
+    def begin(place: Path, sources: Mapping[str, bytes]) -> None:
+        settings = {"stage/_config.yml": _configuration(config, facts, place / "edition")}
+        _bring_up_to_date(place, {**sources, **settings})
         # Always copied anew; what lies there already gets another address.
         shutil.rmtree(place / "pages" / "_build" / "html" / "_static", ignore_errors=True)
         arguments = ["build", str(place / "stage"), "--path-output", str(place / "pages")]
@@ -92,19 +91,14 @@ def pages_under_way(
         with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as place:
             whole, mark = _frame(sources, _steady(facts), config), place / _WHOLE
             if begun:
-                given = {"stage/_config.yml": (place / "stage" / "_config.yml").read_bytes()}
-                _bring_up_to_date(place, sources | given)
-                outdated = True
+                settings = (place / "stage" / "_config.yml").read_bytes()
+                _bring_up_to_date(place, sources | {"stage/_config.yml": settings})
             else:
-                outdated = not mark.exists() or mark.read_text(encoding="utf-8") != whole
-                if outdated:
+                if not mark.exists() or mark.read_text(encoding="utf-8") != whole:
                     shutil.rmtree(place / "pages", ignore_errors=True)
-                # Of pages that are all up to date, as after a mere commit, Sphinx would make half.
-                if outdated := _bring_up_to_date(place, sources | settings(place)) or outdated:
-                    begin(place)
+                begin(place, sources)
             mark.write_text(whole, encoding="utf-8")
-            if outdated:
-                _check(*program.finish(meanwhile), place)
+            _check(*program.finish(meanwhile), place)
             pages = Path(shutil.copytree(place / "pages" / "_build" / "html", scratch / "html"))
         _name_code(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
@@ -116,8 +110,7 @@ def pages_under_way(
     with _workplace(kept, frame, scratch, afresh=True) as place:
         # Notebooks that are not executed yet have their places among the pages.
         coming = {f"{_NOTEBOOKS}/{path.stem}.ipynb": b"" for path in (root / "notebooks").glob("*.md")}
-        _bring_up_to_date(place, book | coming | settings(place))
-        begin(place)
+        begin(place, book | coming)
         yield functools.partial(finish, begun=place)
 
 
@@ -247,24 +240,17 @@ def _made_within(kept: Path) -> str:
     return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
 
-def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> bool:
-    """Write what changed, and only that, as Sphinx goes by the times of files; remove what is no source any more.
-
-    Returns whether anything changed.
-    """
-    changed = False
+def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> None:
+    """Write what changed, and only that, as Sphinx goes by the times of files; remove what is no source any more."""
     for part in ("edition", "stage"):
         for path in [path for path in (place / part).rglob("*") if path.is_file()]:
             if path.relative_to(place).as_posix() not in sources:
                 path.unlink()
-                changed = True
     for name, content in sources.items():
         path = place / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            changed = True
-    return changed
 
 
 def _check(code: int, log: str, place: Path) -> None:

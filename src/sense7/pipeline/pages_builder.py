@@ -89,6 +89,10 @@ class PagesBuilder(StandaloneHTMLBuilder):
     edition_is_complete: Callable[[], object] = staticmethod(lambda: None)
     """Returns once it is; at once where nobody says when."""
 
+    def get_outdated_docs(self) -> list[str]:
+        """Pages to write; the front page at least, since Sphinx else ends without copying style sheets and scripts."""
+        return list(super().get_outdated_docs()) or [self.config.root_doc]
+
     def _read_serial(self, docnames: list[str]) -> None:
         later = [name for name in docnames if self._shows_edition(name)]
         super()._read_serial([name for name in docnames if name not in later])
