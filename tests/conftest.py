@@ -185,9 +185,24 @@ def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep together what shares something slow to make: the tests of a file; for tests/book, the parsed pages.
+
+    Not by pytest-xdist's groups, which it writes into names of tests that pytest 9.2 no longer takes from there.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "tests/book" if file.startswith("tests/book/") else file
+
+    return Scheduling(config, log)
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is long, keep together what shares something slow to make, and begin with what takes longest.
+    """Leave out what is long, and begin with what takes longest.
 
     Not by ``-m "not long"``: after a run of some tests nobody asks whether every reference value was asserted.
     """
@@ -195,9 +210,6 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
         items[:] = [item for item in items if not item.get_closest_marker("long")]
     places = {item: item.path.relative_to(ROOT).as_posix() for item in items}
-    for item, place in places.items():
-        # The pages of an edition are parsed once for all tests of tests/book.
-        item.add_marker(pytest.mark.xdist_group("tests/book" if place.startswith("tests/book/") else place))
     items.sort(key=lambda item: [not places[item].startswith(start) for start in SLOWEST])
 
 
