@@ -54,7 +54,7 @@ class Reader:
         self.page.emulate_media(color_scheme=theme)
         self.page.wait_for_function(
             "theme => document.documentElement.dataset.theme === theme"
-            " && document.getAnimations().every(each => each.playState !== 'running')",
+            " && !document.getAnimations().some(each => { each.finish(); return each.playState === 'running'; })",
             arg=theme,
         )
 

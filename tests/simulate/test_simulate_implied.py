@@ -397,6 +397,7 @@ def of_models(study, _):
 ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)
 
 
+@pytest.mark.long
 def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
     """Variances by REML and by pairs of rows, order by all permutations and by one: the library on other studies."""
     found = []
