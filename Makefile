@@ -76,7 +76,7 @@ lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
 
 .PHONY: rehearse
 rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes; needs Chromium); NOTEBOOK=...
-	@$(BIN)/python scripts/rehearse_binder.py $(NOTEBOOK)
+	@$(BIN)/python evidence/binder.py $(NOTEBOOK)
 
 .PHONY: format
 format: setup ## put code into the project's style
@@ -84,31 +84,31 @@ format: setup ## put code into the project's style
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: fuzz
-fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs atheris, see scripts/fuzz.py)
-	@$(BIN)/python scripts/fuzz.py $(TARGETS)
+fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs atheris, see evidence/fuzzing.py)
+	@$(BIN)/python evidence/fuzzing.py $(TARGETS)
 
 .PHONY: mutants
 mutants: judge ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
 	@$(BIN)/python -c 'import mutmut' 2>/dev/null || \
 	  { echo "mutmut is in no lock: $(BIN)/python -m pip install 'mutmut>=3.8,<4'"; exit 2; }
-	@$(BIN)/python scripts/mutate.py
+	@$(BIN)/python evidence/mutation.py
 
 .PHONY: bench
 bench: judge browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
-	@$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python evidence/benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
 coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
-	@$(BIN)/python coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
+	@$(BIN)/python evidence/coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
 
 .PHONY: simulated-studies
 simulated-studies: setup ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)
-	@$(BIN)/python coverage/simulated_studies.py
+	@$(BIN)/python evidence/coverage/simulated_studies.py
 
 # R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
 .PHONY: reference
 reference: judge ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
-	@$(BIN)/python scripts/reference.py run $(if $(UPDATE),--update)
+	@$(BIN)/python evidence/reference.py run $(if $(UPDATE),--update)
 
 .PHONY: derived
 derived: setup ## regenerate every derived file that is committed

@@ -232,7 +232,7 @@ def pytest_sessionfinish(session):
     elif reference_problems(session.config) and not session.testsfailed:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     if not hasattr(session.config, "workeroutput") and (path := os.environ.get("SENSE7_REFERENCE_ERRORS")):
-        Path(path).write_text(json.dumps(sorted(found["errors"])), "utf-8")  # for scripts/reference.py
+        Path(path).write_text(json.dumps(sorted(found["errors"])), "utf-8")  # for evidence/reference.py
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -255,7 +255,7 @@ def reference_problems(config):
 
 def stale_table(errors):
     """What data/reference.json, which the book shows, says otherwise than this run."""
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "evidence" / "reference.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     fresh = script.make_table(script.read_values(script.VALUES), script.read_families(), errors)

@@ -16,7 +16,7 @@ from sense7.loading import load
 from sense7.statistics.ground_truth import ground_truth
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "benchmarks"
+FOLDER = ROOT / "evidence" / "benchmarks"
 PARTS = ("measuring", "analysis", "judging", "book", "cluster", "command_line", "explorer", "growth", "run")
 
 SIZES = {"1": (672, 1.0), "10": (6720, 8.0)}

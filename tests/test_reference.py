@@ -15,7 +15,7 @@ import pytest
 from sense7.pipeline.reference_directive import power_of_ten
 
 ROOT = Path(__file__).resolve().parents[1]
-PATH = ROOT / "scripts" / "reference.py"
+PATH = ROOT / "evidence" / "reference.py"
 SMALL = {"families": [{"statistic": "a", "quantities": ["a_*"], "functions": ["f"], "r": "a()", "moved": 1e-3}]}
 SMALL |= {"not_computed": [{"quantities": "b", "reason": "no", "moved": 0}], "without_reference": []}
 

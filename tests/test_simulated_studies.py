@@ -22,7 +22,7 @@ IN_WORDS = {"finding", "direction", "sign", "ordering"}
 def evidence():
     """The script, as a module."""
     spec = importlib.util.spec_from_file_location(
-        "sense7_simulated_studies", ROOT / "coverage" / "simulated_studies.py"
+        "sense7_simulated_studies", ROOT / "evidence" / "coverage" / "simulated_studies.py"
     )
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -2,7 +2,7 @@
 
 Each target takes the bytes as a user's file. Whatever it raises but ``UserError`` is a finding, as are a result that
 breaks what its docstring promises, an input that takes longer than ``SECONDS``, and one that takes more than
-``MEGABYTES``. ``scripts/fuzz.py`` searches for findings; ``test_fuzz_corpus.py`` replays what it has kept.
+``MEGABYTES``. ``evidence/fuzzing.py`` searches for findings; ``test_fuzz_corpus.py`` replays what it has kept.
 """
 
 import contextlib

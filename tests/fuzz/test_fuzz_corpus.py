@@ -63,7 +63,7 @@ def test_without_atheris_the_search_refuses_and_says_how_to_get_it(tmp_path):
         "u.find_spec = lambda name, *rest: None if name == 'atheris' else find(name, *rest)\n"
     )
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "fuzz.py", "reply"],
+        [sys.executable, ROOT / "evidence" / "fuzzing.py", "reply"],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -67,7 +67,7 @@ def study(numbers):
 
 def study_of(numbers):
     """A Study of simulated numbers, with the scores of its participants."""
-    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "coverage" / "run.py")
+    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "evidence" / "coverage" / "run.py")
     coverage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(coverage)
     study = coverage.study_of(numbers)

@@ -22,7 +22,7 @@ KEPT = power.KEPT_LIMITS
 @pytest.fixture(scope="module")
 def coverage():
     """The script, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "coverage" / "run.py")
+    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "evidence" / "coverage" / "run.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)

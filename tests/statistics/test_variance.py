@@ -554,7 +554,7 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
 @pytest.fixture(scope="module")
 def study_of():
     """Makes a study of simulated numbers: the coverage script's, which is no part of the package."""
-    script = Path(__file__).resolve().parents[2] / "coverage" / "run.py"
+    script = Path(__file__).resolve().parents[2] / "evidence" / "coverage" / "run.py"
     spec = importlib.util.spec_from_file_location("sense7_coverage_run_of_variance", script)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up

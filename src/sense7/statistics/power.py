@@ -56,7 +56,7 @@ EXCLUSION_KEYS = {
 """Rows of :func:`coverage_exclusions` -> keys."""
 
 COVERAGE = "coverage.json"
-"""File in ``data/`` with the stored result of ``coverage/run.py``."""
+"""File in ``data/`` with the stored result of ``evidence/coverage/run.py``."""
 
 
 def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

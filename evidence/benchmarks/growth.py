@@ -1,6 +1,6 @@
 """Everything from reading to ledger at 1, 10 and 100 times the size: seconds and peak memory of every step.
 
-    python benchmarks/growth.py --times 1 10 100
+    python evidence/benchmarks/growth.py --times 1 10 100
 
 The data of a size are so many simulated studies of 672 conversations, side by side as one. Each step runs in a
 process of its own, with a kernel of its own where it is a notebook, so that its memory is its own. What was measured

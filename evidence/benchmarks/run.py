@@ -2,7 +2,7 @@
 
     make bench                           everything, about 20 minutes on two processors
     make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
-    python benchmarks/run.py --only=     nothing: only the reasons of missed goals are written anew
+    python evidence/benchmarks/run.py --only=     nothing: only the reasons of missed goals are written anew
 
 Both sides run in turn and must give the same answer; the medians are compared. Times depend on the machine, ratios
 much less. What was measured is kept under ``_build/bench`` until the library or the entry changes: interrupted, the

@@ -38,7 +38,7 @@ from sense7.record import read_values, write_json
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "make simulated-studies"
 SEED = 20260923
 """Study number k has the seed SEED + k: none is that of data/synthetic.xlsx."""

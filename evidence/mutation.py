@@ -9,8 +9,8 @@ the guard `strict=` of a zip, whose parts have one length wherever the program i
 the share that lived when it was first run, before any test was written for it.
 mutmut leaves out annotations, and what stands outside of functions or in a function with a decorator.
 
-    make mutants                                       # or: python scripts/mutate.py --sample 20 statistics.mixed
-    python scripts/mutate.py --again statistics.mixed  # what was alive, with the tests as they are now
+    make mutants                                       # or: python evidence/mutation.py --sample 20 statistics.mixed
+    python evidence/mutation.py --again statistics.mixed  # what was alive, with the tests as they are now
 
 Interrupted, the same command goes on: what became of a mutant is kept until its function is changed.
 It needs mutmut, which is no part of the lock.

@@ -52,7 +52,7 @@ from sense7.statistics.variance import participant_icc, variance_parts
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "make coverage"
 SEED = 20250920
 STUDIES = 600

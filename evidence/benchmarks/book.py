@@ -1,8 +1,8 @@
 """The notebooks and the book beside papermill and Jupyter Book alone, each in a copy of the checkout.
 
-    python benchmarks/book.py pipeline FOLDER    our execution of all notebooks, nothing cached
-    python benchmarks/book.py papermill FOLDER   the peer: one after another, each in a fresh kernel
-    python benchmarks/book.py profile FILE       a build, and how long its steps took
+    python evidence/benchmarks/book.py pipeline FOLDER    our execution of all notebooks, nothing cached
+    python evidence/benchmarks/book.py papermill FOLDER   the peer: one after another, each in a fresh kernel
+    python evidence/benchmarks/book.py profile FILE       a build, and how long its steps took
 
 A side that is measured by itself is a program, so that its start counts as well.
 """

@@ -1,7 +1,7 @@
 """A judge's session beside the shortest script that does the same: threads, the openai client, nothing recorded.
 
-    python benchmarks/judging.py serve SECONDS      an endpoint on this machine, until its standard input ends
-    python benchmarks/judging.py ask ADDRESS CALLS  the peer
+    python evidence/benchmarks/judging.py serve SECONDS      an endpoint on this machine, until its standard input ends
+    python evidence/benchmarks/judging.py ask ADDRESS CALLS  the peer
 
 Both sides are programs, so that their start counts as well.
 """

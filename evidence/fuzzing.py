@@ -1,8 +1,8 @@
 """Search for input that makes a reader crash, hang or swell: a run of atheris, guided by coverage.
 
-    make fuzz                                        # or: python scripts/fuzz.py
-    python scripts/fuzz.py tables claims --seconds 300
-    python scripts/fuzz.py --minimise                # afterwards: keep in the corpus what adds coverage, no more
+    make fuzz                                        # or: python evidence/fuzzing.py
+    python evidence/fuzzing.py tables claims --seconds 300
+    python evidence/fuzzing.py --minimise                # afterwards: keep in the corpus what adds coverage, no more
 
 Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from the inputs in ``tests/fuzz/corpus/TARGET``;
 what it finds on the way stays in ``_build/fuzz/TARGET``, so that the next run goes on from there. An input that ends

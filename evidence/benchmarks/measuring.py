@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sense7.pipeline.execute import FIXED
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SENSE7 = [sys.executable, "-c", "import sys; sys.argv[0] = 'sense7'; from sense7.start import main; main()"]
 """The command, of the library that is measured, wherever it is installed."""
 

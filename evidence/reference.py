@@ -2,8 +2,8 @@
 
     make reference                               # run R and compare its values with golden.csv; then as `table`
     make reference UPDATE=1                      # the same, and golden.csv becomes what R gave
-    python scripts/reference.py compare NEW.csv  # compare values that R has given elsewhere
-    python scripts/reference.py table            # measure the errors, by the tests that assert R's values
+    python evidence/reference.py compare NEW.csv  # compare values that R has given elsewhere
+    python evidence/reference.py table            # measure the errors, by the tests that assert R's values
 
 R's values stand in tests/reference/golden.csv, one row per quantity; tests/reference/families.yml says which quantities
 belong together, how far a value may differ when R runs again, and which function computes them. The errors are noted by
