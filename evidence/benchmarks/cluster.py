@@ -1,6 +1,6 @@
 """Work on a cluster of Dask, two worker processes of this machine, beside the same work in one process.
 
-    python evidence/benchmarks/cluster.py [ADDRESS] FOLDER   all notebooks, one at a time, or on the cluster of an address
+    python evidence/benchmarks/cluster.py [ADDRESS] FOLDER   all notebooks, one at a time, or on a cluster
 
 dask.distributed is in no lock: where it is not installed, these rows stay as they were.
 """

@@ -1,4 +1,4 @@
-"""What was measured of this project's own speed: the stored results of ``make bench`` and ``evidence/benchmarks/growth.py``."""
+"""What was measured of this project's own speed: stored results of ``make bench`` and of the benchmark of growth."""
 
 import json
 import math
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 NOT_MEASURED = "not measured yet: the command is make bench"
-NO_GROWTH = "growth with the size of the data was not measured yet: the command is `python evidence/benchmarks/growth.py`"
+NO_GROWTH = "growth with the size of the data was not measured: the command is `python evidence/benchmarks/growth.py`"
 NOTEBOOKS = "all notebooks, one after another"
 PARTS = "statistics in parts"
 """Name of the step that computes the main statistics of a data set in parts."""

@@ -17,7 +17,7 @@ from sense7.pipeline import api
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("api*.md"))
-INSIDE = {"arguments", "cli", "cli_judge", "cli_more", "cli_scale", "start", "terminal"}
+INSIDE = {"arguments", "cli", "start", "terminal"}
 """What checks arguments is called by the library itself; the command line says what it can do (--help)."""
 
 ROLE = re.compile(r":(?:py:)?(?P<kind>func|class|meth|mod|data|attr|exc|obj):`(?P<name>[^`<]+)`")

@@ -18,7 +18,7 @@ from pathlib import Path
 import xlsxwriter
 
 from sense7.claims import load_claims, make_ledger
-from sense7.cli_more import assignments
+from sense7.cli.common import assignments
 from sense7.errors import UserError
 from sense7.judge.batch import custom_id, import_replies
 from sense7.judge.journal import read_journal

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sense7.cli_judge import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.batch import MISSING, custom_id, export_requests, import_replies
 from sense7.judge.predictions import read_predictions

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
-from sense7.cli_judge import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge import metrics
 from sense7.judge.evaluate import evaluate, find_files

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from sense7.cli_judge import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.evaluate import evaluate

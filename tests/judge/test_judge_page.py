@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import sources
-from sense7.cli_judge import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.judge.predictions import read_predictions
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import load_notebook

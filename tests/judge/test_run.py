@@ -26,7 +26,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import judge
-from sense7.cli_judge import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge import journal as journals
 from sense7.judge.answers import Answer
@@ -514,7 +514,7 @@ def test_only_a_session_imports_the_extra():
     modules = sorted(path.stem for path in Path(judge.__file__).parent.glob("*.py") if path.stem != "__init__")
     assert {"run", "batch", "asking", "client", "logs"} <= set(modules)
     code = "import sys\nsys.modules['inspect_ai'] = sys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
-    code += "import sense7.cli_judge\n" + "".join(f"import sense7.judge.{name}\n" for name in modules)
+    code += "import sense7.cli.judge\n" + "".join(f"import sense7.judge.{name}\n" for name in modules)
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

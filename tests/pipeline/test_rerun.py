@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sense7 import cli_more
+from sense7 import cli
 from sense7.errors import UserError
 from sense7.pipeline.build import build_edition
 from sense7.pipeline.execute import BuildError
@@ -167,8 +167,8 @@ def test_a_download_differs_from_the_derived_notebook_in_the_parameters_only(not
 def sense7():
     """The two verbs as they are mounted."""
     app = typer.Typer()
-    app.command("run")(cli_more.run)
-    app.command("template")(cli_more.template)
+    app.command("run")(cli.book.run)
+    app.command("template")(cli.data.template)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

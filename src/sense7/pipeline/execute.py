@@ -74,7 +74,7 @@ INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
 
 NOT_IN_NOTEBOOKS = (
-    *("cli.py", "cli_judge.py", "cli_more.py", "cli_scale.py", "start.py", "help.txt"),
+    *("cli", "start.py", "help.txt"),
     *("claims.py", "implied.py", "pipeline", "simulate"),
 )
 """Parts of the library that no notebook imports: a change there re-executes nothing."""

@@ -1,0 +1,131 @@
+"""The command line: verbs only. What they do lies in the modules they call.
+
+Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
+that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
+go to standard error, results to standard output.
+"""
+
+import atexit
+import contextlib
+import gc
+import os
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from sense7 import __version__
+from sense7.cli import book, data
+from sense7.cli.judge import judge
+from sense7.errors import UserError
+from sense7.files import not_written
+from sense7.terminal import plain_lines
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+_TERMINATED = 143
+_STANDARD_OUTPUT = "standard output"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
+)
+for _verb in (
+    *(book.build, book.ledger, book.run, book.verify, book.sweep, book.site, book.notebooks),
+    *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
+):
+    app.command()(_verb)
+app.add_typer(judge, name="judge")
+
+
+def main() -> None:
+    """Run a verb; what a user can mend or ends is one message and its exit code, never a traceback."""
+    terminated = _treat_sigterm_as_ctrl_c()
+    _name_standard_output()
+    try:
+        code, message = _run_verb()
+    except KeyboardInterrupt:
+        code, message = _INTERRUPTED, ""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        atexit.register(signal.signal, number, signal.SIG_DFL)  # what is left is to end: no traceback from there
+    if code == _INTERRUPTED:
+        message = "interrupted; what was finished is kept"
+        code = _TERMINATED if terminated else code
+    if message:
+        print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    gc.freeze()  # the interpreter would search all that is left for cycles before it ends
+    sys.exit(code)
+
+
+def _run_verb() -> tuple[int, str]:
+    """Give the exit code, and what is to be said on standard error."""
+    try:
+        try:
+            app()
+        except SystemExit as end:
+            sys.stdout.flush()
+            return end.code, ""
+    except UserError as error:
+        return 2, str(error)
+    except OSError as error:
+        if error.filename in (None, _STANDARD_OUTPUT):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the same again at the very end
+        if isinstance(error, BrokenPipeError):
+            return 1, ""  # whoever read it, such as head, has had enough
+        return 2, not_written(error.filename or "a file", error)
+    return 0, ""
+
+
+def _name_standard_output() -> None:
+    """Let errors of writing to standard output name it: those of a file may have no name either."""
+
+    def naming(method):
+        def call(*arguments):
+            try:
+                return method(*arguments)
+            except OSError as error:
+                error.filename = _STANDARD_OUTPUT
+                raise
+
+        return call
+
+    sys.stdout.write, sys.stdout.flush = naming(sys.stdout.write), naming(sys.stdout.flush)
+
+
+def _treat_sigterm_as_ctrl_c() -> list[int]:
+    """Let SIGTERM end a verb as Ctrl-C does, with all the tidying up; give a list that tells whether it came.
+
+    The handler of SIGINT is called, since an event loop installs one of its own. A script's shell starts background
+    jobs with SIGINT ignored: that stays so, and SIGTERM ends them all the same.
+    """
+    received = []
+
+    def terminate(number, frame) -> None:
+        received.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)
+        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    with contextlib.suppress(ValueError):  # signals are for the main thread
+        signal.signal(signal.SIGTERM, terminate)
+    return received
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before the verb."""

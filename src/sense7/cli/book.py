@@ -1,0 +1,293 @@
+"""The verbs about books: build one or many notebooks of it, read its ledger, verify it, put editions together."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sense7.cli.common import (
+    AllowUnreadable,
+    Jobs,
+    Parameters,
+    Prompted,
+    Quiet,
+    Scale,
+    Scheduler,
+    Words,
+    assignments,
+    fail,
+    progress_bar,
+)
+from sense7.terminal import count_of, plain_lines
+
+__all__ = ["build", "ledger", "notebooks", "run", "site", "sweep", "verify"]
+
+
+def build(
+    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")] = "synthetic",
+    name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
+    predictions: Annotated[
+        str | None, typer.Option(help="Folder of a judge's predictions; predictions_NAME if that is there.")
+    ] = None,
+    parameter: Parameters = None,
+    prompted: Prompted = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Notebooks that run at once.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers execute the notebooks.")
+    ] = None,
+    strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
+    scale: Scale = None,
+    words: Words = None,
+    allow_unreadable: AllowUnreadable = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build the book of a workbook; the last line is the path of its front page."""
+    from sense7.pipeline import unchanged
+    from sense7.pipeline.jupyter_book import JupyterBook
+
+    command = sys.argv[2:]
+
+    given = assignments(parameter or [])
+    if prompted:
+        given["prompted_condition"] = prompted
+    with JupyterBook() as program:  # which imports what it needs while this process does the same
+        before = unchanged.observe(command)
+        from sense7.pipeline.build import BuildError, build_edition
+        from sense7.workbook.options import ReadingOptions
+
+        options = ReadingOptions.of(scale, words, allow_unreadable)
+        try:
+            with progress_bar(quiet) as (say, progress):
+                built = build_edition(
+                    data,
+                    name=name,
+                    predictions=predictions,
+                    parameters=given,
+                    workers=jobs,
+                    scheduler=scheduler,
+                    strict=strict,
+                    options=options,
+                    say=say,
+                    progress=progress,
+                    program=program,
+                )
+        except BuildError as error:
+            fail(str(error), 1)
+    said = []
+    if built.warnings:
+        page = built.folder / "html" / "notebooks" / "01-dataset.html"
+        said.append(("stderr", plain_lines(f"{_said_of(built.warnings)}. Listed on {page}")))
+    said += [("stdout", built.verdicts), ("stdout", str(built.index))]
+    nothing = [] if quiet else [("stderr", "nothing changed since this edition was built")]
+    unchanged.say(said if built.changed else [*nothing, *said])
+    unchanged.keep(command, before, [*nothing, *said])
+
+
+def _said_of(warnings: Mapping[str, Mapping[str, int]]) -> str:
+    """How many warnings of the reader there are, by kind."""
+    kinds = [f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})" for kind, one in warnings.items()]
+    total = sum(one["warnings"] for one in warnings.values())
+    return f"{count_of(total, 'warning')} about this workbook: {', '.join(kinds)}"
+
+
+def ledger(
+    edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
+    strict: Annotated[
+        bool,
+        typer.Option(help="Exit with 1 if the official workbook differs from a primary figure, or was not compared."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Print every published claim beside what an edition computed."""
+    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
+    from sense7.pipeline.build import find_checkout, read_ledger
+
+    rows, label = read_ledger(find_checkout(), edition)
+    if as_json:
+        print(json.dumps(rows, indent=1))
+    else:
+        _print_ledger(f"Ledger of the edition {edition}: {label}", [row for row in rows if not _of_another(row)])
+        if others := [row for row in rows if _of_another(row)]:
+            _print_ledger("Claims about other works, compared with the numbers that they released", others)
+    # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
+    rows = [row for row in rows if not _of_another(row)]
+    if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
+        fail(
+            f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
+            "workbook from the authors' repository is compared: sense7 fetch official, then make book DATA=official",
+            1,
+        )
+    differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
+    if strict and differing:
+        fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+
+
+def _of_another(row: Mapping) -> bool:
+    """Whether a row is about another work, compared with the numbers that this work released."""
+    return bool(row["published"].get("release"))
+
+
+def _print_ledger(title: str, rows: list[dict]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from sense7.record import format_value
+
+    table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=True)
+    for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
+        table.add_column(head)
+    for row in rows:
+        claim, computed = row["published"], row["computed"]
+        note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
+        cells = (
+            f"{claim['title']}{note}",
+            claim["grade"],
+            claim["shown"],
+            format_value(computed) if computed else "-",
+            row["verdict"] + (" (tuned)" if row["tuned"] else ""),
+            row["why"],
+        )
+        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+
+
+def run(
+    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
+    parameter: Parameters = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.ipynb", help="Where the copy is to be; NAME.executed.ipynb here.")
+    ] = None,
+) -> None:
+    """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
+    from sense7.pipeline.build import find_checkout
+    from sense7.pipeline.execute import BuildError
+    from sense7.pipeline.rerun import rerun
+
+    try:
+        done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
+    except BuildError as error:
+        fail(str(error), 1)
+    print(f"{done.results}\n{done.notebook}")
+
+
+def verify(
+    edition: Annotated[str, typer.Argument(help="Name of an edition, or its folder.")] = "synthetic",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Notebooks that run at once.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
+    from sense7.pipeline.build import find_checkout
+    from sense7.pipeline.execute import BuildError
+    from sense7.pipeline.verify import verify_edition
+
+    try:
+        with progress_bar(quiet) as (say, progress):
+            found = verify_edition(find_checkout(), edition, workers=jobs, say=say, progress=progress)
+    except BuildError as error:
+        fail(str(error), 1)
+    for note in found.notes:
+        print(plain_lines(f"sense7: {note}"), file=sys.stderr)
+    _print_comparison(found)
+    if found.differences:
+        raise typer.Exit(1)
+
+
+def _print_comparison(found) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from sense7.pipeline.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE
+
+    # In a file or a pipe nothing is to be cut off, whatever the width of the terminal.
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
+    table = Table(title=Text(plain_lines(f"{found.folder}: {found.label}")), title_justify="left")
+    for head in heads:
+        table.add_column(head, justify="left" if head == "What" else "right")
+    for kind, counts in found.counts.items():
+        table.add_row(
+            kind, *(f"{number:,}" for number in (counts.total(), counts[EQUAL], counts[NEAR], counts[DIFFERENT]))
+        )
+    console.print(table)
+    if found.differences:
+        table = Table(title=Text("Shown otherwise than recomputed"), title_justify="left", show_lines=True)
+        for head in ("What", "Where", "Which", "Shown", "Recomputed"):
+            table.add_column(head, overflow="fold")
+        for difference in found.differences:
+            parts = (difference.kind, difference.where, difference.what, difference.shown, difference.recomputed)
+            table.add_row(*(Text(plain_lines(part)) for part in parts))
+        console.print(table)
+    total = sum(counts.total() for counts in found.counts.values())
+    differing = len(found.differences)
+    print(f"{differing:,} of {total:,} differ" if differing else f"verified: all {total:,} agree")
+
+
+def sweep(
+    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or all.")],
+    out: Annotated[Path, typer.Option(metavar="TABLE.csv", help="Table to write.")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", metavar="NAME=V1,V2", help="Values of a parameter; may be repeated."),
+    ] = None,
+    grid: Annotated[Path | None, typer.Option(metavar="FILE.yml", help="The same as a file.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="A workbook, or a data set's name; may be repeated.")] = None,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+) -> None:
+    """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
+    from sense7.pipeline.build import find_checkout
+    from sense7.pipeline.scheduler import connect
+    from sense7.pipeline.sweep import read_grid
+    from sense7.pipeline.sweep import sweep as run_sweep
+
+    root = find_checkout()
+    points = read_grid(grid, parameter or [])
+    with connect(scheduler, jobs, shared=root) as where, progress_bar(quiet) as (say, progress):
+        failures = run_sweep(
+            root, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
+        )
+    for failure in failures:
+        print(plain_lines(f"sense7: {failure}"), file=sys.stderr)
+    print(out)
+    if failures:
+        raise typer.Exit(1)
+
+
+def site(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
+    editions: Annotated[list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")],
+) -> None:
+    """Put editions together to a folder for a web server; pages lead from one edition to another."""
+    from sense7.pipeline.build import edition_folder, find_checkout
+    from sense7.pipeline.editions import write_site
+
+    print(write_site(edition_folder(find_checkout(), "synthetic").parent, editions, out))
+
+
+def notebooks(
+    check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
+) -> None:
+    """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
+    from sense7.files import write_whole
+    from sense7.pipeline.build import find_checkout, read_config
+    from sense7.pipeline.notebooks import find_notebooks, installable_from, to_ipynb
+
+    root = find_checkout()
+    address = installable_from(read_config(root)["repository"])
+    stale = []
+    for notebook in find_notebooks(root):
+        place, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook, address)
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            stale.append(place.name)
+            if not check_only:
+                write_whole(place, text)
+    if stale and check_only:
+        fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
+    print(f"{len(stale)} written" if stale else "up to date")

@@ -1,0 +1,99 @@
+"""What verbs share: options, a bar for long work, and how they end; see :mod:`sense7.cli`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from sense7.errors import UserError
+from sense7.files import parse_yaml
+from sense7.terminal import plain_lines
+
+__all__ = [
+    "AllowUnreadable",
+    "Jobs",
+    "Parameters",
+    "Prompted",
+    "Quiet",
+    "Scale",
+    "Scheduler",
+    "Words",
+    "assignments",
+    "fail",
+    "progress_bar",
+]
+
+Scale = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="1-7|COLUMN=1-7|FILE.yml",
+        help="Scale of the ratings, where it is not the official one; may be repeated.",
+    ),
+]
+Words = Annotated[
+    Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
+]
+AllowUnreadable = Annotated[
+    bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A notebook parameter; may be repeated."),
+]
+Prompted = Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Tasks at once.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers do it.")]
+Quiet = Annotated[bool, typer.Option(help="Print the result only.")]
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """End with a message and an exit code."""
+    print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def assignments(items: list[str]) -> dict:
+    """NAME=VALUE with the value as YAML reads it: 5 is a number, "5" a text, [1, 2] a list."""
+    given = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        if not equals or not name.strip():
+            raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
+        try:
+            given[name.strip()] = parse_yaml(text) if text.strip() else ""
+        except ValueError:
+            given[name.strip()] = text
+    return given
+
+
+class progress_bar:
+    """Lines and, on a terminal, a bar on standard error; nothing if quiet."""
+
+    def __init__(self, quiet: bool):
+        self.quiet = quiet
+
+    def __enter__(self):
+        if self.quiet:
+            return (lambda line: None), (lambda done, total, name: None)
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = Console(stderr=True, highlight=False)
+        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.bar.start()
+        task = self.bar.add_task("notebooks", total=None)
+
+        def say(line: str) -> None:
+            console.print(plain_lines(f"  {line}"), markup=False)
+
+        def progress(done: int, total: int, name: str) -> None:
+            self.bar.update(task, completed=done, total=total)
+
+        return say, progress
+
+    def __exit__(self, *exception) -> None:
+        if not self.quiet:
+            self.bar.stop()

@@ -1,0 +1,195 @@
+"""The verbs about data: check, simulate, fetch, an empty workbook, and a data set in parts."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sense7.cli.common import AllowUnreadable, Jobs, Prompted, Scale, Scheduler, Words, assignments
+from sense7.errors import UserError
+from sense7.terminal import count_of
+
+__all__ = ["check", "fetch", "partition", "simulate", "statistics", "template"]
+
+_RELEASED = "real"
+"""What ``check`` calls the released ratings of other studies, after their folder in data/."""
+
+
+def check(
+    file: Annotated[
+        str, typer.Argument(help="A workbook, or the name of a data set; real: the released ratings of other studies.")
+    ],
+    strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
+    prompted: Prompted = None,
+    scale: Scale = None,
+    words: Words = None,
+    allow_unreadable: AllowUnreadable = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Say what is in a workbook, and what is wrong with it."""
+    from sense7.loading import parse
+    from sense7.workbook.report import describe_parsed, print_description
+
+    options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
+    if file == _RELEASED:
+        if strict or prompted or any(options.values()):
+            raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
+        _check_released(as_json)
+        return
+    description = describe_parsed(parse(file, prompted_condition=prompted, strict=strict, **options))
+    if as_json:
+        print(json.dumps(description, indent=1))
+    else:
+        print_description(description)
+
+
+def _check_released(as_json: bool) -> None:
+    """Describe the released ratings of other studies, each verified by its hash."""
+    from sense7.sources.released import describe_released
+
+    tables = describe_released()
+    if as_json:
+        print(json.dumps(tables, indent=1))
+        return
+    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
+    for table in tables:
+        print(f"\n{table['file']}: {table['title']}")
+        print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
+        width = max(map(len, table["columns"]))
+        for name, column in table["columns"].items():
+            print(f"    {name:<{width}}  {_column_in_words(column)}")
+        print(f"  Source: {table['page']} at {table['commit'][:7]}")
+        print(f"  Licence: {table['licence']}. Credit: {table['credit']}")
+
+
+def _column_in_words(column: Mapping) -> str:
+    values = column.get("values")
+    if values is None:
+        text = f"from {column['lowest']:g} to {column['highest']:g}"
+    else:
+        text = ", ".join(values) if isinstance(values, list) else f"{values:,} different texts"
+    return text + (f"; {column['missing']:,} missing" if column["missing"] else "")
+
+
+def simulate(
+    out: Annotated[Path | None, typer.Option(help="Workbook to write.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 20250919,
+    truth: Annotated[
+        Path | None, typer.Option(help="Where to write the truth; OUT's stem and _truth.json if not given.")
+    ] = None,
+    judge: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to write a simulated judge's predictions; OUT's stem and _judge if not given.",
+        ),
+    ] = None,
+    no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
+) -> None:
+    """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
+    from sense7 import simulate as simulation
+
+    if parameters:
+        for line in simulation.describe_parameters():
+            print(line)
+        return
+    if out is None:
+        raise UserError("say where the workbook is to be written: --out FILE.xlsx")
+    if judge and no_judge:
+        raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
+    if truth is None:
+        truth = out.with_name(f"{out.stem}_truth.json")
+    given = assignments(parameter or [])
+    of_judge = {name: value for name, value in given.items() if name.startswith("judge_")}
+    if of_judge and no_judge:
+        raise UserError(f"--set {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
+    chosen = simulation.Parameters.from_mapping({name: given[name] for name in given.keys() - of_judge.keys()})
+    asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
+    simulated = simulation.simulate(chosen, seed=seed, judge=asked)
+    if asked is None:
+        simulated.write(out, truth)
+        print(f"{out}\n{truth}")
+        return
+    from sense7.judge.simulated import require_own_folder, simulated_folder, write_simulated
+
+    folder = judge or simulated_folder(out)
+    require_own_folder(folder)
+    simulated.write(out, truth)
+    predictions = write_simulated(simulated, folder)
+    print("\n".join(map(str, (out, truth, *predictions))))
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
+    mirror: Annotated[
+        str | None,
+        typer.Option(help="Another address, file or folder; a copy of the official workbook is labelled unverified."),
+    ] = None,
+    again: Annotated[bool, typer.Option(help="Fetch even if it is here, and replace the copy that is here.")] = False,
+) -> None:
+    """Bring a published data set here, and record where it came from."""
+    from sense7 import sources
+
+    path = sources.fetch(name, mirror=mirror, again=again)
+    _, provenance = sources.resolve(name)
+    print(f"{provenance.label}\nsha256 {provenance.sha256}\n{path}")
+
+
+def template(
+    out: Annotated[Path, typer.Argument(metavar="OUT.xlsx", help="Workbook to write.")],
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Write an empty workbook of the format: every column explained, answers to choose from."""
+    from sense7.workbook.template import write_template
+
+    print(write_template(out, replace=force))
+
+
+def partition(
+    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
+    parts: Annotated[int, typer.Option(min=1, help="Number of parts.")] = 8,
+    form: Annotated[str, typer.Option("--format", help="parquet, or csv.")] = "parquet",
+) -> None:
+    """Write a data set in parts by participant, each a folder of tables."""
+    from sense7.loading import load
+    from sense7.workbook.partitions import FORMATS, write_partitions
+
+    if form not in FORMATS:
+        raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")
+    print(f"{count_of(len(write_partitions(load(data), out, parts, form=form)), 'part')}\n{out}")
+
+
+def statistics(
+    folder: Annotated[Path, typer.Argument(help="Data set in parts, as `sense7 partition` writes it.")],
+    out: Annotated[Path, typer.Option(metavar="TABLE.csv", help="Table to write.")],
+    predictions: Annotated[Path | None, typer.Option(help="A file of a judge's predictions, for the accuracy.")] = None,
+    draws: Annotated[int, typer.Option(min=100, help="Resamplings of participants.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 1,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+) -> None:
+    """Compute the main statistics of a data set in parts, one part at a time and process."""
+    import pandas as pd
+
+    from sense7.files import write_whole
+    from sense7.judge.predictions import counted_scores, read_predictions
+    from sense7.pipeline.parts import statistics_of_parts
+    from sense7.pipeline.scheduler import connect
+
+    scores = None
+    if predictions is not None:
+        frame = read_predictions(predictions).frame
+        scores = pd.Series(counted_scores(frame), index=frame["conversation"])
+    options = {"draws": draws, "seed": seed, "confidence": confidence}
+    with connect(scheduler, jobs) as where:
+        table = statistics_of_parts(folder, scores, apply=where.map, **options)
+    write_whole(out, table.to_csv())
+    print(out)
