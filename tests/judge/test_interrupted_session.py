@@ -15,9 +15,10 @@ from sense7.errors import UserError
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.evaluate import evaluate
 from sense7.judge.journal import JOURNAL, MANIFEST
+from sense7.judge.plan import plan_session
 from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.judge.prompt import Prompt
-from sense7.judge.run import carry_out, plan_session
+from sense7.judge.run import carry_out
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 

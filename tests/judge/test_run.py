@@ -34,11 +34,12 @@ from sense7.judge.chat import chats
 from sense7.judge.cost import Prices
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL, MANIFEST, Journal, read_journal
-from sense7.judge.logs import LOGS
+from sense7.judge.logs import LOGS, bundle_logs
+from sense7.judge.plan import plan_session
 from sense7.judge.predictions import COLUMNS, read_predictions
 from sense7.judge.prompt import REQUEST, Prompt
 from sense7.judge.questions import Shots, questions_for
-from sense7.judge.run import bundle_logs, carry_out, plan_session
+from sense7.judge.run import carry_out
 from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets

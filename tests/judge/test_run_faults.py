@@ -18,9 +18,10 @@ import pytest
 from sense7.judge import asking, client
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL, read_journal
+from sense7.judge.plan import plan_session
 from sense7.judge.predictions import read_predictions
 from sense7.judge.prompt import Prompt
-from sense7.judge.run import carry_out, plan_session
+from sense7.judge.run import carry_out
 from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")

@@ -95,8 +95,9 @@ def run(
     """
     from sense7.judge.cost import Prices
     from sense7.judge.endpoint import Endpoint
+    from sense7.judge.plan import plan_session
     from sense7.judge.questions import Shots
-    from sense7.judge.run import carry_out, plan_session
+    from sense7.judge.run import carry_out
 
     prices = Prices.of(price_in, price_out)
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)

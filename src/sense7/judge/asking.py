@@ -14,17 +14,14 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import NOT_ASKED, Answer, describe_reply, now
 from sense7.judge.client import Client, Unanswered
 from sense7.judge.journal import Journal
+from sense7.judge.plan import Plan
 from sense7.terminal import count_of
-
-if TYPE_CHECKING:
-    from sense7.judge.run import Plan
 
 __all__ = ["Session", "Tally"]
 
@@ -177,7 +174,7 @@ class Session:
         Why no more are sent; "" if all were.
     """
 
-    def __init__(self, plan: "Plan", journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
+    def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
         self.plan, self.journal, self.progress = plan, journal, progress
         names, runs = plan.questions.conversations, range(1, plan.runs + 1)
         self.pending = [(name, run) for run in runs for name in names if not journal.is_answered(name, run)]

@@ -17,17 +17,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, replacing
 from sense7.judge.answers import NOT_ASKED, Answer
 from sense7.judge.client import require_extra
+from sense7.judge.plan import Plan
 from sense7.judge.prompt import SYSTEM_MESSAGE
-
-if TYPE_CHECKING:
-    from sense7.judge.run import Plan
 
 __all__ = ["LOGS", "bundle_logs", "log_path", "write_log"]
 
@@ -41,12 +38,12 @@ _LONGEST_SUMMARY = 1000
 _STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 
 
-def log_path(plan: "Plan", run: int) -> Path:
+def log_path(plan: Plan, run: int) -> Path:
     """Where a run's log will be: in the folder ``logs``, named like the prediction file."""
     return plan.folder / LOGS / f"{plan.path(run).stem}.eval"
 
 
-def write_log(plan: "Plan", run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED) -> Path:
+def write_log(plan: Plan, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED) -> Path:
     """Write one run as a log of inspect_ai's, whole or not at all.
 
     Parameters
@@ -93,7 +90,7 @@ def _put(log: zipfile.ZipFile, name: str, content) -> None:
     log.writestr(name, json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))  # half a pair of surrogates
 
 
-def _header(plan: "Plan", run: int, answers: Mapping[str, Answer], ids: list[str], used: Counter) -> dict:
+def _header(plan: Plan, run: int, answers: Mapping[str, Answer], ids: list[str], used: Counter) -> dict:
     times = sorted(filter(None, (answer.time for answer in answers.values())))
     model = plan.questions.model
     return {
