@@ -27,6 +27,7 @@ from sense7.benchmarks import PARTS as IN_PARTS
 from sense7.pipeline import execute
 from sense7.pipeline.build import find_checkout, plan_jobs, write_ledger
 from sense7.pipeline.parts import statistics_of_parts
+from sense7.pipeline.plan import library_digest
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words
@@ -220,7 +221,7 @@ def main() -> None:
     kept = given.kept / "growth-measured.json"
     measured = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     digests = {name: job.digest for name, job in plan_jobs(root, {}, "", []).items()}
-    library = execute.library_digest(())
+    library = library_digest(())
     sizes = {}
     for times in given.times:
         folder = given.kept / f"{times} times"

@@ -27,8 +27,8 @@ import explorer
 import judging
 from measuring import ROOT, Counts, Row
 from sense7.checkout import commit_of
-from sense7.pipeline.execute import library_digest
 from sense7.pipeline.made import versions
+from sense7.pipeline.plan import library_digest
 from sense7.record import write_json
 
 FAMILIES = (analysis, judging, book, cluster, explorer, command_line)

@@ -15,6 +15,7 @@ from sense7.errors import UserError
 from sense7.judge.endpoint import KEYS, Endpoint, without_keys
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.plan import plan
 from sense7.pipeline.rerun import rerun
 from sense7.record import Recorder
 
@@ -87,7 +88,7 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
         checkout.notebook(name, small.recording(name, f"seed_of_{name}", before=TELLING))
     for warm in (True, False):
         given = {"data": "mine", "results": "../results"}
-        jobs = execute.plan(find_notebooks(checkout.root), given, f"digest {warm}", [])
+        jobs = plan(find_notebooks(checkout.root), given, f"digest {warm}", [])
         edition = checkout.root / f"edition {warm}"
         execute.run(jobs, edition, checkout.root / "cache", workers=2, warm=warm)
         assert len(holding(edition, "seen-by-notebooks")) == 2

@@ -14,6 +14,7 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.judge.predictions import read_predictions
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import load_notebook
+from sense7.pipeline.plan import plan
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
@@ -41,7 +42,7 @@ def recorded(edition, predictions, data="synthetic"):
     path, provenance = sources.resolve(data)
     sources.copy_for_edition(path, provenance, edition / "data")
     given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
-    jobs = execute.plan([load_notebook(ROOT / "notebooks" / "19-judge.md")], given, provenance.sha256, [])
+    jobs = plan([load_notebook(ROOT / "notebooks" / "19-judge.md")], given, provenance.sha256, [])
     execute.run(jobs, edition, edition / "cache", workers=1)
     return {value["key"]: value for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))}
 

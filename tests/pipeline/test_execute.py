@@ -15,6 +15,7 @@ from sense7.pipeline import execute
 from sense7.pipeline.build import plan_jobs
 from sense7.pipeline.execute import BuildError
 from sense7.pipeline.notebooks import find_notebooks, to_ipynb
+from sense7.pipeline.plan import library_digest, plan
 
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
 
@@ -26,7 +27,7 @@ class Runner:
         self.checkout, self.count = checkout, 0
 
     def plan(self, workbook="0" * 64, beside=None, **given):
-        return execute.plan(
+        return plan(
             find_notebooks(self.checkout.root),
             GIVEN | given,
             workbook,
@@ -124,7 +125,7 @@ def test_nothing_changed_means_equal_digests_wherever_the_checkout_lies(chain, n
 
 
 def test_the_library_digest_leaves_out_what_no_notebook_imports():
-    assert execute.library_digest() != execute.library_digest(skip=())
+    assert library_digest() != library_digest(skip=())
 
 
 def test_a_circle_of_needs_is_named(chain):

@@ -7,6 +7,7 @@ import pytest
 
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.plan import plan
 
 CODE = """\
 import numpy as np
@@ -38,7 +39,7 @@ def executed(new_checkout):
     checkout = new_checkout()
     for name in NAMES:
         checkout.notebook(name, CODE.format(name=name))
-    jobs = execute.plan(find_notebooks(checkout.root), {"results": "../results"}, "0" * 64, ())
+    jobs = plan(find_notebooks(checkout.root), {"results": "../results"}, "0" * 64, ())
     found = {}
     for number, (way, how) in enumerate(WAYS.items()):
         folder = checkout.root / f"edition {number}"
@@ -72,7 +73,7 @@ def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch
     notebooks = find_notebooks(checkout.root)
 
     def digest():
-        return execute.plan(notebooks, {}, "0" * 64, ())["01-a"].digest
+        return plan(notebooks, {}, "0" * 64, ())["01-a"].digest
 
     before = digest()
     assert digest() == before

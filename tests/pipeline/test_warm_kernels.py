@@ -13,6 +13,7 @@ import pytest
 from sense7 import sources
 from sense7.pipeline import execute, warm_kernels
 from sense7.pipeline.notebooks import load_notebook
+from sense7.pipeline.plan import plan
 from sense7.pipeline.warm_kernels import Nursery, NurseryError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +28,7 @@ def run(edition, notebooks, given, data="synthetic", **options):
     sources.copy_for_edition(path, provenance, edition / "data")
     given = {"data": f"../data/{provenance.file}", "results": "../results"} | given
     said = []
-    jobs = execute.plan(notebooks, given, provenance.sha256, [])
+    jobs = plan(notebooks, given, provenance.sha256, [])
     execute.run(jobs, edition, edition / "cache", workers=2, say=said.append, **options)
     files = [*(edition / "notebooks").iterdir(), *(edition / "results").iterdir()]
     return {path.name: path.read_bytes() for path in files}, said
@@ -82,7 +83,7 @@ def test_a_worker_reads_the_workbook_of_a_build_once_and_then_that_of_the_next(
         for folder in ("data", "notebooks", "results"):
             (edition / folder).mkdir(parents=True)
         shutil.copyfile(checkout.root / "mine.xlsx", edition / "data" / workbook)
-        jobs = execute.plan(notebooks, {"data": f"../data/{workbook}", "results": "../results"}, "", [])
+        jobs = plan(notebooks, {"data": f"../data/{workbook}", "results": "../results"}, "", [])
         for name, job in jobs.items():
             worker(job, edition, edition / name)
             found.append([value["estimate"] for value in json.loads((edition / name / "values.json").read_text())])

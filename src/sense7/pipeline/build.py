@@ -31,13 +31,13 @@ from sense7.implied import implied_truths, load_implied
 from sense7.judge.predictions import files_to_copy
 from sense7.judge.simulated import is_planted, simulated_files, simulated_folder
 from sense7.loading import load, synthetic_marks
-from sense7.pipeline import execute
 from sense7.pipeline.editions import JUDGE_LOGS, claim_edition, list_editions, require_same_source, source_of
 from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.jupyter_book import JupyterBook
 from sense7.pipeline.made import versions
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, installable_from
 from sense7.pipeline.pages import pages_under_way
+from sense7.pipeline.plan import Job, digest_files, library_digest, plan
 from sense7.pipeline.rerun import write_downloads
 from sense7.pipeline.scheduler import connect
 from sense7.record import read_values, write_json
@@ -349,11 +349,11 @@ def _named_predictions(judged: Sequence[Path], data: str, workbook: Path) -> str
     return judged[0].parent.absolute().name
 
 
-def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, execute.Job]:
+def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
     beside = data_beside(root, notebooks, judged)
-    return execute.plan(notebooks, given, workbook_digest, [root / "requirements.lock"], beside)
+    return plan(notebooks, given, workbook_digest, [root / "requirements.lock"], beside)
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
@@ -365,11 +365,11 @@ def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[
     for name in (name for notebook in notebooks for name in notebook.released):
         beside[released.RELEASED[name].file] = released.verified_digest(name)
     if judged:
-        beside["predictions"] = execute.digest_files(judged, judged[0].parent)
+        beside["predictions"] = digest_files(judged, judged[0].parent)
     return beside
 
 
-def how_made(root: Path, jobs: Mapping[str, execute.Job], judged: Sequence[Path], parameters: Mapping) -> dict:
+def how_made(root: Path, jobs: Mapping[str, Job], judged: Sequence[Path], parameters: Mapping) -> dict:
     """All that is needed to make an edition again, and to say on its pages how it was made."""
     own = {
         name: {key: value for key, value in (job.notebook.defaults | job.parameters).items() if key != "results"}
@@ -383,11 +383,11 @@ def how_made(root: Path, jobs: Mapping[str, execute.Job], judged: Sequence[Path]
         "beside": data_beside(root, [job.notebook for job in jobs.values()], judged),
         "versions": versions(),
         **commit_of(root),
-        "library": execute.library_digest(skip=()),
+        "library": library_digest(skip=()),
     }
 
 
-def released_only(jobs: Mapping[str, execute.Job]) -> dict[str, list[str]]:
+def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
     """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables.
 
     One that reads the workbook as well may say anything of it, and nothing about another work alone.
@@ -464,13 +464,13 @@ def _book_key(
     parts = {
         "jobs": {name: job.digest for name, job in jobs.items()},
         "notebooks": {name: job.notebook.source for name, job in jobs.items()},
-        "pages": execute.digest_files(pages, root),
+        "pages": digest_files(pages, root),
         "made": made,
         "provenance": provenance.to_dict(),
         "truth": hashlib.sha256(truth.read_bytes()).hexdigest() if truth.is_file() else None,
-        "simulated": execute.digest_files([path for path in simulated if path.is_file()], root),
+        "simulated": digest_files([path for path in simulated if path.is_file()], root),
         "repository": repository,
-        "logs": execute.digest_files(logged, logged[0].parent) if logged else None,
+        "logs": digest_files(logged, logged[0].parent) if logged else None,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -540,7 +540,7 @@ def _used(key: str, jobs: Mapping) -> str:
 
 
 def write_ledger(
-    root: Path, edition: Path, provenance, truth: dict | None, jobs: Mapping[str, execute.Job]
+    root: Path, edition: Path, provenance, truth: dict | None, jobs: Mapping[str, Job]
 ) -> list[claims.Row]:
     """Compare the claims with an edition's recorded values, and write the ledger into its folder."""
     try:
@@ -567,7 +567,7 @@ _CHANCE = {"data", "predictions", "results", "confidence", "draws", "seed"}
 """Parameters of notebooks on which no estimate of a simulated study depends but by chance."""
 
 
-def _simulated_means(root: Path, truth: dict | None, jobs: Mapping[str, execute.Job]) -> dict | None:
+def _simulated_means(root: Path, truth: dict | None, jobs: Mapping[str, Job]) -> dict | None:
     """Stored means over simulated studies, where they hold: same parameters, and notebooks that analyze by default."""
     stored = load_implied(root / "data" / IMPLIED)
     changed = any(

@@ -12,42 +12,29 @@ started it is gone, so that not even a killed build leaves one behind.
 
 import contextlib
 import functools
-import hashlib
 import json
 import logging
 import os
 import shutil
-import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import sense7
-from sense7.errors import UserError
 from sense7.judge.endpoint import without_keys
-from sense7.pipeline.made import versions
-from sense7.pipeline.notebooks import TextNotebook, cells_of, to_ipynb, unfit_parameters
+from sense7.pipeline.notebooks import TextNotebook, cells_of, to_ipynb
+from sense7.pipeline.plan import FIXED, Job
 from sense7.pipeline.warm_kernels import Nursery, NurseryError, provisioner
-from sense7.sources.released import RELEASED
-
-if TYPE_CHECKING:
-    from sense7.pipeline.scheduler import Cluster
 
 __all__ = [
     "SCRATCH",
     "BuildError",
-    "Job",
     "Kernels",
-    "digest_files",
+    "execute_apart",
     "executed_copy",
-    "library_digest",
     "obtain",
-    "plan",
     "require_values",
     "run",
 ]
@@ -58,130 +45,12 @@ SCRATCH = ".making-"
 STARTS = 3
 """How often a kernel that does not come up is started."""
 
-ONE_THREAD = dict.fromkeys(
-    (
-        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-        *("BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"),
-    ),
-    "1",
-)
-"""Linear algebra on several threads sums in another order, so that the last digits follow the number of processors."""
-
-FIXED = {"PYTHONHASHSEED": "0", **ONE_THREAD}
-"""The order of sets, and the number of threads, would change what a notebook gives."""
-
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
-
-NOT_IN_NOTEBOOKS = (
-    *("cli", "start.py", "help.txt"),
-    *("claims.py", "implied.py", "pipeline", "simulate"),
-)
-"""Parts of the library that no notebook imports: a change there re-executes nothing."""
 
 
 class BuildError(Exception):
     """A book that could not be built, for a reason in its own sources."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A notebook with the parameters it is to run with.
-
-    Attributes
-    ----------
-    notebook : TextNotebook
-        What is to run.
-    parameters : dict
-        All that is injected.
-    digest : str
-        Of everything that its result depends on.
-    """
-
-    notebook: TextNotebook
-    parameters: dict
-    digest: str
-
-
-def digest_files(paths: Sequence[Path], base: Path) -> str:
-    """SHA-256 of files, by name relative to ``base`` and content."""
-    total = hashlib.sha256()
-    for path in sorted(paths):
-        total.update(str(path.relative_to(base)).encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
-
-
-def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
-    """SHA-256 of the library's source, without the parts named in ``skip``."""
-    base = Path(sense7.__file__).parent
-    paths = [path for path in base.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    paths = [path for path in paths if path.relative_to(base).parts[0] not in skip]
-    return digest_files(paths, base)
-
-
-def plan(
-    notebooks: Sequence[TextNotebook],
-    parameters: Mapping,
-    workbook_digest: str,
-    files: Sequence[Path],
-    beside: Mapping[str, str] | None = None,
-) -> dict[str, Job]:
-    """Check the parameters and work out the digest of every notebook.
-
-    Parameters
-    ----------
-    notebooks : sequence of TextNotebook
-        All notebooks of the book.
-    parameters : mapping
-        Given values; a notebook takes those that it knows.
-    workbook_digest : str
-        SHA-256 of the workbook.
-    files : sequence of Path
-        The locked environment, and whatever else every notebook may rest on.
-    beside : mapping, optional
-        Digests of what only some notebooks rest on: by the parameter that leads there, by the
-        name of the data set, or by the path of the stored result or the released table.
-
-    Returns
-    -------
-    dict
-        Name -> job, in an order in which each comes after what it needs.
-
-    Raises
-    ------
-    UserError
-        If a parameter is known to no notebook, or unfit; or notebooks need each other in a circle.
-    """
-    # All that is wrong in one message; several notebooks say the same of a parameter that they share.
-    accepted = {name: {} for notebook in notebooks for name in notebook.schemas}
-    problems = unfit_parameters(accepted, parameters)
-    for notebook in notebooks:
-        problems += unfit_parameters(notebook.schemas, _known(notebook, parameters))
-    if problems:
-        raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
-    by_name = {notebook.name: notebook for notebook in notebooks}
-    try:
-        order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
-    except CycleError as error:
-        raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
-    contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-    common = [workbook_digest, library_digest(), *contents, sys.version, versions(), FIXED]
-    jobs: dict[str, Job] = {}
-    for name in order:
-        notebook = by_name[name]
-        given = _known(notebook, parameters)
-        needed = [jobs[other].digest for other in notebook.needs]
-        rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
-        rests_on |= {RELEASED[table].file for table in notebook.released}
-        further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
-        content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
-        jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
-    return jobs
-
-
-def _known(notebook: TextNotebook, parameters: Mapping) -> dict:
-    return {key: value for key, value in parameters.items() if key in notebook.schemas}
 
 
 def run(
@@ -193,7 +62,7 @@ def run(
     report: Callable[[str, bool], None] = lambda name, executed: None,
     say: Callable[[str], None] = lambda line: None,
     warm: bool = True,
-    cluster: "Cluster | None" = None,
+    kernels: "Kernels | None" = None,
 ) -> int:
     """Bring every notebook's result into ``edition``, executing those not in the cache.
 
@@ -214,8 +83,8 @@ def run(
     warm : bool
         Whether kernels are forked from one process that has imported the libraries; see
         :mod:`sense7.pipeline.warm_kernels`. What notebooks give is the same.
-    cluster : Cluster, optional
-        Where notebooks are executed (:mod:`sense7.pipeline.scheduler`); here if not given.
+    kernels : Kernels, optional
+        Where notebooks are executed, such as on a cluster (:mod:`sense7.pipeline.scheduler`); here if not given.
 
     Returns
     -------
@@ -235,9 +104,10 @@ def run(
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
     executed, failure, running = 0, None, {}
-    to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
-    # One notebook alone would wait for imports that it may not need.
-    kernels = Kernels(say, warm=warm and to_execute > 1, cluster=cluster, data=_workbook(jobs, edition))
+    if kernels is None:
+        to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
+        # One notebook alone would wait for imports that it may not need.
+        kernels = Kernels(say, warm=warm and to_execute > 1, data=_workbook(jobs, edition))
     with kernels.threads(workers) as pool:
         while sorter.is_active() and not (failure and not running):
             for name in sorter.get_ready() if not failure else ():
@@ -272,17 +142,15 @@ class Kernels:
         say: Callable[[str], None] = lambda line: None,
         *,
         warm: bool = False,
-        cluster: "Cluster | None" = None,
         data: Path | None = None,
     ):
-        self.cluster = cluster
         self._lock = threading.Lock()
         self._stopped = False
         self._started: list = []
         self._say = say
         self._fresh = False
         self._data = data
-        self._nursery = self._open() if warm and cluster is None else None
+        self._nursery = self._open() if warm else None
 
     def _open(self) -> Nursery | None:
         try:
@@ -325,10 +193,12 @@ class Kernels:
         """Kill every kernel, and those that are about to start."""
         with self._lock:
             self._stopped = True
-            if self.cluster is not None:
-                self.cluster.close()
             for process in self._started:
                 process.kill()  # does nothing to one that has ended
+
+    def execute(self, job: Job, edition: Path, place: Path) -> None:
+        """Execute a notebook of an edition, and move what it gave to its place in one step."""
+        _execute(job, edition, place, self)
 
     def _add(self, process) -> None:
         with self._lock:
@@ -383,10 +253,8 @@ def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
     """
     place = _place(job, cache)
     fresh = not place.exists()
-    if fresh and kernels.cluster is not None:
-        kernels.cluster.call(execute_apart, job, edition.absolute(), place.absolute())
-    elif fresh:
-        _execute(job, edition, place, kernels)
+    if fresh:
+        kernels.execute(job, edition, place)
     executed = (place / "notebook.ipynb").read_text(encoding="utf-8")
     shown = executed if fresh else with_prose(executed, job.notebook)
     (edition / "notebooks" / f"{job.notebook.name}.ipynb").write_text(shown, encoding="utf-8")

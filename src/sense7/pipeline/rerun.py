@@ -16,6 +16,7 @@ from sense7.files import not_written, scratch_folder, write_whole
 from sense7.loading import load
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import TextNotebook, find_notebooks, load_notebook, to_ipynb
+from sense7.pipeline.plan import plan
 
 __all__ = ["Rerun", "download_copy", "rerun", "select_notebook", "write_downloads"]
 
@@ -107,7 +108,7 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     if out.is_dir() or (results.exists() and not results.is_dir()):
         in_the_way = out if out.is_dir() else results
         raise UserError(f"{in_the_way}: is in the way. Remove it, or give another place by --out.")
-    jobs = execute.plan(_with_needed(chosen, known), given, "", ())
+    jobs = plan(_with_needed(chosen, known), given, "", ())
     own = _placed(given, chosen) | {"results": results.name}
     try:
         with scratch_folder(out.parent) as scratch:

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.pipeline.execute import BuildError, Job, library_digest, run
+from sense7.pipeline.execute import BuildError, Kernels, execute_apart, run
 from sense7.pipeline.made import versions
+from sense7.pipeline.plan import Job, library_digest
 
 __all__ = ["Cluster", "ThisMachine", "connect"]
 
@@ -34,12 +35,18 @@ class ThisMachine:
         self.workers = workers or os.cpu_count() or 1
         # A kernel that starts or ends is waited for, which leaves its processor to another.
         self.notebooks = workers or self.workers + 1
-        self.cluster = None
         self._pool: ProcessPoolExecutor | None = None
 
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
         """Bring every notebook's result into an edition; see :func:`sense7.pipeline.execute.run`."""
-        return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), cluster=self.cluster, **options)
+        return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
+
+    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
+        """What executes notebooks here; see :class:`sense7.pipeline.execute.Kernels`."""
+        return Kernels(say, warm=warm)
+
+    def require_shared(self, folder: Path) -> None:
+        """Refuse workers that do not see a folder of this machine at the same path: here all do."""
 
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, in processes of their own if there are several workers."""
@@ -91,7 +98,6 @@ class Cluster(ThisMachine):
             ) from None
         self._address = address
         super().__init__(workers or sum(self._client.nthreads().values()))
-        self.cluster = self
         try:
             self._require_alike()
         except BaseException:
@@ -110,6 +116,14 @@ class Cluster(ThisMachine):
                     f"--scheduler {self._address}: the worker {worker} differs from this process: {differing}. "
                     "Start it anew in an environment made from the same checkout and lock."
                 )
+
+    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
+        """Bring every notebook's result into an edition; see :func:`sense7.pipeline.execute.run`."""
+        return super().run(jobs, edition, cache, **options, kernels=_ClusterKernels(self))
+
+    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
+        """What executes notebooks on the workers, whatever is warm there."""
+        return _ClusterKernels(self)
 
     def require_shared(self, folder: Path) -> None:
         """Refuse workers that do not see a folder of this machine at the same path."""
@@ -144,6 +158,21 @@ class Cluster(ThisMachine):
         self._client.close()
 
 
+class _ClusterKernels(Kernels):
+    """Kernels on the workers of a cluster."""
+
+    def __init__(self, cluster: Cluster):
+        super().__init__()
+        self._cluster = cluster
+
+    def execute(self, job: Job, edition: Path, place: Path) -> None:
+        self._cluster.call(execute_apart, job, edition.absolute(), place.absolute())
+
+    def kill(self) -> None:
+        super().kill()
+        self._cluster.close()
+
+
 def _called(item, function: Callable):
     return function(item)
 
@@ -173,8 +202,8 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
     """
     where = ThisMachine(workers) if address is None else Cluster(address, workers)
     try:
-        if shared is not None and where.cluster:
-            where.cluster.require_shared(shared)
+        if shared is not None:
+            where.require_shared(shared)
         yield where
     finally:
         where.close()

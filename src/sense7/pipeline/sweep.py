@@ -21,8 +21,9 @@ from sense7.errors import UserError
 from sense7.files import not_written, parse_yaml, reading, write_whole
 from sense7.loading import load
 from sense7.pipeline import build, execute
-from sense7.pipeline.execute import SCRATCH, BuildError, Job
+from sense7.pipeline.execute import SCRATCH, BuildError
 from sense7.pipeline.notebooks import find_notebooks
+from sense7.pipeline.plan import Job
 from sense7.pipeline.rerun import select_notebook
 from sense7.pipeline.scheduler import ThisMachine
 from sense7.workbook import ReadingOptions
@@ -165,7 +166,7 @@ def _executed(
     once = defaultdict(threading.Lock)
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=places) as scratch:
         copies = _copies(points, Path(scratch))
-        kernels = execute.Kernels(say, warm=len(planned) > 1, cluster=where.cluster)
+        kernels = where.kernels(say, warm=len(planned) > 1)
 
         def take(number: int) -> list[dict]:
             edition = Path(scratch) / str(number)
