@@ -154,7 +154,7 @@ def run_step(step: str, folder: Path, data: Path) -> None:
 def measure(step: str, folder: Path, data: Path, limit: float) -> dict:
     """Seconds, seconds of processors, and peak memory of one step, or why there are none."""
     command = [sys.executable, __file__, "--step", step, "--folder", str(folder), "--data", str(data)]
-    environment = os.environ | execute.FIXED
+    environment = os.environ | FIXED
     log = folder / "step.log"
     start = time.perf_counter()
     with log.open("w+") as stream:

@@ -113,7 +113,7 @@ def test_workbook_lock_and_library_change_every_notebook(chain, monkeypatch, wha
     if what == "lock":
         (chain.checkout.root / "requirements.lock").write_text("a==2\n", "utf-8")
     if what == "library":
-        monkeypatch.setattr(execute, "library_digest", lambda: "another")
+        monkeypatch.setattr("sense7.pipeline.plan.library_digest", lambda: "another")
     assert changed(before, chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)) == list(before)
 
 

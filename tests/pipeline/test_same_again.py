@@ -7,7 +7,7 @@ import pytest
 
 from sense7.pipeline import execute
 from sense7.pipeline.notebooks import find_notebooks
-from sense7.pipeline.plan import plan
+from sense7.pipeline.plan import FIXED, plan
 
 CODE = """\
 import numpy as np
@@ -78,10 +78,10 @@ def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch
     before = digest()
     assert digest() == before
     with monkeypatch.context() as patch:
-        patch.setattr(execute, "versions", lambda: {"numpy": "another"})
+        patch.setattr("sense7.pipeline.plan.versions", lambda: {"numpy": "another"})
         assert digest() != before
     with monkeypatch.context() as patch:
-        patch.setitem(execute.FIXED, "OMP_NUM_THREADS", "2")
+        patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
         assert digest() != before
 
 
