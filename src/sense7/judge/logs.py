@@ -197,9 +197,7 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
         raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
     with _undisturbed() as scratch:
         from inspect_ai.log import bundle_log_dir
-        from inspect_ai.util._display import init_display_type
 
-        init_display_type("none")
         # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
         plain = Path(scratch) / LOGS
         plain.mkdir()
@@ -221,7 +219,7 @@ def _undisturbed() -> Iterator[str]:
         try:
             for name in [name for name in os.environ if name.startswith("INSPECT_")]:
                 del os.environ[name]
-            os.environ["PYTHON_DOTENV_DISABLED"] = "1"
+            os.environ |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
             yield scratch
         finally:
             sys.excepthook = hook
