@@ -54,7 +54,7 @@ def every_table(study):
         context.context_slopes(study, bootstrap),
         context.context_shares(study, bootstrap),
         context.context_tests(study, bootstrap),
-        context.context_tests(study, bootstrap, holm=False),
+        context.context_tests(study, bootstrap, corrected=False),
         context.slopes_by_condition(study, bootstrap),
         context.slopes_with_prompt(study, bootstrap),
         context.slopes_with_prompt(study, bootstrap, "importance"),
@@ -189,7 +189,7 @@ def test_percent_ranks_are_midranks_of_copies(pairs):
 
 
 def test_holm_equals_statsmodels(study):
-    raw = context.context_tests(study, bootstrap_of(study), holm=False)["estimate"]
+    raw = context.context_tests(study, bootstrap_of(study), corrected=False)["estimate"]
     holm = context.context_tests(study, bootstrap_of(study))["estimate"]
     np.testing.assert_allclose(holm[raw.index], multipletests(raw, method="holm")[1])
     assert holm["any of the three"] == holm[raw.index].min()

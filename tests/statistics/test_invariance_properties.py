@@ -11,7 +11,8 @@ from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.comparison import condition_differences, condition_means, kruskal_wallis
 from sense7.statistics.disruption import cohens_d
 from sense7.statistics.ground_truth import ground_truth, label_shares
-from sense7.statistics.outcomes import empathy_and_experience, spearman
+from sense7.statistics.outcomes import empathy_and_experience
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.reliability import cronbach_alpha, post_task_ratings, turn_ratings
 from sense7.statistics.variance import icc_1, intraclass_correlations, participant_icc
 from sense7.taxonomy import DIMENSION_NAMES
@@ -83,9 +84,9 @@ pairs = st.lists(st.tuples(values, values), min_size=3, max_size=20).map(np.arra
 def test_spearman_knows_ranks_alone(pairs, seed, scale):
     first, second = pairs[np.random.default_rng(seed).permutation(len(pairs))].T
     once = np.ones((1, len(pairs)))
-    known = spearman(*pairs.T, once)
-    equal(spearman(np.exp(first / 10), scale * second, once), np.sign(scale) * known, 1e-7)
-    equal(spearman(second, first, 3 * once), known, 1e-7)
+    known = spearman_in_draws(*pairs.T, once)
+    equal(spearman_in_draws(np.exp(first / 10), scale * second, once), np.sign(scale) * known, 1e-7)
+    equal(spearman_in_draws(second, first, 3 * once), known, 1e-7)
 
 
 groups = st.lists(values, min_size=2, max_size=12).map(np.array)

@@ -8,8 +8,9 @@ import pytest
 
 import sense7 as s7
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.comparison import conversation_ratings, holm
+from sense7.statistics.comparison import conversation_ratings
 from sense7.statistics.moderation import CONTEXTS, LEVEL, moderation
+from sense7.statistics.multiplicity import holm
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
 

@@ -27,9 +27,10 @@ from sense7.arguments import check_arguments
 from sense7.sources import released
 from sense7.sources.released import FEELINGS
 from sense7.statistics.bootstrap import ParticipantBootstrap, StratifiedBootstrap, ratio
-from sense7.statistics.comparison import holm, p_in_words
+from sense7.statistics.comparison import p_in_words
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.factor import omega_row
+from sense7.statistics.multiplicity import holm
 from sense7.statistics.parallel import eigenvalues, retained
 from sense7.statistics.reliability import alpha_row
 from sense7.statistics.structure import consistency
@@ -481,7 +482,7 @@ def tests_in_words(table: pd.DataFrame) -> pd.DataFrame:
     shown = pd.DataFrame(index=pd.Index(found, name="rating"))
     for effect in TESTED:
         p = pd.Series({rating: rows.loc[effect, "estimate"] for rating, rows in found.items()})
-        corrected = pd.Series(holm(p.iloc[1:].to_numpy()), index=p.index[1:])
+        corrected = pd.Series(holm(p.iloc[1:]), index=p.index[1:])
         shown[f"{effect}, F"] = [
             rows.loc[effect, "method"].partition("F = ")[2].partition(" ")[0] for rows in found.values()
         ]

@@ -29,6 +29,7 @@ from sense7.statistics.mixed import (
     satterthwaite,
     satterthwaite_f,
 )
+from sense7.statistics.multiplicity import holm
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of
@@ -45,7 +46,6 @@ __all__ = [
     "condition_pairs",
     "conversation_ratings",
     "friedman",
-    "holm",
     "kruskal_wallis",
     "mixed_contrasts",
     "no_pairs",
@@ -309,24 +309,6 @@ def condition_differences(
 def _difference(sums: np.ndarray) -> np.ndarray:
     means = sums[..., 1] / sums[..., 0]
     return means[..., 0] - means[..., 1]
-
-
-def holm(p: np.ndarray) -> np.ndarray:
-    """P values by Holm's rule, so that any false finding among all has at most the level asked for.
-
-    References
-    ----------
-    Holm, S. (1979). Scandinavian Journal of Statistics 6, 65-70.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p)
-    out = np.empty(len(p))
-    out[order] = np.minimum(np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1)), 1)
-    return out
 
 
 @dataclass(frozen=True, eq=False)

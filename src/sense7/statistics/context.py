@@ -18,6 +18,7 @@ from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.least_squares import NEGLIGIBLE, least_squares
+from sense7.statistics.multiplicity import holm
 from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -385,7 +386,7 @@ def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:
         return np.where(defined, 1 - residual / (freedom - rank) * freedom / total, np.nan)
 
 
-def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool = True) -> pd.DataFrame:
+def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, corrected: bool = True) -> pd.DataFrame:
     """Whether ratings depend on topic, importance and desired empathy: p values, corrected for being three.
 
     Topic: permutation of the topics among each participant's own conversations, statistic the sum of
@@ -398,7 +399,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool =
         The data.
     bootstrap : ParticipantBootstrap
         Draws, at most 2,000 permutations; seed.
-    holm : bool
+    corrected : bool
         Whether the p values are Holm's, over those that can be computed.
 
     Returns
@@ -421,7 +422,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, holm: bool =
         complete, z, _ = _slope_model(frame, name, "within participants")
         rows[CONTEXT[name]] = _t_row(_first, _products(z), complete["participant"], bootstrap, method)
     table = estimate_table(rows, "context")
-    if not holm:
+    if not corrected:
         return table
     table = _holm(table)
     known = table[table["estimate"].notna()]
@@ -452,13 +453,9 @@ def _t_row(statistic, values, participants, bootstrap, method: str) -> dict:
 
 
 def _holm(table: pd.DataFrame) -> pd.DataFrame:
-    p = table["estimate"].to_numpy(dtype=float).copy()
-    known = np.flatnonzero(np.isfinite(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    corrected = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
-    p[order] = corrected
-    counted = f"; Holm over {len(order)} tests" if len(order) > 1 else ""
-    return table.assign(estimate=p, method=table["method"] + counted)
+    tests = int(table["estimate"].notna().sum())
+    counted = f"; Holm over {tests} tests" if tests > 1 else ""
+    return table.assign(estimate=holm(table["estimate"]), method=table["method"] + counted)
 
 
 def _permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:

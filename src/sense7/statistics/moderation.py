@@ -12,9 +12,10 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.characteristics import ANSWERED, NO_SHEET, characteristic_columns
-from sense7.statistics.comparison import conversation_ratings, holm, p_in_words
+from sense7.statistics.comparison import conversation_ratings, p_in_words
 from sense7.statistics.context import within
 from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.multiplicity import holm
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -130,9 +131,7 @@ def moderation(study: Study, bootstrap: ParticipantBootstrap, rating: str = "gro
             )
     tests = estimate_table(rows, "characteristic by context")
     p = pd.Series(p, index=tests.index, dtype=float)
-    known = p.notna()
-    adjusted = pd.Series(np.nan, index=tests.index)
-    adjusted[known] = holm(p[known].to_numpy()) if known.any() else p[known]
+    adjusted = pd.Series(holm(p), index=tests.index)
     shown = pd.DataFrame(
         {
             "share of variance in common": [

@@ -6,11 +6,12 @@ import statsmodels.api as sm
 from scipy import sparse
 
 from sense7.arguments import check_arguments
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, pieces
-from sense7.statistics.context import percent_ranks, within
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.context import within
 from sense7.statistics.disruption import OUTCOMES
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import least_squares
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -28,7 +29,6 @@ __all__ = [
     "empathy_and_experience",
     "peak_end",
     "rating_at_hand",
-    "spearman",
     "spearman_draws",
     "spearman_row",
     "turn_rating",
@@ -81,8 +81,6 @@ RATINGS = {"overall": "the overall rating", "dimensions": "the mean of the rated
 """What stands for a turn."""
 
 SHARE = "share of the variance"
-
-_CHUNK = 500
 
 
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
@@ -323,60 +321,6 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
     return np.stack(shares, axis=-1)
 
 
-def spearman(
-    first: np.ndarray,
-    second: np.ndarray,
-    weights: np.ndarray,
-    codes: np.ndarray | None = None,
-    counts: np.ndarray | int = 1,
-) -> np.ndarray:
-    r"""Spearman's correlation of rows taken with weights, for many sets of weights.
-
-    Ranks are midranks of the rows copied out as often as the weights say, computed anew for each set: the
-    correlation of :func:`sense7.statistics.context.percent_ranks`, which are those ranks up to scale.
-
-    Parameters
-    ----------
-    first, second : array, shape (rows,)
-        What is correlated; no NaN.
-    weights : array, shape (draws, rows), or (draws, participants) with ``codes``
-        How often each row, or each participant, is taken.
-    codes : array of int, shape (rows,), optional
-        Participant of each row.
-    counts : array of int, shape (rows,), optional
-        How many equal rows each row stands for.
-
-    Returns
-    -------
-    array, shape (draws,)
-        -1..1; NaN where one of them does not vary.
-
-    References
-    ----------
-    Spearman, C. (1904). American Journal of Psychology 15, 72-101.
-
-    Notes
-    -----
-    Checked against scipy.stats.spearmanr on the rows copied out.
-
-    Examples
-    --------
-    >>> round(spearman(np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), np.ones((1, 4))).item(), 3)
-    0.8
-    """
-    out = []
-    for piece in pieces(len(weights), len(first), _CHUNK):
-        w = weights[piece]
-        w = (w if codes is None else w[:, codes]) * counts
-        # Midranks have the mean 1/2 whatever the ties.
-        x, y = percent_ranks(first, w) - 0.5, percent_ranks(second, w) - 0.5
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total = w.sum(axis=1)
-            xx, yy, xy = ((w * a * b).sum(axis=1) / total for a, b in ((x, x), (y, y), (x, y)))
-            out.append(np.where((xx > 1e-12) & (yy > 1e-12), xy / np.sqrt(xx * yy), np.nan))
-    return np.concatenate(out)
-
-
 def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
 
@@ -440,12 +384,12 @@ def spearman_row(
     counts: np.ndarray | int = 1,
     draws: np.ndarray | None = None,
 ) -> dict:
-    """:func:`spearman` with its interval, as a row of estimates; ``counts`` as there.
+    """Spearman's correlation with its interval, as a row of estimates; ``counts``: how many rows each row stands for.
 
     ``draws`` is what :func:`spearman_draws` gives, where that is known already.
     """
     common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
-    estimate = spearman(first, second, np.ones((1, len(first))), counts=counts)[0]
+    estimate = spearman_in_draws(first, second, np.broadcast_to(counts, (1, len(first))).astype(float))[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
     if draws is None:
@@ -483,8 +427,8 @@ def distinct_pairs(
 
 
 def spearman_draws(pairs: np.ndarray, table: sparse.csr_matrix, bootstrap: ParticipantBootstrap) -> np.ndarray:
-    """:func:`spearman` in every draw, of :func:`distinct_pairs`."""
-    return bootstrap.in_every_draw(lambda weights: spearman(*pairs.T, (table @ weights.T).T))
+    """Spearman's correlation in every draw, of :func:`distinct_pairs`."""
+    return bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T))
 
 
 def within_correlation(
