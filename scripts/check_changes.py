@@ -2,7 +2,7 @@
 
 A changed module is tested by its own doctests, by the test files of its name (`tests/**/test_NAME.py`,
 `test_NAME_*.py`), and then by those that import it; a changed test file by itself. What needs the built book
-(`tests/book`, `tests/browser`) is left to `make test`, as is what does not fit into the time: it is skipped, and said.
+(`tests/built_book`, `tests/browser`) is left to `make test`, as is what does not fit into the time, which is said.
 """
 
 import ast
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 20
 """After so many no further test begins; style, and the start of pytest, need the rest."""
 
-NEED_A_BOOK = {"book", "browser"}
+NEED_A_BOOK = {"built_book", "browser"}
 UNTIL = "SENSE7_CHECK_UNTIL"
 
 

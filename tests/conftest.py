@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sense7.pipeline import jupyter_book
+from sense7.book import jupyter_book
 from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets
@@ -35,8 +35,9 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
-    *("tests/browser/test_every", "tests/book", "tests/pipeline/test_build.py", "tests/faults/test_interrupted_build"),
-    *("tests/browser", "tests/pipeline", "tests/faults"),
+    *("tests/browser/test_every", "tests/built_book", "tests/book/test_build.py"),
+    "tests/faults/test_interrupted_build",
+    *("tests/browser", "tests/book", "tests/faults"),
 )
 """Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
 
@@ -187,7 +188,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep together what shares something slow to make: the tests of a file; for tests/book, the parsed pages.
+    """Keep together what shares something slow to make: the tests of a file; for tests/built_book, the parsed pages.
 
     Not by pytest-xdist's groups, which it writes into names of tests that pytest 9.2 no longer takes from there.
     """
@@ -196,7 +197,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
-            return "tests/book" if file.startswith("tests/book/") else file
+            return "tests/built_book" if file.startswith("tests/built_book/") else file
 
     return Scheduling(config, log)
 

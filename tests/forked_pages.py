@@ -1,7 +1,7 @@
 """Jupyter Book's process for tests, forked from one that has imported it, which is half of what a small book takes.
 
 ``python forked_pages.py serve DESCRIPTOR`` is that process, on a listening socket; ``python forked_pages.py ask ADDRESS
-DESCRIPTOR`` stands in the place of ``sense7.pipeline.jupyter_book``, hands its files to the other, and ends as its copy
+DESCRIPTOR`` stands in the place of ``sense7.book.jupyter_book``, hands its files to the other, and ends as its copy
 ended. Tests of that module itself, and builds that are started as a command, do without.
 """
 
@@ -27,7 +27,7 @@ def serve(descriptor: str) -> None:
     import gc
     import importlib
 
-    from sense7.pipeline.jupyter_book import _PRELOADED
+    from sense7.book.jupyter_book import _PRELOADED
 
     for name in _PRELOADED:
         importlib.import_module(name)
@@ -53,7 +53,7 @@ def reap() -> None:
 
 def answer(line: socket.socket) -> None:
     """Be the copy's parent, who knows how it ends; and in another fork the copy itself."""
-    from sense7.pipeline import jupyter_book
+    from sense7.book import jupyter_book
 
     message, files, _, _ = socket.recv_fds(line, LARGEST, 4)
     pid = os.fork()

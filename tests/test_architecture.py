@@ -10,7 +10,7 @@ import jupytext
 import pytest
 
 import sense7
-from sense7.pipeline.notebooks import load_notebook
+from sense7.book.notebooks import load_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "src" / "sense7"
@@ -24,7 +24,7 @@ FLOORS = (
     {"findings"},
     {"record", "tables", "figures", "benchmarks"},
     {"claims", "implied"},
-    {"pipeline"},
+    {"book"},
     {"cli"},
     {"start"},
 )
@@ -34,9 +34,9 @@ FLOOR = {part: number for number, floor in enumerate(FLOORS) for part in floor}
 MODULES = sorted(path for path in BASE.rglob("*.py") if path != BASE / "__init__.py")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
 ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book", "sphinx", "docutils", "jsonschema"}
-"""What the extra ``book`` brings: without it, everything below the pipeline has to work."""
+"""What the extra ``book`` brings: without it, everything below it has to work."""
 
-CLOSED_TO_NOTEBOOKS = {"pipeline", "claims", "implied", "cli", "simulate", "sources", "download", "files"}
+CLOSED_TO_NOTEBOOKS = {"book", "claims", "implied", "cli", "simulate", "sources", "download", "files"}
 LONGEST_CELL = 14
 STORED = {
     "coverage_": "data/coverage.json",
@@ -91,12 +91,12 @@ def test_the_ground_floor_imports_nothing_of_ours():
     assert {part: used_parts(BASE / f"{part}.py") for part in FLOORS[0]} == {part: set() for part in FLOORS[0]}
 
 
-def test_only_the_pipeline_needs_what_makes_books():
+def test_only_the_book_needs_what_makes_books():
     found = {
         (str(path.relative_to(BASE)), name)
         for path in MODULES
         for name in imports(path)
-        if name.split(".")[0] in ONLY_FOR_BOOKS and part_of(path) != "pipeline"
+        if name.split(".")[0] in ONLY_FOR_BOOKS and part_of(path) != "book"
     }
     assert found == set()
 

@@ -265,7 +265,7 @@ def run_site(tmp_path, **outcomes):
         (folder / "ledger.json").write_text("[]", encoding="utf-8")
     verb = tmp_path / ".venv" / "bin" / "sense7"
     verb.parent.mkdir(parents=True)
-    code = "import sys, pathlib; from sense7.pipeline.editions import write_site as write; "
+    code = "import sys, pathlib; from sense7.book.editions import write_site as write; "
     code += "write(pathlib.Path('_build/editions'), sys.argv[3:], pathlib.Path(sys.argv[2]))"
     verb.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n', encoding="utf-8")
     verb.chmod(0o755)

@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from sense7 import claims, tables
+from sense7.book.pages import banner
 from sense7.errors import UserError
-from sense7.judge import at_hand, ceiling
+from sense7.judge import available_judges, ceiling
 from sense7.judge.predictions import read_predictions
 from sense7.judge.simulated import is_planted
 from sense7.loading import load
-from sense7.pipeline.pages import banner
 from sense7.record import Recorder
 from sense7.simulate import truth
 from sense7.sources import SOURCES, Provenance, record_path, write_record
@@ -234,7 +234,7 @@ def test_the_truth_of_the_simulated_judge_is_the_one_beside_its_workbook():
 
 def test_nothing_of_a_simulated_judge_is_shown_for_data_that_are_not_synthetic(workbook):
     with pytest.raises(UserError, match="simulated judge, and this data set is not synthetic"):
-        at_hand.runs_at_hand(load(workbook("mine.xlsx")), SHIPPED[0].parent)
+        available_judges.read_runs(load(workbook("mine.xlsx")), SHIPPED[0].parent)
 
 
 # Claims, intervals ------------------------------------------------------------------------

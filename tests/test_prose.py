@@ -7,7 +7,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from sense7.pipeline.build import build_edition
+from sense7.book.build import build_edition
 from sense7.record import read_values
 
 ROOT = Path(__file__).resolve().parents[1]

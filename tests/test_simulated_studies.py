@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
-from sense7.pipeline.notebooks import find_notebooks
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,4 +1,4 @@
-/* The conversation explorer. Reads what src/sense7/pipeline/explorer.py wrote, and shows it.
+/* The conversation explorer. Reads what src/sense7/book/explorer.py wrote, and shows it.
    Texts of the data only ever become text nodes; the state of the page stands in its address. */
 (() => {
   "use strict";

@@ -83,8 +83,8 @@ def values_of(folder: Path) -> dict[str, dict]:
 def jobs_in(edition: Path) -> dict:
     """What is to be executed, with the data of the default edition beside it."""
     from sense7 import sources
+    from sense7.book.build import find_checkout, plan_jobs, read_truth
     from sense7.loading import load
-    from sense7.pipeline.build import find_checkout, plan_jobs, read_truth
     from sense7.record import write_json
 
     path, provenance = sources.resolve("synthetic")
@@ -97,7 +97,7 @@ def jobs_in(edition: Path) -> dict:
 
 def execute_by_pipeline(folder: Path) -> None:
     """All notebooks as the build executes them on this machine."""
-    from sense7.pipeline.scheduler import ThisMachine
+    from sense7.book.scheduler import ThisMachine
 
     edition = folder / "edition"
     ThisMachine().run(jobs_in(edition), edition, folder / "cache")
@@ -107,7 +107,7 @@ def execute_by_papermill(folder: Path) -> None:
     """All notebooks one after another."""
     import papermill
 
-    from sense7.pipeline.notebooks import to_ipynb
+    from sense7.book.notebooks import to_ipynb
 
     edition = folder / "edition"
     for part in ("given", "notebooks", "results"):
@@ -123,7 +123,7 @@ def execute_by_papermill(folder: Path) -> None:
 
 def profile_build(file: Path) -> None:
     """Build the book with a clock on its steps: name of a step -> seconds; and of each notebook."""
-    from sense7.pipeline import build, execute, jupyter_book, scheduler
+    from sense7.book import build, execute, jupyter_book, scheduler
 
     steps: dict[str, float] = {}
     notebooks: dict[str, float] = {}
@@ -171,8 +171,8 @@ def prepare_for_jupyter_book(root: Path, stage: Path) -> list[str | Path]:
 
     What the roles of its pages weave into prose lies in the finished edition.
     """
-    from sense7.pipeline.build import edition_folder
-    from sense7.pipeline.notebooks import find_notebooks, to_ipynb
+    from sense7.book.build import edition_folder
+    from sense7.book.notebooks import find_notebooks, to_ipynb
 
     shutil.copytree(root / "book", stage / "book")
     shutil.copyfile(root / "_toc.yml", stage / "_toc.yml")

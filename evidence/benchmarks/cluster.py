@@ -17,8 +17,8 @@ import pandas as pd
 import book
 import growth
 from measuring import Counts, Row, in_turn, say
-from sense7.pipeline.parts import statistics_of_parts
-from sense7.pipeline.scheduler import connect
+from sense7.book.partitioned import statistics_of_parts
+from sense7.book.scheduler import connect
 from sense7.workbook import read_workbook
 from sense7.workbook.partitions import write_partitions
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from book import BOOK, copied_checkout
 from measuring import Counts, Row, run, say
-from sense7.pipeline.editions import EXPLORER_PAGE
+from sense7.book.editions import EXPLORER_PAGE
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

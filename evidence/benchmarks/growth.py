@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.benchmarks import PARTS as IN_PARTS
-from sense7.pipeline import execute
-from sense7.pipeline.build import find_checkout, plan_jobs, write_ledger
-from sense7.pipeline.parts import statistics_of_parts
-from sense7.pipeline.plan import FIXED, library_digest
+from sense7.book import execute
+from sense7.book.build import find_checkout, plan_jobs, write_ledger
+from sense7.book.partitioned import statistics_of_parts
+from sense7.book.plan import FIXED, library_digest
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.pipeline.plan import FIXED
+from sense7.book.plan import FIXED
 
 ROOT = Path(__file__).resolve().parents[2]
 SENSE7 = [sys.executable, "-c", "import sys; sys.argv[0] = 'sense7'; from sense7.start import main; main()"]

@@ -26,9 +26,9 @@ import command_line
 import explorer
 import judging
 from measuring import ROOT, Counts, Row
+from sense7.book.how_made import versions
+from sense7.book.plan import library_digest
 from sense7.checkout import commit_of
-from sense7.pipeline.made import versions
-from sense7.pipeline.plan import library_digest
 from sense7.record import write_json
 
 FAMILIES = (analysis, judging, book, cluster, explorer, command_line)

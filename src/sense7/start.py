@@ -2,7 +2,7 @@
 
 What parses a command line takes far longer to import than the help takes to print. So the help is kept as text,
 which ``make derived`` writes; a test holds it to be what the verbs would say. So is what a build says while
-nothing changes, see :mod:`sense7.pipeline.unchanged`.
+nothing changes, see :mod:`sense7.book.unchanged`.
 """
 
 import os
@@ -42,7 +42,7 @@ def _show_help() -> bool:
 
 def _up_to_date() -> bool:
     """Say again what the last such build said, if nothing changed."""
-    from sense7.pipeline.unchanged import say, unchanged
+    from sense7.book.unchanged import say, unchanged
 
     said = unchanged(sys.argv[2:])
     if said is None:

@@ -1,158 +1,261 @@
-"""Built books to look at: the synthetic edition, and one of real ratings."""
+"""A checkout so small that a book is built from it in seconds."""
 
-import fcntl
+import contextlib
+import io
 import json
 import os
 import shutil
-from functools import cached_property
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 
-from sense7.pipeline import jupyter_book
-from sense7.pipeline.build import build_edition
+from sense7 import cli
+from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = (
-    "book",
-    "notebooks",
-    "data/claims.yml",
-    "data/coverage.json",
-    "data/reference.json",
-    *(name for name in ("data/implied.json", "data/claims_power.json") if (ROOT / name).exists()),
-    "data/real",
-    "_config.yml",
-    "_toc.yml",
-    "requirements.lock",
-)
+
+HEAD = """\
+---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+sense7:
+  needs: {needs}
+  sources: {sources}
+  stored: {stored}
+---
+
+# {title}
+
+{prose}
+
+```{{code-cell}} ipython3
+:tags: [parameters]
+
+{parameters}
+```
+"""
+CELL = """
+```{{code-cell}} ipython3
+{code}
+```
+"""
+PARAMETERS = 'data = "synthetic"\nseed = 1\nresults = "results"'
+
+CLAIMS = [
+    {
+        "id": "counted",
+        "title": "Things <b>counted</b> {value}`seed_of_a` $x^2$ **bold**",
+        "kind": "figure",
+        "value": 7,
+        "unit": "things",
+        "grade": "A",
+        "source": "abstract <script>alert(1)</script>",
+        "needs": "[a link](https://example.org) and *stars*",
+        "notebook": "01-a",
+        "key": "seed_of_a",
+        "compare": {"within": 0, "reason": "a count is exact"},
+        "contradiction": "<img src=x onerror=alert(1)> says otherwise",
+    },
+    {
+        "id": "words",
+        "title": "Something in words",
+        "kind": "finding",
+        "value": None,
+        "unit": "in words",
+        "grade": "D",
+        "source": "notes",
+        "needs": "more",
+        "notebook": None,
+        "key": None,
+        "why_not": "no notebook computes it",
+    },
+]
 
 
-class Edition:
-    """An edition, read as a reader's browser would."""
+def recording(name, key, value="seed", before=""):
+    """Code of a cell that records one value."""
+    return (
+        f"{before}from sense7.record import Recorder\n\nrecord = Recorder({name!r}, results)\n"
+        f'record.value({key!r}, {value}, n=1, unit="things", method="counted")'
+    )
 
-    def __init__(self, folder):
-        self.folder, self.html = folder, folder / "html"
-        self.facts = self.json("edition.json")
-        self._pages, self._anchors = {}, {}
 
-    def json(self, name):
-        return json.loads((self.folder / name).read_text("utf-8"))
+class Checkout:
+    """Writes the parts of a checkout, and builds it."""
 
-    @cached_property
-    def toc(self):
-        """Pages that the table of contents names."""
+    def __init__(self, root):
+        self.root = root
+        for folder in ("book/static", "notebooks", "data"):
+            (root / folder).mkdir(parents=True)
+        shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
+        shutil.copyfile(ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css")
+        (root / "book" / "references.bib").touch()
+        (root / "requirements.lock").write_text("a==1\n", encoding="utf-8")
+        self.claims(CLAIMS)
+        self.workbook(root / "mine.xlsx")
 
-        def files(node):
-            for key, value in node.items():
-                if key in {"root", "file"}:
-                    yield value
-                elif isinstance(value, list):
-                    for child in value:
-                        yield from files(child)
+    @property
+    def editions(self):
+        return self.root / "_build" / "editions"
 
-        return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))))
+    def claims(self, claims):
+        (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
 
-    @cached_property
-    def notebooks(self):
-        return [name for name in self.toc if name.startswith("notebooks/")]
+    def notebook(self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS):
+        lists = {"needs": needs, "sources": sources, "stored": stored}
+        lists = {key: json.dumps(list(names)) for key, names in lists.items()}
+        text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
+        text += "".join(CELL.format(code=code) for code in codes)
+        path = self.root / "notebooks" / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        return path
 
-    @cached_property
-    def files(self):
-        """Every page of the book, by its path."""
-        return sorted(
-            str(path.relative_to(self.html)) for path in self.html.rglob("*.html") if "_static" not in path.parts
+    def page(self, name, text):
+        path = self.root / "book" / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def toc(self, *files):
+        toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": file} for file in files]}
+        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+
+    def book(self, front="Seed: {value}`seed_of_a`.", name="01-a", code=None):
+        """The smallest book: front page, ledger, one notebook."""
+        self.page("index", f"# Front\n\n{front}\n")
+        self.page("ledger", "# Ledger\n\n{published}`counted`\n\n```{ledger}\n```\n")
+        self.notebook(name, code or recording(name, "seed_of_a"))
+        self.toc("book/ledger", f"notebooks/{name}")
+        return self
+
+    @staticmethod
+    def workbook(path, condition="model a", topic="work", pid="P1", extra=()):
+        tasks = ["PID", "Model", "TaskId", "PreTaskChoice"]
+        messages = ["TaskId", "MessageId", "Role", "Content", "EmpathyOverall", "Affective", "Cognitive"]
+        write_sheets(
+            [
+                Sheet("Tasks", tasks, [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]]),
+                Sheet(
+                    "Messages",
+                    messages,
+                    [
+                        [task, float(number), role, "some text", *(["good", "poor", "unknown"] if number == 2 else [])]
+                        for task in (1.0, 2.0)
+                        for number, role in ((1, "user"), (2, "assistant"))
+                    ],
+                ),
+                *extra,
+            ],
+            path,
+        )
+        return path
+
+    def environment(self):
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+        return kept | {"SENSE7_ROOT": str(self.root)}
+
+    def command(self, *arguments):
+        return [sys.executable, "-c", "from sense7.cli import main; main()", *map(str, arguments)]
+
+    def sense7(self, *arguments, cwd=None):
+        """Run the command as a user would."""
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=cwd or self.root,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
 
-    def page(self, file):
-        file = file if file.endswith(".html") else f"{file}.html"
-        if file not in self._pages:
-            self._pages[file] = BeautifulSoup((self.html / file).read_text("utf-8"), "html.parser")
-        return self._pages[file]
-
-    def anchors(self, file):
-        """What a link into a page may name."""
-        if file not in self._anchors:
-            page = self.page(file)
-            self._anchors[file] = {tag[name] for name in ("id", "name") for tag in page.find_all(attrs={name: True})}
-        return self._anchors[file]
-
-    @cached_property
-    def values(self):
-        """Key -> recorded value."""
-        return {
-            value["key"]: value
-            for path in sorted((self.folder / "results").glob("*.json"))
-            for value in json.loads(path.read_text("utf-8"))
-        }
-
-    @cached_property
-    def executed(self):
-        """Name -> executed notebook."""
-        return {path.stem: json.loads(path.read_text("utf-8")) for path in (self.folder / "notebooks").glob("*.ipynb")}
-
-
-@pytest.fixture(scope="session")
-def synthetic():
-    """The edition of this checkout; built if it is not up to date."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-            patch.delenv(name, raising=False)
-        return Edition(build_edition("synthetic").folder)
-
-
-@pytest.fixture(scope="session")
-def copied_checkout():
-    """A copy of what a build reads, so that no edition for a test is left among those of this checkout.
-
-    It stays from run to run with all that its builds keep, so that what did not change since is neither executed nor
-    made into pages again; a process that finds another one at work in it waits.
-    """
-    root = ROOT / "_build" / "tests"
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / ".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in SOURCES:
-            place = root / name
-            if place.is_dir():
-                shutil.rmtree(place)
-            place.parent.mkdir(exist_ok=True)
-            (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, place)
-        yield root
-
-
-@pytest.fixture(scope="session")
-def build_in_copy(copied_checkout, pages_command):
-    """Build an edition of a workbook in the copied checkout: path, name -> Edition.
-
-    With few draws: these books are looked at for what they say, not for their last digits.
-    """
-
-    def build(path, name):
-        # At a place of its own: the edition is of the same source in the next run.
-        workbook = copied_checkout / "given" / name / path.name
-        workbook.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, workbook)
+    def call(self, *arguments):
+        """Run the command in this process, where all is imported: for tests of what it does, not of how it ends."""
+        handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch:
-            for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-                patch.delenv(variable, raising=False)
-            patch.setenv("SENSE7_ROOT", str(copied_checkout))
-            patch.chdir(copied_checkout)
-            patch.setattr(jupyter_book, "_COMMAND", pages_command)
-            given = os.path.relpath(workbook, copied_checkout)
-            return Edition(build_edition(given, name=name, parameters={"draws": 500}).folder)
+            for name in os.environ.keys() - self.environment().keys():
+                patch.delenv(name)
+            patch.setenv("SENSE7_ROOT", str(self.root))
+            patch.chdir(self.root)
+            patch.setattr(sys, "argv", ["sense7", *map(str, arguments)])
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+                cli.main()
+        signal.signal(signal.SIGTERM, handler)
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
 
-    return build
+    def start(self, *arguments):
+        """Start the command in a group of its own, as a terminal would."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def bytes(self, name):
+        """Every file of an edition: relative path -> bytes."""
+        folder = self.editions / name
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def is_running(pid):
+    """Whether a process is there and has not ended; one whose exit code nobody has asked for yet has ended."""
+    try:
+        os.kill(pid, 0)
+        stat = (Path("/proc") / str(pid) / "stat").read_text("utf-8")
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.fixture(scope="session")
-def ieval(build_in_copy, workbooks):
-    """An edition of real ratings with holes, and without texts."""
-    return build_in_copy(workbooks["ieval"], "for a test")
+def running():
+    """Says of the id of a process whether it runs."""
+    return is_running
 
 
-@pytest.fixture(params=["synthetic", "ieval"])
-def edition(request):
-    """Each edition in turn: what holds of one holds of all."""
-    return request.getfixturevalue(request.param)
+@pytest.fixture(scope="session")
+def ends():
+    """Says of the id of a process whether it ends within so many seconds."""
+
+    def wait(pid, seconds=120):
+        deadline = time.monotonic() + seconds
+        while is_running(pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return not is_running(pid)
+
+    return wait
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch, quick_pages):
+    """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
+    made = Checkout(tmp_path / "check out")
+    for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("SENSE7_ROOT", str(made.root))
+    return made
+
+
+@pytest.fixture(scope="session")
+def new_checkout(tmp_path_factory):
+    """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
+    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out")
+
+
+@pytest.fixture(scope="session")
+def recording_code():
+    return recording

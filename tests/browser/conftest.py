@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sense7.pipeline.build import build_edition
+from sense7.book.build import build_edition
 
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
 WIDE = {"width": 1280, "height": 900}

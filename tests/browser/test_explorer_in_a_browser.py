@@ -7,9 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from sense7.book.editions import EXPLORER_PAGE
+from sense7.book.explorer import add_conversations, explorer_files
 from sense7.loading import load
-from sense7.pipeline.editions import EXPLORER_PAGE
-from sense7.pipeline.explorer import add_conversations, explorer_files
 
 HOSTILE = (
     "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt \u2028 &amp; end"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sense7.pipeline.build import Built, build_edition
+from sense7.book.build import Built, build_edition
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS
 from sense7.workbook import Sheet, write_sheets
 

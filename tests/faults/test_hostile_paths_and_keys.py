@@ -11,15 +11,15 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import cli
+from sense7.book import execute
+from sense7.book.notebooks import find_notebooks
+from sense7.book.plan import plan
+from sense7.book.rerun import rerun
 from sense7.errors import UserError
 from sense7.judge.endpoint import KEYS, Endpoint, without_keys
-from sense7.pipeline import execute
-from sense7.pipeline.notebooks import find_notebooks
-from sense7.pipeline.plan import plan
-from sense7.pipeline.rerun import rerun
 from sense7.record import Recorder
 
-spec = importlib.util.spec_from_file_location("small_checkout", Path(__file__).parents[1] / "pipeline" / "conftest.py")
+spec = importlib.util.spec_from_file_location("small_checkout", Path(__file__).parents[1] / "book" / "conftest.py")
 small = sys.modules["small_checkout"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(small)
 

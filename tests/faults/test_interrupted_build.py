@@ -12,7 +12,7 @@ import pytest
 spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
 interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(interrupting)
-pipeline = interrupting.helper("pipeline/conftest.py")
+book = interrupting.helper("book/conftest.py")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -25,9 +25,9 @@ class Project:
 
     def __init__(self, base):
         self.base = base
-        made = pipeline.Checkout(base / "made" / "check out")
+        made = book.Checkout(base / "made" / "check out")
         made.book()
-        made.notebook("02-b", pipeline.recording("02-b", "seed_of_b"), needs=["01-a"])
+        made.notebook("02-b", book.recording("02-b", "seed_of_b"), needs=["01-a"])
         made.toc("book/ledger", *(f"notebooks/{name}" for name in NOTEBOOKS))
         assert self.command(made.root).run(*BUILD).code == 0
         self.outdated = made.root

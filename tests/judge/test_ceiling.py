@@ -18,7 +18,7 @@ from sense7.errors import UserError
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.style import Figure
 from sense7.judge import ceiling
-from sense7.judge.at_hand import runs_at_hand
+from sense7.judge.available_judges import read_runs
 from sense7.judge.baselines import baseline_keys, baseline_table
 from sense7.judge.metrics import AUTHORS_METRICS
 from sense7.record import Recorder, read_values
@@ -363,7 +363,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
     for name, scores in runs.items():
         predictions(tmp_path, name, study, scores)
-    found = ceiling.judges_at_hand(study, runs_at_hand(study, tmp_path))
+    found = ceiling.judges_at_hand(study, read_runs(study, tmp_path))
     assert list(found) == ["published classifier (on other data)", "other-prompt", "some-prompt"]
     expected = [
         (stats.spearmanr(scores[known], truth[known]).statistic, (labels(truth) == scores)[known].mean())
@@ -371,14 +371,14 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     ]
     assert found["some-prompt"][:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
     assert found["other-prompt"][1] == 1
-    assert list(ceiling.judges_at_hand(study, runs_at_hand(study))) == list(found)[:1]
+    assert list(ceiling.judges_at_hand(study, read_runs(study))) == list(found)[:1]
 
 
 def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_path):
     study = read_workbook(data_file("synthetic.xlsx"))
     (tmp_path / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nnowhere,P,3,3\n")
     with pytest.raises(UserError, match="not of this data set"):
-        runs_at_hand(study, tmp_path)
+        read_runs(study, tmp_path)
 
 
 def recorded(table, folder):

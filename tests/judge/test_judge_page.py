@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import sources
+from sense7.book import execute
+from sense7.book.notebooks import load_notebook
+from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.predictions import read_predictions
-from sense7.pipeline import execute
-from sense7.pipeline.notebooks import load_notebook
-from sense7.pipeline.plan import plan
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sense7.errors import UserError
-from sense7.judge import at_hand, ceiling
+from sense7.judge import available_judges, ceiling
 from sense7.judge.evaluate import evaluate
 from sense7.judge.predictions import COLUMNS, write_predictions
 from sense7.judge.simulated import (
@@ -140,9 +140,9 @@ def renamed(folder, name):
 
 def test_under_any_name_the_judge_is_called_simulated(folder, study):
     renamed(folder, "gpt-4o-empathy_judge")
-    judges = at_hand.runs_at_hand(study, folder)
+    judges = available_judges.read_runs(study, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
-    assert at_hand.request_facts(judges)["simulated"].tolist() == ["yes: no model was asked"]
+    assert available_judges.request_facts(judges)["simulated"].tolist() == ["yes: no model was asked"]
     assert "simulated judge: gpt-4o-empathy_judge" in ceiling.judges_at_hand(study, judges)
     said = evaluate(folder, draws=50).text()
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
@@ -154,24 +154,26 @@ def test_as_csv_it_is_recognized_too(folder, study):
         pd.read_excel(path, engine="calamine").to_csv(path.with_suffix(".csv"), index=False)
         path.unlink()
     renamed(folder, "other")
-    assert list(at_hand.runs_at_hand(study, folder)) == ["simulated judge: other"]
+    assert list(available_judges.read_runs(study, folder)) == ["simulated judge: other"]
 
 
 def test_beside_a_real_judge_each_keeps_its_name_and_only_one_is_simulated(folder, study):
     known = study.conversations[["conversation", "participant"]].assign(score=4.0, status="ok", model="gpt-4o")
     known["ground_truth"] = ground_truth(study.turns, known["conversation"]).to_numpy()
     write_predictions(folder / "gpt-4o-empathy-iter1.xlsx", known)
-    judges = at_hand.runs_at_hand(study, folder)
+    judges = available_judges.read_runs(study, folder)
     assert list(judges) == ["gpt-4o-empathy", "simulated-judge"]
     assert list(judges.simulated) == ["simulated-judge"]
-    assert at_hand.request_facts(judges)["simulated"].to_dict() == {
+    assert available_judges.request_facts(judges)["simulated"].to_dict() == {
         "gpt-4o-empathy": "no",
         "simulated-judge": "yes: no model was asked",
     }
-    assert at_hand.said_of_simulated(judges).startswith("simulated-judge is a simulated judge: no model was asked")
+    assert available_judges.said_of_simulated(judges).startswith(
+        "simulated-judge is a simulated judge: no model was asked"
+    )
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=50)
     for judge in judges:
-        found = at_hand.detail(judges, judge, bootstrap, at_hand.assistant_words(study))
+        found = available_judges.detail(judges, judge, bootstrap, available_judges.assistant_words(study))
         tables = (found.mean, found.spread, found.authors, found.coverage, found.bounds, found.calibration)
         for table in (*tables, found.stability, found.level_and_length):
             assert set(table["method"].str.startswith("simulated judge: ")) == {judge == "simulated-judge"}
@@ -182,7 +184,7 @@ def test_a_judge_that_is_only_called_so_is_not_taken_for_one(tmp_path, study):
     known = study.conversations[["conversation", "participant"]].assign(score=4.0, status="ok", model="simulated-user")
     known["ground_truth"] = ground_truth(study.turns, known["conversation"]).to_numpy()
     write_predictions(tmp_path / "simulated-user-prompt-iter1.xlsx", known)
-    judges = at_hand.runs_at_hand(study, tmp_path)
+    judges = available_judges.read_runs(study, tmp_path)
     assert (list(judges), judges.simulated) == (["simulated-user-prompt"], {})
     assert "no model was asked" not in evaluate(tmp_path, draws=50).text()
 
@@ -194,12 +196,12 @@ def test_for_a_workbook_that_is_not_synthetic_they_are_refused(folder, small):
     sheets = {name: sheet for name, sheet in small.sheets.items() if name != "Synthetic"}
     real = parse_sheets(sheets, name="mine")
     with pytest.raises(UserError, match=r"iter1.xlsx: predictions of a simulated judge, and this data set is not"):
-        at_hand.runs_at_hand(real, folder)
+        available_judges.read_runs(real, folder)
     with pytest.raises(UserError, match="Take the file out of the folder"):
-        at_hand.runs_at_hand(real, folder)
+        available_judges.read_runs(real, folder)
     renamed(folder, "gpt-4o-empathy")
     with pytest.raises(UserError, match="not synthetic"):
-        at_hand.runs_at_hand(real, folder)
+        available_judges.read_runs(real, folder)
 
 
 # What comes with the data set
@@ -207,24 +209,24 @@ def test_for_a_workbook_that_is_not_synthetic_they_are_refused(folder, small):
 
 def test_the_named_data_set_brings_its_judge_and_a_copy_of_the_file_does_not(tmp_path):
     study = load("synthetic")
-    judges = at_hand.runs_at_hand(study)
+    judges = available_judges.read_runs(study)
     assert {name: len(runs) for name, runs in judges.items()} == {"simulated-judge": 10}
     copy = tmp_path / "mine.xlsx"
     copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())
-    assert at_hand.runs_at_hand(load(copy)) == {}
+    assert available_judges.read_runs(load(copy)) == {}
     assert simulated_folder(copy) == tmp_path / "mine_judge"
 
 
 def test_another_workbook_of_that_name_brings_none(tmp_path, small):
     small.write(tmp_path / "synthetic.xlsx")
-    assert at_hand.runs_at_hand(load(tmp_path / "synthetic.xlsx")) == {}
+    assert available_judges.read_runs(load(tmp_path / "synthetic.xlsx")) == {}
 
 
 # The truth belongs to its predictions alone
 
 
 def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, study):
-    marks = at_hand.runs_at_hand(study, folder).simulated["simulated-judge"]
+    marks = available_judges.read_runs(study, folder).simulated["simulated-judge"]
     assert is_planted(small.truth, marks)
     assert not is_planted(small.truth, marks[:2])
     assert not is_planted(small.truth, [*marks[:2], None])
@@ -248,9 +250,9 @@ def test_the_sentence_on_simulated_judges_names_each():
 def test_level_and_length_without_words_or_scores_say_why(study):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=50)
     known = study.conversations[["conversation", "participant"]].assign(score=4.0, status="ok", ground_truth=3.5)
-    detail = at_hand.detail(at_hand.Judges({"a": {"a": known}}, {}), "a", bootstrap)
+    detail = available_judges.detail(available_judges.Judges({"a": {"a": known}}, {}), "a", bootstrap)
     assert detail.level_and_length.loc["level_bias", "estimate"] == 0.5
     assert detail.level_and_length.loc["length_spearman", "reason"] == "scores or lengths are all the same"
     none = known.assign(score=np.nan, status="refusal")
-    detail = at_hand.detail(at_hand.Judges({"a": {"a": none}}, {}), "a", bootstrap)
+    detail = available_judges.detail(available_judges.Judges({"a": {"a": none}}, {}), "a", bootstrap)
     assert set(detail.level_and_length["reason"]) == {"no conversation has both a score and a ground truth"}

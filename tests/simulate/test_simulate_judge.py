@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sense7.errors import UserError
-from sense7.judge import at_hand
+from sense7.judge import available_judges
 from sense7.judge.reply import read_reply
 from sense7.judge.simulated import write_simulated
 from sense7.simulate import DEFAULT_SEED, JudgeParameters, Parameters, describe_parameters, draw, simulate
@@ -284,7 +284,9 @@ def test_planted_values_are_recovered_over_studies(default):
             status = np.where(kind == 0, "ok", "refusal")
             frames[f"{run}"] = known.assign(score=np.where(kind == 0, score, np.nan), status=status)
         bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2)
-        detail = at_hand.detail(at_hand.Judges({"a": frames}, {}), "a", bootstrap, at_hand.assistant_words(study))
+        detail = available_judges.detail(
+            available_judges.Judges({"a": frames}, {}), "a", bootstrap, available_judges.assistant_words(study)
+        )
         one = pd.concat([detail.mean["estimate"], detail.level_and_length["estimate"], detail.stability["estimate"]])
         for name, value in one.items():
             found.setdefault(f"judge_{name}", []).append(value)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sense7.figures.structure import heat_map, scree
 from sense7.statistics import reliability, structure
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.parallel import parallel_analysis
+from sense7.statistics.parallel_analysis import parallel_analysis
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook

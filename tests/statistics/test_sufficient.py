@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sense7.book.partitioned import read_part, statistics_of_parts
 from sense7.errors import UserError
 from sense7.judge.metrics import label_metrics
 from sense7.loading import load
-from sense7.pipeline.parts import read_part, statistics_of_parts
 from sense7.statistics import agreement, comparison, disruption, outcomes, ratings, reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth

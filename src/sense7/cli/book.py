@@ -45,8 +45,8 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.pipeline import unchanged
-    from sense7.pipeline.jupyter_book import JupyterBook
+    from sense7.book import unchanged
+    from sense7.book.jupyter_book import JupyterBook
 
     command = sys.argv[2:]
 
@@ -55,7 +55,7 @@ def build(
         given["prompted_condition"] = prompted
     with JupyterBook() as program:  # which imports what it needs while this process does the same
         before = unchanged.observe(command)
-        from sense7.pipeline.build import BuildError, build_edition
+        from sense7.book.build import BuildError, build_edition
         from sense7.workbook.options import ReadingOptions
 
         options = ReadingOptions.of(scale, words, allow_unreadable)
@@ -102,8 +102,8 @@ def ledger(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print every published claim beside what an edition computed."""
+    from sense7.book.build import find_checkout, read_ledger
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
-    from sense7.pipeline.build import find_checkout, read_ledger
 
     rows, label = read_ledger(find_checkout(), edition)
     if as_json:
@@ -164,9 +164,9 @@ def run(
     ] = None,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
-    from sense7.pipeline.build import find_checkout
-    from sense7.pipeline.execute import BuildError
-    from sense7.pipeline.rerun import rerun
+    from sense7.book.build import find_checkout
+    from sense7.book.execute import BuildError
+    from sense7.book.rerun import rerun
 
     try:
         done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
@@ -181,9 +181,9 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    from sense7.pipeline.build import find_checkout
-    from sense7.pipeline.execute import BuildError
-    from sense7.pipeline.verify import verify_edition
+    from sense7.book.build import find_checkout
+    from sense7.book.execute import BuildError
+    from sense7.book.verify import verify_edition
 
     try:
         with progress_bar(quiet) as (say, progress):
@@ -202,7 +202,7 @@ def _print_comparison(found) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from sense7.pipeline.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE
+    from sense7.book.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE
 
     # In a file or a pipe nothing is to be cut off, whatever the width of the terminal.
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -242,10 +242,10 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
-    from sense7.pipeline.build import find_checkout
-    from sense7.pipeline.scheduler import connect
-    from sense7.pipeline.sweep import read_grid
-    from sense7.pipeline.sweep import sweep as run_sweep
+    from sense7.book.build import find_checkout
+    from sense7.book.scheduler import connect
+    from sense7.book.sweep import read_grid
+    from sense7.book.sweep import sweep as run_sweep
 
     root = find_checkout()
     points = read_grid(grid, parameter or [])
@@ -265,8 +265,8 @@ def site(
     editions: Annotated[list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
-    from sense7.pipeline.build import edition_folder, find_checkout
-    from sense7.pipeline.editions import write_site
+    from sense7.book.build import edition_folder, find_checkout
+    from sense7.book.editions import write_site
 
     print(write_site(edition_folder(find_checkout(), "synthetic").parent, editions, out))
 
@@ -275,9 +275,9 @@ def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
+    from sense7.book.build import find_checkout, read_config
+    from sense7.book.notebooks import find_notebooks, installable_from, to_ipynb
     from sense7.files import write_whole
-    from sense7.pipeline.build import find_checkout, read_config
-    from sense7.pipeline.notebooks import find_notebooks, installable_from, to_ipynb
 
     root = find_checkout()
     address = installable_from(read_config(root)["repository"])

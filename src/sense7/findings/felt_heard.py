@@ -31,7 +31,7 @@ from sense7.statistics.comparison import p_in_words
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.factor import omega_row
 from sense7.statistics.multiplicity import holm
-from sense7.statistics.parallel import eigenvalues, retained
+from sense7.statistics.parallel_analysis import eigenvalues, retained
 from sense7.statistics.reliability import alpha_row
 from sense7.statistics.structure import consistency
 

@@ -438,7 +438,7 @@ def judges_at_hand(
     study : Study
         The data.
     runs : mapping
-        Judge -> run -> predictions, as :func:`sense7.judge.at_hand.runs_at_hand` reads them.
+        Judge -> run -> predictions, as :func:`sense7.judge.available_judges.read_runs` reads them.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals of the correlations.
 

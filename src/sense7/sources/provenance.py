@@ -264,7 +264,7 @@ def read_record_at(place: Path, mend: str) -> Provenance | None:
 def write_record(path: str | Path, provenance: Provenance) -> Path:
     """Write the record of a file's provenance beside it, whole or not at all.
 
-    For :mod:`sense7.pipeline` and for whatever writes a synthetic workbook, so that the file is
+    For :mod:`sense7.book` and for whatever writes a synthetic workbook, so that the file is
     known for synthetic wherever it is opened.
     """
     return write_record_at(record_path(path), provenance)

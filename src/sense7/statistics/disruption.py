@@ -42,7 +42,7 @@ __all__ = [
 POOR = 2
 """A rating is poor if its level is at most this: the one setting that code, captions and prose read.
 
-Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.pipeline.settings`.
+Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.book.settings`.
 """
 
 FEWEST = 2

@@ -1,0 +1,453 @@
+"""Execution of notebooks: by papermill, side by side, and only where something changed.
+
+What a notebook gives depends on its code, its parameters, the workbook, the library, the
+locked environment, and the notebooks whose values it reads. The digest of all these is
+the name of its place in the cache, which several editions share. A finished notebook is
+moved there in one step, so that an interrupted build loses none. Prose is no part of the
+digest: what was executed gets the prose that the notebook has now.
+
+Papermill runs in threads of this process: a kernel ends by itself when the process that
+started it is gone, so that not even a killed build leaves one behind.
+"""
+
+import contextlib
+import functools
+import json
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from sense7.book.notebooks import TextNotebook, cells_of, to_ipynb
+from sense7.book.plan import FIXED, Job
+from sense7.book.warm_kernels import Nursery, NurseryError, provisioner
+from sense7.judge.endpoint import without_keys
+
+__all__ = [
+    "SCRATCH",
+    "BuildError",
+    "Kernels",
+    "execute_apart",
+    "executed_copy",
+    "obtain",
+    "require_values",
+    "run",
+]
+
+SCRATCH = ".making-"
+"""Names of folders in the making begin so; one that a killed build left is cleared away by the next."""
+
+STARTS = 3
+"""How often a kernel that does not come up is started."""
+
+INLINE = "module://matplotlib_inline.backend_inline"
+"""What a kernel sets for matplotlib before that is imported."""
+
+
+class BuildError(Exception):
+    """A book that could not be built, for a reason in its own sources."""
+
+
+def run(
+    jobs: Mapping[str, Job],
+    edition: Path,
+    cache: Path,
+    *,
+    workers: int,
+    report: Callable[[str, bool], None] = lambda name, executed: None,
+    say: Callable[[str], None] = lambda line: None,
+    warm: bool = True,
+    kernels: "Kernels | None" = None,
+) -> int:
+    """Bring every notebook's result into ``edition``, executing those not in the cache.
+
+    Parameters
+    ----------
+    jobs : mapping
+        As :func:`plan` returns it.
+    edition : Path
+        Folder of the edition in the making; holds ``data/``. Filled: ``notebooks/``, ``results/``.
+    cache : Path
+        Folder of finished notebooks.
+    workers : int
+        Notebooks that run at once.
+    report : callable
+        Called with the name, and whether it was executed, as each is ready.
+    say : callable
+        Called with what a user should know, such as that kernels had to start fresh.
+    warm : bool
+        Whether kernels are forked from one process that has imported the libraries; see
+        :mod:`sense7.book.warm_kernels`. What notebooks give is the same.
+    kernels : Kernels, optional
+        Where notebooks are executed, such as on a cluster (:mod:`sense7.book.scheduler`); here if not given.
+
+    Returns
+    -------
+    int
+        Number of notebooks that were executed.
+
+    Raises
+    ------
+    BuildError
+        Naming the notebook, the cell and the exception, if one fails; those that run beside
+        it are finished first and kept.
+    KeyboardInterrupt
+        At once, without waiting for what runs: its kernels are killed.
+    """
+    for folder in (edition / "notebooks", edition / "results", cache):
+        folder.mkdir(parents=True, exist_ok=True)
+    sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
+    sorter.prepare()
+    executed, failure, running = 0, None, {}
+    if kernels is None:
+        to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
+        # One notebook alone would wait for imports that it may not need.
+        kernels = Kernels(say, warm=warm and to_execute > 1, data=_workbook(jobs, edition))
+    with kernels.threads(workers) as pool:
+        while sorter.is_active() and not (failure and not running):
+            for name in sorter.get_ready() if not failure else ():
+                running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                name = running.pop(future)
+                try:
+                    fresh = future.result()
+                except BuildError as error:
+                    failure = failure or error
+                    continue
+                executed += fresh
+                sorter.done(name)
+                report(name, fresh)
+    if failure:
+        raise failure
+    return executed
+
+
+def _workbook(jobs: Mapping[str, Job], edition: Path) -> Path | None:
+    """The workbook that the notebooks load, if they load the same."""
+    given = {job.parameters["data"] for job in jobs.values() if "data" in job.parameters}
+    return (edition / "notebooks" / given.pop()).resolve() if len(given) == 1 else None
+
+
+class Kernels:
+    """The kernels of a run, so that they can be stopped together from another thread."""
+
+    def __init__(
+        self,
+        say: Callable[[str], None] = lambda line: None,
+        *,
+        warm: bool = False,
+        data: Path | None = None,
+    ):
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._started: list = []
+        self._say = say
+        self._fresh = False
+        self._data = data
+        self._nursery = self._open() if warm else None
+
+    def _open(self) -> Nursery | None:
+        try:
+            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE})
+        except (NurseryError, OSError) as error:
+            self._fell_back(str(error))
+            return None
+
+    def _fell_back(self, reason: str) -> None:
+        if not self._fresh and not self._stopped:
+            self._say(f"kernels start fresh, which takes longer: {reason}")
+        self._fresh = True
+
+    @contextlib.contextmanager
+    def threads(self, workers: int) -> Iterator[ThreadPoolExecutor]:
+        """Give threads to execute notebooks in; an exception kills their kernels at once, and waits for nothing."""
+        # What papermill has to say is in its exceptions; a killed kernel is no news to whoever killed it.
+        logging.getLogger("papermill").addHandler(logging.NullHandler())
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.kill()
+                raise
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """End the process that forks kernels."""
+        if self._nursery:
+            self._nursery.close()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run was called off."""
+        return self._stopped
+
+    def kill(self) -> None:
+        """Kill every kernel, and those that are about to start."""
+        with self._lock:
+            self._stopped = True
+            for process in self._started:
+                process.kill()  # does nothing to one that has ended
+
+    def execute(self, job: Job, edition: Path, place: Path) -> None:
+        """Execute a notebook of an edition, and move what it gave to its place in one step."""
+        _execute(job, edition, place, self)
+
+    def _add(self, process) -> None:
+        with self._lock:
+            self._started.append(process)
+            if self._stopped:
+                process.kill()
+
+    def manager(self, folder: Path) -> type:
+        """Class of a kernel manager that starts its kernel here, alike on every machine."""
+        from jupyter_client import AsyncKernelManager
+        from traitlets import default
+
+        # What users have a kernel do at its start would change what a notebook gives.
+        fixed = FIXED | {"IPYTHONDIR": str(folder)}
+        add = self._add
+        warm = provisioner(self._nursery, self._fell_back, self._data) if self._nursery else None
+
+        class Manager(AsyncKernelManager):
+            @default("connection_file")
+            def _in_scratch(self) -> str:
+                return f"{folder}.json"  # beside what else goes with the run, not in the user's home
+
+            async def start_kernel(self, **options):
+                if warm:
+                    self.provisioner = warm(kernel_id="warm", kernel_spec=self.kernel_spec, parent=self)
+                await super().start_kernel(**options | {"env": without_keys() | fixed})
+                add(self.provisioner.process)
+
+        return Manager
+
+
+def _place(job: Job, cache: Path) -> Path:
+    return cache / f"{job.notebook.name}-{job.digest[:24]}"
+
+
+def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
+    """Copy a finished notebook from the cache, after executing it if it is not there.
+
+    Parameters
+    ----------
+    job : Job
+        The notebook; the values that it needs of others lie in the edition already.
+    edition, cache : Path
+        As for :func:`run`; the edition's folders are there.
+    kernels : Kernels
+        Of the run.
+
+    Returns
+    -------
+    bool
+        Whether it had to be executed.
+    """
+    place = _place(job, cache)
+    fresh = not place.exists()
+    if fresh:
+        kernels.execute(job, edition, place)
+    executed = (place / "notebook.ipynb").read_text(encoding="utf-8")
+    shown = executed if fresh else with_prose(executed, job.notebook)
+    (edition / "notebooks" / f"{job.notebook.name}.ipynb").write_text(shown, encoding="utf-8")
+    shutil.copyfile(place / "values.json", edition / "results" / f"{job.notebook.name}.json")
+    os.utime(place)
+    return fresh
+
+
+def with_prose(executed: str, notebook: TextNotebook) -> str:
+    """An executed notebook as it would be had it been executed with the prose that it has now.
+
+    Parameters
+    ----------
+    executed : str
+        In Jupyter's format, as :func:`executed_copy` gives it; of the same cells of code.
+    notebook : TextNotebook
+        As it stands now.
+    """
+    node = json.loads(executed)
+    ran = iter([cell for cell in node["cells"] if cell["cell_type"] == "code"])
+    injected = any("injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"])
+    cells = []
+    for cell in cells_of(notebook):
+        if cell["cell_type"] == "code":
+            cells.append(next(ran))
+            if "parameters" in cell["metadata"].get("tags", ()) and injected:
+                cells.append(next(ran))
+        else:
+            cells.append(cell | {"source": cell["source"].splitlines(keepends=True)})
+    node["cells"] = cells
+    return _in_order(node)
+
+
+def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
+    """Execute a notebook, and move what it gave to its place in one step."""
+    name = job.notebook.name
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
+        finished = Path(scratch) / "finished"
+        finished.mkdir()
+        copy = executed_copy(job, edition / "notebooks", Path(scratch), kernels)
+        (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
+        values = require_values(job.notebook, edition / "results")
+        shutil.copyfile(values, finished / "values.json")
+        try:
+            finished.replace(place)
+        except OSError:
+            if not place.exists():  # else another build was quicker with the same notebook
+                raise
+
+
+def execute_apart(job: Job, edition: Path, place: Path) -> None:
+    """Execute a notebook on a worker of a cluster: nothing is written but its place in the cache.
+
+    A worker that dies leaves an edition as it is, so that another one can begin anew.
+    """
+    if place.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{job.notebook.name}-", dir=place.parent) as scratch:
+        apart = Path(scratch) / "apart"
+        for folder in ("notebooks", "results"):
+            (apart / folder).mkdir(parents=True)
+        for folder in ("data", "predictions"):
+            (apart / folder).symlink_to(edition / folder)
+        for name in job.notebook.needs:
+            shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
+        kernels, done = Kernels(data=_workbook({job.notebook.name: job}, edition)), threading.Event()
+        kernels._nursery = _kernels_of_worker()._nursery
+        threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
+        try:
+            _execute(job, apart, place, kernels)
+        finally:
+            done.set()
+
+
+@functools.cache
+def _kernels_of_worker() -> Kernels:
+    return Kernels(warm=True)
+
+
+def _watch(edition: Path, kernels: Kernels, done: threading.Event) -> None:
+    """Kill a task's kernel where the edition is gone: whoever asked was interrupted, and waits no more."""
+    while not done.wait(1):
+        if not edition.exists():
+            kernels.kill()
+            return
+
+
+def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None = None) -> str:
+    """Execute a notebook as papermill does.
+
+    Parameters
+    ----------
+    job : Job
+        What is to run.
+    folder : Path
+        Where its kernel runs: relative paths among its parameters are meant from there.
+    scratch : Path
+        Folder for what is left behind.
+    kernels : optional
+        The kernels of a run of several; one that starts fresh if not given.
+
+    Returns
+    -------
+    str
+        The executed notebook in Jupyter's format; equal runs are equal.
+
+    Raises
+    ------
+    BuildError
+        Naming the notebook, the cell and the exception, if one fails.
+    """
+    from papermill.exceptions import PapermillExecutionError
+
+    kernels = kernels or Kernels()
+    given, done = scratch / "given.ipynb", scratch / "done.ipynb"
+    given.write_text(to_ipynb(job.notebook), encoding="utf-8")
+    for attempt in range(STARTS):
+        try:
+            _papermill(job, given, done, folder, kernels, scratch / f"ipython {attempt}")
+            break
+        except PapermillExecutionError as error:
+            raise BuildError(_failure(job.notebook, error)) from None
+        except Exception as error:
+            # Kernels of other processes may have taken the same ports meanwhile: start again.
+            if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:
+                continue
+            problem = f"could not be executed ({type(error).__name__}: {error})"
+            raise BuildError(f"{job.notebook.path}: {problem}.") from error
+    return _tidy(done)
+
+
+def require_values(notebook: TextNotebook, results: Path) -> Path:
+    """Give the place of the values that a notebook recorded.
+
+    Raises
+    ------
+    BuildError
+        If it recorded none.
+    """
+    values = results / f"{notebook.name}.json"
+    if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
+        raise BuildError(
+            f"{notebook.path}: records no value under its own name. "
+            f'Make a s7.Recorder("{notebook.name}", results) in it, and record one.'
+        )
+    return values
+
+
+def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels, ipython: Path) -> None:
+    import papermill
+    from jupyter_core.utils import ensure_event_loop
+
+    try:
+        papermill.execute_notebook(
+            given,
+            done,
+            parameters=job.parameters,
+            kernel_name="python3",
+            # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
+            resources={"metadata": {"path": str(folder)}},
+            kernel_manager_class=kernels.manager(ipython),
+            progress_bar=False,
+            # Else all of it is written anew before and after every cell, and nobody looks.
+            request_save_on_cell_execute=False,
+            # All that it gave is here by then. A kernel that is asked to end takes a while.
+            shutdown_kernel="immediate",
+            # Notices about unencrypted loopback ports say nothing about the notebook.
+            extra_arguments=["--IPKernelApp.log_level=50"],
+        )
+    finally:
+        ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
+
+
+def _failure(notebook: TextNotebook, error) -> str:
+    lines = error.source.strip().splitlines()
+    return (
+        f"{notebook.path}: code cell {error.exec_count}, which begins with {lines[0] if lines else ''!r}, "
+        f"raised {error.ename}: {error.evalue}"
+    )
+
+
+def _tidy(path: Path) -> str:
+    """The executed notebook without times and random ids, so that equal runs are equal."""
+    node = json.loads(path.read_text(encoding="utf-8"))
+    node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
+    node["metadata"]["language_info"] = {"name": "python"}
+    return _in_order(node)
+
+
+def _in_order(node: dict) -> str:
+    """A notebook as text, its cells numbered and bare of all metadata but tags."""
+    for number, cell in enumerate(node["cells"], 1):
+        cell["id"] = f"cell-{number:02d}"
+        tags = cell["metadata"].get("tags", [])
+        cell["metadata"] = {"tags": tags} if tags else {}
+    return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,0 +1,230 @@
+"""The conversations of an edition as script files, from which its explorer shows them.
+
+A page opened from disk may load scripts, but no data; so the data come as scripts that set one name each.
+``conversations.js`` is small and holds what the list and its filters need. What was said stands in
+``texts-N.js``, so many conversations a file; the page loads them in the background, or, in a large study, when
+one of them is opened or searched. All is JSON in which nothing can end the script or hide in it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_rgb
+
+from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
+from sense7.figures.style import LEVEL_COLOURS, ink_on
+from sense7.files import write_whole
+from sense7.statistics.disruption import is_poor
+from sense7.statistics.ground_truth import ground_truth, labels
+from sense7.study import NOT_RATED, UNREADABLE, Study
+from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
+from sense7.workbook.values import as_name
+
+__all__ = ["AT_ONCE", "TEXTS_A_FILE", "add_conversations", "explorer_files", "script_json"]
+
+TEXTS_A_FILE = 500
+"""Conversations whose texts share a file."""
+
+AT_ONCE = 5000
+"""Up to so many conversations all texts are loaded in the background, so that a search finds them at once."""
+
+FORMAT = 1
+
+_ANSWERS = tuple(column.name for column in TASK_COLUMNS if column.scale is not None)
+_TITLES = {"overall": "Overall"} | {dimension.name: dimension.title for dimension in DIMENSIONS}
+_ANSWER_TITLES = {
+    "importance": "Importance of the topic",
+    "desired_empathy": "Empathy wished for",
+    "successful": "Successful",
+    "engaged": "Engaged",
+    "positive_interaction": "Positive interaction",
+    "use_again": "Would use again",
+} | {f"post_{dimension.name}": dimension.title for dimension in DIMENSIONS}
+
+# < > & can't end a script or begin a comment; line separators end a line in old engines; direction marks and
+# half characters would make a file that shows other than it is, or can't be written.
+_UNSAFE = re.compile("[<>&\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+
+
+def script_json(content: object) -> str:
+    r"""JSON that may stand in a script, whatever texts it holds.
+
+    Examples
+    --------
+    >>> script_json(["</script><!--", "a\u2028b", "\u00e9"])
+    '["\\u003c/script\\u003e\\u003c!--","a\\u2028b","é"]'
+    """
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def explorer_files(study: Study) -> dict[str, str]:
+    """The script files of a study's explorer.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    dict
+        Name -> text. ``conversations.js`` sets ``window.sense7Conversations``: names (conditions, topics,
+        ratings, answers) and a row a conversation, with ground truth (1..5, None where no dimension was rated),
+        its label and the number of poor turns (None where no turn has an overall rating). ``texts-N.js`` sets
+        ``window.sense7Texts[N]``: each different text once, and the messages of its conversations, in order.
+        A rating is one character: its level 1..5, ``-`` for "unknown" (not rated), ``.`` for a blank cell.
+
+    Examples
+    --------
+    >>> from sense7.loading import load
+    >>> files = explorer_files(load("synthetic"))
+    >>> list(files)
+    ['conversations.js', 'texts-0.js', 'texts-1.js']
+    >>> files["conversations.js"][:40]
+    'window.sense7Conversations={"format":1,"'
+    """
+    ratings = _ratings(study.turns)
+    messages = dict(_messages(study, ratings))
+    names = study.conversations["conversation"].tolist()
+    texts = {}
+    for number, start in enumerate(range(0, len(names), TEXTS_A_FILE)):
+        content = _texts([messages.get(name, []) for name in names[start : start + TEXTS_A_FILE]])
+        script = f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={script_json(content)};\n"
+        texts[f"texts-{number}.js"] = script
+    index = _index(study, ratings) | {
+        "files": list(texts),
+        "textsAFile": TEXTS_A_FILE,
+        "atOnce": len(names) <= AT_ONCE,
+        "bytes": sum(len(text.encode()) for text in texts.values()),
+    }
+    return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
+
+
+def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
+    """Write a study's conversations beside the pages of a book that has an explorer.
+
+    Parameters
+    ----------
+    files : mapping
+        As :func:`explorer_files` gives them.
+    pages : Path
+        The folder html of an edition.
+
+    Returns
+    -------
+    list of Path
+        The files; none if the book has no explorer.
+    """
+    if not (pages / EXPLORER_PAGE).exists():
+        return []
+    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
+
+
+def _index(study: Study, ratings: pd.Series) -> dict:
+    """What the list and its filters need."""
+    conversations, turns = study.conversations, study.turns
+    truth = ground_truth(turns, conversations["conversation"])
+    by_conversation = turns["overall"].groupby(turns["conversation"])
+    facts = pd.DataFrame(
+        {
+            "truth": truth,
+            "label": labels(truth),
+            "rated": by_conversation.count(),
+            "poor": is_poor(turns["overall"]).groupby(turns["conversation"]).sum(),
+            "overall": ratings.str[0].groupby(turns["conversation"]).agg("".join),
+        }
+    ).reindex(truth.index)
+    names = {name: _distinct(conversations[name]) for name in ("participant", "condition", "topic")}
+    places = {name: {text: place for place, text in enumerate(texts)} for name, texts in names.items()}
+    answers = _levels(conversations[list(_ANSWERS)])
+    rows = [
+        [
+            task["conversation"],
+            *(places[name].get(task[name], -1) for name in names),
+            answer,
+            round(fact["truth"], 6) if np.isfinite(fact["truth"]) else None,
+            int(fact["label"]) if np.isfinite(fact["label"]) else 0,
+            int(fact["poor"]) if fact["rated"] > 0 else None,
+            fact["overall"] if isinstance(fact["overall"], str) else "",
+        ]
+        for task, answer, fact in zip(conversations.to_dict("records"), answers, facts.to_dict("records"), strict=True)
+    ]
+    never = set(study.never_asked["name"])
+    inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
+    return {
+        "format": FORMAT,
+        "levels": LEVELS,
+        "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, inks, strict=True)],
+        "ratings": [[_TITLES[name], name in study.asked] for name in RATING_NAMES],
+        "answers": [
+            [_ANSWER_TITLES[column.name], column.scale.size, column.name not in never]
+            for column in TASK_COLUMNS
+            if column.scale is not None
+        ],
+        **{f"{name}s": texts for name, texts in names.items()},
+        "conversations": rows,
+    }
+
+
+def _distinct(texts: pd.Series) -> list[str]:
+    return sorted(texts.dropna().unique())
+
+
+def _levels(frame: pd.DataFrame) -> list[str]:
+    """A row's answers as characters: levels, or a point where there is none."""
+    return ["".join(row) for row in _whole(frame).where(frame.notna(), ".").to_numpy(dtype=object)]
+
+
+def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """Answers as the nearest whole level, one character each; "0" where there is none."""
+    nearest = np.nan_to_num(labels(frame)).astype(int)
+    return pd.DataFrame(nearest, index=frame.index, columns=frame.columns).astype(str)
+
+
+def _ratings(turns: pd.DataFrame) -> pd.Series:
+    """A turn's eight ratings as characters: level, ``-`` not rated, ``?`` unreadable, ``.`` blank."""
+    levels = _whole(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
+    states = np.column_stack([turns[f"{name}_state"].astype(object) for name in RATING_NAMES])
+    signs = np.select([levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], ".")
+    return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
+
+
+def _messages(study: Study, ratings: pd.Series) -> Iterable[tuple[str, list[dict]]]:
+    """Conversation -> its messages in order, each with the ratings of its turn, if it is one."""
+    rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
+    messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
+    messages = messages.sort_values(["conversation", "position"], kind="stable")
+    for name, group in messages.groupby("conversation", sort=False):
+        yield name, group.to_dict("records")
+
+
+def _texts(conversations: Iterable[list[Mapping]]) -> dict:
+    """Each different text once; messages name texts by their place, -1 for none."""
+    places: dict[str, int] = {}
+
+    def place(text) -> int:
+        return places.setdefault(str(text), len(places)) if pd.notna(text) else -1
+
+    rows = [
+        [
+            [
+                place(message["role"]),
+                place(message["content"]),
+                round(message["seconds"], 1) if np.isfinite(message["seconds"]) else None,
+                place(as_name(message["retry"])),
+                place(message["comment"]),
+                message["ratings"] if isinstance(message["ratings"], str) else 0,
+            ]
+            for message in conversation
+        ]
+        for conversation in conversations
+    ]
+    return {"texts": list(places), "conversations": rows}

@@ -1,0 +1,171 @@
+"""The table of R's reference values on a page: what is compared with which call, and the largest error.
+
+A Sphinx extension with one directive, ``reference-values`` and its argument:
+
+- ``counts``: one sentence with the number of values, and of those that are asserted;
+- ``families``: statistic and function, R call with the package's version, number of values, tolerance, largest error;
+- ``not-computed``: values of R that the library does not compute, with the reason;
+- ``without-reference``: statistics that R's values do not cover, with what they are compared with instead.
+
+Everything is read from ``data/reference.json``, which ``make reference`` measures.
+"""
+
+import json
+from collections.abc import Sequence
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from sense7.book.extensions.page_table import page_table
+from sense7.errors import UserError
+from sense7.sources.places import data_file
+
+__all__ = ["FILE", "power_of_ten", "setup"]
+
+FILE = "reference.json"
+"""The stored table, in ``data/``."""
+
+NOT_STORED = "The table of reference values is not part of this checkout. `make reference` measures it."
+_CLASSES = ("sense7-reference", "colwidths-given")
+_TIMES = "\u00d7"
+_PARTS = ("counts", "families", "not-computed", "without-reference")
+
+
+def power_of_ten(number: float) -> str:
+    """Write a tolerance or an error in few characters.
+
+    Parameters
+    ----------
+    number : float
+        Zero or larger.
+
+    Returns
+    -------
+    str
+        Zero, a power of ten, or a number times one.
+
+    Examples
+    --------
+    >>> power_of_ten(1e-07), power_of_ten(1e-12), power_of_ten(0.0)
+    ('10⁻⁷', '10⁻¹²', '0')
+    """
+    if number == 0:
+        return "0"
+    digits, exponent = f"{number:.1e}".split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits = digits.removesuffix(".0")
+    return power if digits == "1" else f"{digits} {_TIMES} {power}"
+
+
+class ReferenceValues(SphinxDirective):
+    """One part of the stored table."""
+
+    required_arguments = 1
+
+    def run(self):
+        part = directives.choice(self.arguments[0], _PARTS)
+        try:
+            file = data_file(FILE)
+        except UserError:
+            return [nodes.paragraph(text=NOT_STORED)]
+        self.env.note_dependency(str(file))
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        return [getattr(self, f"_{part.replace('-', '_')}")(stored)]
+
+    def _counts(self, stored):
+        left = stored["values"] - stored["asserted"]
+        return nodes.paragraph(
+            text=f"R gives {stored['values']:,} values. The tests assert {stored['asserted']:,} of them; "
+            f"{left:,} belong to statistics that the library does not compute."
+        )
+
+    def _families(self, stored):
+        head = ("Statistic, function, and reference in R", "Values", "Tolerance", "Largest error")
+        return page_table(
+            "Every statistic that is compared with R",
+            head,
+            (52, 12, 17, 19),
+            [
+                [
+                    [
+                        nodes.paragraph("", "", nodes.strong(text=row["statistic"])),
+                        *map(_function, row["functions"]),
+                        _r_call(row["r"], row["packages"]),
+                    ],
+                    [nodes.paragraph(text=f"{row['values']:,}")],
+                    [
+                        nodes.paragraph(text=_size(error, "tolerance") if error["tolerance"] else "equal")
+                        for error in row["errors"]
+                    ],
+                    [nodes.paragraph(text=_size(error, "largest_error")) for error in row["errors"]],
+                ]
+                for row in stored["families"]
+            ],
+            _CLASSES,
+        )
+
+    def _not_computed(self, stored):
+        return page_table(
+            "Values of R that the library does not compute",
+            ("Values of R", "Number", "Why not"),
+            (40, 10, 50),
+            [
+                [
+                    [_code(_shortened(row["quantities"])), nodes.paragraph(text=", ".join(row["packages"]))],
+                    [nodes.paragraph(text=f"{len(row['quantities']):,}")],
+                    [nodes.paragraph(text=row["reason"])],
+                ]
+                for row in stored["not_computed"]
+            ],
+            _CLASSES,
+        )
+
+    def _without_reference(self, stored):
+        return page_table(
+            "Statistics without a reference in R",
+            ("Statistic, module or function", "No reference; compared instead with"),
+            (50, 50),
+            [
+                [
+                    [nodes.paragraph("", "", nodes.strong(text=row["statistic"])), *map(_function, row["functions"])],
+                    [nodes.paragraph(text=row["instead"])],
+                ]
+                for row in stored["without_reference"]
+            ],
+            _CLASSES,
+        )
+
+
+def _code(text: str) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.literal(text=text))
+
+
+def _r_call(call: str, packages: Sequence[str]) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.Text("R: "), nodes.literal(text=call), nodes.Text(f" ({', '.join(packages)})"))
+
+
+def _function(name: str) -> nodes.paragraph:
+    """A function of the library is a link into its reference; one of a script stands as it is."""
+    if ":" in name:
+        return _code(name.replace(":", ": "))
+    link = addnodes.pending_xref(
+        "", nodes.literal(text=name), refdomain="py", reftype="obj", reftarget=f"sense7.{name}", refexplicit=True
+    )
+    return nodes.paragraph("", "", link)
+
+
+def _size(error: dict, which: str) -> str:
+    relative = error["kind"] == "relative" and error[which] > 0
+    return power_of_ten(error[which]) + (" of it" if relative else "")
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 2 else f"{names[0]}, {names[1]} …"
+
+
+def setup(app):
+    """Register the directive with Sphinx."""
+    app.add_directive("reference-values", ReferenceValues)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,209 @@
+"""Work on other processes and machines: a cluster of Dask, or this machine, with the same results.
+
+The workers of a cluster are started by the user (``dask scheduler``, ``dask worker``), with this project installed and
+the checkout at the same path, as on a folder that all machines share. A task whose worker dies is given to another one;
+what other tasks gave is kept.
+"""
+
+import contextlib
+import functools
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from sense7.book.execute import BuildError, Kernels, execute_apart, run
+from sense7.book.how_made import versions
+from sense7.book.plan import Job, library_digest
+from sense7.errors import UserError
+from sense7.files import one_line
+
+__all__ = ["Cluster", "ThisMachine", "connect"]
+
+PATIENCE = "10s"
+"""How long a scheduler may take to answer."""
+
+
+class ThisMachine:
+    """Processes of this machine, in place of a cluster."""
+
+    def __init__(self, workers: int | None = None):
+        self.workers = workers or os.cpu_count() or 1
+        # A kernel that starts or ends is waited for, which leaves its processor to another.
+        self.notebooks = workers or self.workers + 1
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
+        """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
+        return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
+
+    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
+        """What executes notebooks here; see :class:`sense7.book.execute.Kernels`."""
+        return Kernels(say, warm=warm)
+
+    def require_shared(self, folder: Path) -> None:
+        """Refuse workers that do not see a folder of this machine at the same path: here all do."""
+
+    def map(self, function: Callable, items: Iterable) -> list:
+        """Call a function on each item, in processes of their own if there are several workers."""
+        items = list(items)
+        if min(self.workers, len(items)) < 2:
+            return [function(item) for item in items]
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"))
+        # Several at a time, with which the function is sent once: it may hold much that all of them take.
+        return list(self._pool.map(function, items, chunksize=-(-len(items) // (4 * self.workers))))
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+class Cluster(ThisMachine):
+    """A cluster of Dask that has at least one worker.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, such as ``tcp://127.0.0.1:8786``.
+    workers : int, optional
+        Tasks at once; if not given, as many as the cluster has threads.
+
+    Raises
+    ------
+    UserError
+        If Dask is not installed, nothing answers, there is no worker, or a worker has other code or other libraries.
+    """
+
+    def __init__(self, address: str, workers: int | None = None):
+        try:
+            from distributed import Client
+        except ImportError:
+            raise UserError(
+                "--scheduler: clusters are reached by dask.distributed, which is not installed. "
+                'Run: python -m pip install "distributed>=2024.8"'
+            ) from None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is in the exceptions
+        try:
+            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "
+                "and on each machine: dask worker ADDRESS"
+            ) from None
+        self._address = address
+        super().__init__(workers or sum(self._client.nthreads().values()))
+        try:
+            self._require_alike()
+        except BaseException:
+            self.close()
+            raise
+
+    def _require_alike(self) -> None:
+        """Refuse workers on which the same notebook could give something else."""
+        if not self._client.nthreads():
+            raise UserError(f"--scheduler {self._address}: it has no worker. Start some: dask worker {self._address}")
+        own = _what_runs()
+        for worker, other in self._client.run(_what_runs, on_error="return").items():
+            if other != own:
+                differing = one_line(other) if isinstance(other, Exception) else _differing(own, other)
+                raise UserError(
+                    f"--scheduler {self._address}: the worker {worker} differs from this process: {differing}. "
+                    "Start it anew in an environment made from the same checkout and lock."
+                )
+
+    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
+        """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
+        return super().run(jobs, edition, cache, **options, kernels=_ClusterKernels(self))
+
+    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
+        """What executes notebooks on the workers, whatever is warm there."""
+        return _ClusterKernels(self)
+
+    def require_shared(self, folder: Path) -> None:
+        """Refuse workers that do not see a folder of this machine at the same path."""
+        with tempfile.NamedTemporaryFile(prefix=".seen-", dir=folder) as probe:
+            for worker, seen in self._client.run(os.path.exists, probe.name).items():
+                if not seen:
+                    raise UserError(
+                        f"--scheduler {self._address}: the worker {worker} does not see {folder}. "
+                        "The checkout has to lie at the same path on every machine, on a folder that they share."
+                    )
+
+    def call(self, function: Callable, *arguments):
+        """Call a function on some worker, and wait for what it gives; another worker takes over if it dies."""
+        from distributed import KilledWorker
+
+        future = self._client.submit(function, *arguments, pure=False)
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise BuildError(f"every worker that took up a task died of it ({one_line(error)}).") from None
+        finally:
+            future.release()
+
+    def map(self, function: Callable, items: Iterable) -> list:
+        """Call a function on each item, and give the results in order."""
+        # Sent to each worker once: it may hold much that all calls take.
+        sent = self._client.scatter([function], broadcast=True, hash=False)[0]
+        return self._client.gather(self._client.map(_called, list(items), function=sent, pure=False))
+
+    def close(self) -> None:
+        """Leave the cluster; tasks that nobody waits for any more are called off."""
+        self._client.close()
+
+
+class _ClusterKernels(Kernels):
+    """Kernels on the workers of a cluster."""
+
+    def __init__(self, cluster: Cluster):
+        super().__init__()
+        self._cluster = cluster
+
+    def execute(self, job: Job, edition: Path, place: Path) -> None:
+        self._cluster.call(execute_apart, job, edition.absolute(), place.absolute())
+
+    def kill(self) -> None:
+        super().kill()
+        self._cluster.close()
+
+
+def _called(item, function: Callable):
+    return function(item)
+
+
+@functools.cache  # of a worker what it began with, not what became of its files since
+def _what_runs() -> dict:
+    return {"library": library_digest(()), "Python": sys.version, "packages": versions()}
+
+
+def _differing(own: dict, other: dict) -> str:
+    return ", ".join(key for key in own if own[key] != other.get(key))
+
+
+@contextlib.contextmanager
+def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator[ThisMachine]:
+    """Give the cluster of an address, or this machine if there is none.
+
+    Parameters
+    ----------
+    address : str or None
+        Of the scheduler.
+    workers : int, optional
+        Tasks at once; if not given, as many as the cluster has threads, or this machine processors, and there one
+        notebook more.
+    shared : Path, optional
+        A folder that every worker has to see.
+    """
+    where = ThisMachine(workers) if address is None else Cluster(address, workers)
+    try:
+        if shared is not None:
+            where.require_shared(shared)
+        yield where
+    finally:
+        where.close()

@@ -1,0 +1,176 @@
+"""Whether anything changed since a command built a book: said from bytes, before anything slow is imported.
+
+A build that ended well leaves a stamp for its command: the digest of all that it could have read, that of the editions
+that it left, and what it printed. The same command, in the same folder and environment, prints that again while
+both digests are the same. What is digested is rather too much than too little, whole and byte by byte: where it
+differs, nothing is lost but this shortcut, for :func:`sense7.book.build.build_edition` decides again.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from sense7 import __path__ as _package
+from sense7.checkout import cache_folder, commit_of, find_root
+from sense7.errors import UserError
+from sense7.files import write_whole
+
+__all__ = ["Said", "keep", "observe", "say", "unchanged"]
+
+Said = Sequence[tuple[str, str]]
+"""What a command printed: name of the stream in :mod:`sys`, and the text."""
+
+_CHECKOUT = ("book", "notebooks", "data", "_config.yml", "_toc.yml", "requirements.lock")
+_VARIABLES = ("SENSE7_", "GITHUB_REPOSITORY", "PYTHON", "XDG_CACHE", "HOME", "USERPROFILE", "LOCALAPPDATA", "PATH")
+"""Environment variables that begin so decide what is found, or stand on the pages."""
+
+_DISTRIBUTION = (".dist-info", ".egg-info", ".egg-link", ".pth")
+_UNFINISHED = ".making-"
+_MOST_FILES = 20_000
+
+
+class _TooMuch(Exception):
+    """So many files that digesting them would be no shortcut."""
+
+
+def observe(arguments: Sequence[str]) -> str | None:
+    """SHA-256 of all that the build of a command can depend on.
+
+    The library, the checkout's sources and commit, Python and the installed packages, the environment, what was
+    fetched, every folder of predictions of the checkout, and every file or folder that an argument names, with what
+    lies beside it under a name that begins alike.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows ``sense7 build``.
+
+    Returns
+    -------
+    str or None
+        None where there is no checkout, or more to read than a shortcut is worth.
+    """
+    try:
+        root = find_root()
+        if root is None:
+            return None
+        files = set(_packages())
+        files |= _files([*_package, *(root / name for name in _CHECKOUT), *_beside(root / "predictions_")])
+        files |= _files([cache_folder(), *_named(arguments)])
+        if len(files) > _MOST_FILES:
+            return None
+        parts = {
+            "command": [*arguments, str(Path.cwd()), sys.executable, sys.version, sys.platform, *_machine()],
+            "environment": sorted(item for item in os.environ.items() if item[0].startswith(_VARIABLES)),
+            "commit": commit_of(root),
+            "files": {str(path): _digest(path) for path in files},
+        }
+    except (OSError, UserError, _TooMuch):
+        return None  # the build says what is wrong
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def keep(arguments: Sequence[str], before: str | None, said: Said) -> None:
+    """Leave a stamp, if all is as it was when the build began.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows ``sense7 build``.
+    before : str or None
+        What :func:`observe` gave before the build.
+    said
+        What the same command is to print while nothing changes.
+    """
+    if before is None or observe(arguments) != before:
+        return
+    root = find_root()
+    place = _stamp(root, arguments)
+    with contextlib.suppress(OSError):  # the book is there; the next build takes longer to say so
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
+
+
+def unchanged(arguments: Sequence[str]) -> Said | None:
+    """What a command printed when it built what still holds; None if anything differs."""
+    try:
+        root = find_root()
+        stamp = json.loads(_stamp(root, arguments).read_text(encoding="utf-8")) if root else {}
+        holds = bool(stamp) and stamp["editions"] == _editions(root) and stamp["inputs"] == observe(arguments)
+        return [(stream, text) for stream, text in stamp["said"]] if holds else None
+    except (OSError, UserError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def say(said: Said) -> None:
+    """Print what a command says, each text a line on its stream."""
+    for stream, text in said:
+        print(text, file=getattr(sys, stream))
+
+
+def _stamp(root: Path, arguments: Sequence[str]) -> Path:
+    command = json.dumps([*arguments, str(Path.cwd())])
+    return root / "_build" / "stamps" / f"{hashlib.sha256(command.encode()).hexdigest()[:24]}.json"
+
+
+def _editions(root: Path) -> dict[str, str]:
+    """The finished editions, and what lists them: name -> digest; what a killed build left as well."""
+    folder = root / "_build" / "editions"
+    found = {}
+    for path in folder.iterdir():
+        facts, front = path / "edition.json", path / "html" / "index.html"
+        found[path.name] = f"{_digest(path)} {_digest(facts)} {front.is_file()}"
+    left = [path.name for path in (root / "_build" / "cache").iterdir() if path.name.startswith(_UNFINISHED)]
+    return found | dict.fromkeys(left, "")
+
+
+def _files(places: Iterable[str | Path]) -> set[Path]:
+    """Every file and folder in these places, without compiled code; the places themselves, too."""
+    found: set[Path] = set()
+    for place in map(Path, places):
+        found.add(place)
+        for folder, folders, names in os.walk(place, followlinks=True):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            found.update(Path(folder, name) for name in (*folders, *names))
+            if len(found) > _MOST_FILES:
+                raise _TooMuch
+    return found
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file; a word for what is none."""
+    if not path.is_file():
+        return "folder" if path.is_dir() else "absent"
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _beside(place: Path) -> Iterator[Path]:
+    """What lies in a folder under a name that begins so."""
+    return (path for path in place.parent.iterdir() if path.name.startswith(place.name))
+
+
+def _named(arguments: Sequence[str]) -> Iterator[Path]:
+    """Files and folders that arguments name, alone or after ``NAME=``, and what begins like them beside them."""
+    for argument in arguments:
+        for text in {argument, argument.partition("=")[2]} - {""}:
+            path = Path(text).expanduser().absolute()
+            if path.exists() and path.name:
+                yield from _beside(path.with_name(path.stem))
+
+
+def _packages() -> Iterator[Path]:
+    """The files by which installed packages say their version."""
+    for folder in filter(Path.is_dir, map(Path, sys.path)):
+        for path in folder.iterdir():
+            if path.suffix in _DISTRIBUTION:
+                yield path
+                yield path / "METADATA"
+
+
+def _machine() -> tuple[str, ...]:
+    return tuple(getattr(os, "uname", tuple)())  # Windows has none

@@ -1,0 +1,716 @@
+"""Editions: what they may be called, when they are made anew, and that the last good book survives everything."""
+
+import ctypes
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from sense7 import files
+from sense7.book import build, jupyter_book
+from sense7.book.build import BuildError, build_edition, find_checkout, read_ledger
+from sense7.book.editions import claim_edition, require_same_source, write_site
+from sense7.book.pages import banner as banner_of
+from sense7.errors import UserError
+from sense7.loading import load
+from sense7.sources import SOURCES, Provenance
+from sense7.statistics.ground_truth import ground_truth
+from sense7.workbook import ReadingOptions
+
+HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
+SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
+
+
+def soup(path):
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+
+
+def wait_for(place, process=None):
+    deadline = time.monotonic() + 300
+    while not (place.exists() and place.read_text("utf-8")):
+        assert time.monotonic() < deadline, "it never came"
+        assert process is None or process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    return place.read_text("utf-8")
+
+
+def visible(folder):
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def hidden(folder):
+    return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name.startswith("."))
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../x", "a/b", "a\\b", ".x", "-x", "_x", "a ", "a.", "a\nb", "a\n", "<b>", "x" * 101, "a\0"]
+)
+def test_a_name_that_is_no_plain_folder_is_refused(name):
+    with pytest.raises(UserError, match=r"can't be the name of an edition.*--name \w"):
+        build._edition_name(name, "mine.xlsx")
+
+
+@pytest.mark.parametrize("name", ["a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100])
+def test_plain_names_pass(name):
+    assert build._edition_name(name, "mine.xlsx") == name
+
+
+def test_a_refused_name_comes_with_one_that_would_do():
+    with pytest.raises(UserError, match=r"--name meine-daten-2$"):
+        build._edition_name(None, "../x/meine & daten #2.xlsx")
+
+
+@pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
+def test_reserved_names_are_for_their_data_only(name):
+    for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
+        with pytest.raises(UserError, match=f"my-{name}"):
+            build._edition_name(given, data)
+
+
+def test_a_data_set_has_its_own_name_and_may_have_another():
+    assert build._edition_name(None, "synthetic") == "synthetic"
+    assert build._edition_name("official", "official") == "official"
+    assert build._edition_name("mine", "official") == "mine"
+    assert build._edition_name(None, "ieval") == "ieval"
+    assert build._edition_name(None, "../../data/golden.xlsx") == "golden"
+
+
+@pytest.mark.parametrize("data", ["synthetic.xlsx", "official.xlsx"])
+def test_an_own_file_cannot_pass_for_another_data_set(checkout, data):
+    checkout.book()
+    path = checkout.workbook(checkout.root / data)
+    with pytest.raises(UserError, match="the name of another data set"):
+        build_edition(str(path))
+
+
+@pytest.mark.parametrize("name", ["data", "predictions", "results"])
+def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
+    checkout.book()
+    with pytest.raises(UserError, match="set by the build itself"):
+        build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
+
+
+SCORES = {"predictions_mine": 4, "elsewhere": 5}
+
+
+def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
+    counting = "import pathlib\n\nfiles = sorted(path.name for path in pathlib.Path(predictions).glob('*'))"
+    code = recording_code("01-a", "seed_of_a", "', '.join(files)", before=f"{counting}\n")
+    checkout.book()
+    parameters = 'data = "synthetic"\npredictions = ""\nresults = "results"'
+    checkout.notebook("01-a", code, parameters=parameters)
+    runs = {
+        folder: f"TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,{score},2\n2,P2,3,2\n" for folder, score in SCORES.items()
+    }
+    for folder, content in runs.items():
+        (checkout.root / folder).mkdir()
+        (checkout.root / folder / "judge-iter1.csv").write_text(content, "utf-8")
+        (checkout.root / folder / "journal.jsonl").write_text("", "utf-8")
+        (checkout.root / folder / "~$judge-iter1.xlsx").write_text("", "utf-8")  # the lock of an open workbook
+
+    def judged(**options):
+        built = build.build_edition(str(checkout.root / "mine.xlsx"), **options)
+        held = {path.name: path.read_text("utf-8") for path in (built.folder / "predictions").glob("*")}
+        return built.executed, held, json.loads((built.folder / "results" / "01-a.json").read_text())[0]["estimate"]
+
+    assert judged() == (1, {"judge-iter1.csv": runs["predictions_mine"]}, "judge-iter1.csv")
+    given = judged(predictions=checkout.root / "elsewhere")
+    assert given == (1, {"judge-iter1.csv": runs["elsewhere"]}, "judge-iter1.csv")
+
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+def truth_keys(truth):
+    return {entry["key"] for entry in truth["planted"] if entry["key"].startswith("judge_")}
+
+
+def test_the_default_edition_takes_the_simulated_judge_and_a_users_folder_takes_its_place(tmp_path):
+    workbook, shipped = DATA / "synthetic.xlsx", sorted((DATA / "synthetic_judge").iterdir())
+    found = build._predictions(tmp_path, "synthetic", None, workbook)
+    assert sorted(found) == shipped
+    assert build._named_predictions(found, "synthetic", workbook) == "", "a notebook finds them by itself"
+    for folder in (tmp_path / "predictions_synthetic", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / "mine-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\n", "utf-8")
+    own = build._predictions(tmp_path, "synthetic", None, workbook)
+    assert own == [tmp_path / "predictions_synthetic" / "mine-iter1.csv"]
+    assert build._named_predictions(own, "synthetic", workbook) == "predictions_synthetic"
+    given = build._predictions(tmp_path, "synthetic", tmp_path / "elsewhere", workbook)
+    assert given == [tmp_path / "elsewhere" / "mine-iter1.csv"]
+
+
+def test_beside_another_workbook_only_a_simulated_judge_is_taken(tmp_path):
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    folder = tmp_path / "mine_judge"
+    folder.mkdir()
+    (folder / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8")
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    (folder / "a-iter1.csv").unlink()
+    copied = folder / "simulated-judge-iter1.xlsx"
+    copied.write_bytes((DATA / "synthetic_judge" / copied.name).read_bytes())
+    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == [copied]
+
+
+def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path):
+    """Else a user's judge would be recovered or missed by a truth that was never its own."""
+    study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
+    shipped = sorted((DATA / "synthetic_judge").iterdir())
+    assert build._without_other_judges(truth, build._judges(study, shipped, print), "") is truth
+    assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
+    others = tmp_path / "others"
+    others.mkdir()
+    known = ground_truth(study.turns, study.conversations["conversation"]).dropna().items()
+    rows = [f"{task},P,4,{number}" for task, number in known]
+    text = "\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *rows])
+    for run in range(1, 12):
+        (others / f"mine-iter{run}.csv").write_text(text, "utf-8")
+    for path in shipped:
+        (others / path.name).write_bytes(path.read_bytes())
+    both = sorted(others.iterdir())
+    rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
+    for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
+        left = build._without_other_judges(truth, build._judges(study, judged, print), judge)
+        assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
+        assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
+
+
+@pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
+def test_a_folder_without_predictions_is_named(checkout, files):
+    checkout.book()
+    folder = checkout.root / "predictions"
+    if files is not None:
+        folder.mkdir()
+    for name in files or ():
+        (folder / name).write_text("", "utf-8")
+    with pytest.raises(UserError, match=r"predictions: .*sense7 judge run"):
+        build.build_edition(str(checkout.root / "mine.xlsx"), predictions=folder)
+
+
+def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
+    checkout.book()
+    (checkout.root / "broken.xlsx").write_bytes(b"no workbook")
+    with pytest.raises(UserError, match=r"unknown: prompted \(accepted.*seed = 'x'"):
+        build_edition(str(checkout.root / "broken.xlsx"), parameters={"seed": "x", "prompted": 5})
+    assert not (checkout.root / "_build").exists()
+
+
+def test_without_a_checkout_the_way_out_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(build.sources, "find_root", lambda: None)
+    with pytest.raises(UserError, match="SENSE7_ROOT"):
+        find_checkout()
+    with pytest.raises(UserError, match=r"no edition 'x' yet \(present: none\)"):
+        read_ledger(tmp_path, "x")
+
+
+# Facts and banners
+
+
+def facts(**given):
+    return {
+        "kind": "own",
+        "file": f"{HOSTILE}'.xlsx",
+        "sha256": "ab" * 32,
+        "verified": False,
+        "fetched": "2025-11-03T10:00:00+00:00",
+        "label": f"Others {HOSTILE}",
+        "credit": f"Whom to thank {HOSTILE}",
+    } | given
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not findings", "marked tuned"]),
+        (
+            {"kind": "official", "verified": True},
+            ["Official SENSE-7 workbook", "fetched from the authors", "2025-11-03"],
+        ),
+        ({"kind": "official"}, ["Unverified copy", "nothing here counts as a reproduction"]),
+        ({"kind": "own"}, ["not the SENSE-7 release", "nothing about SENSE-7"]),
+        ({"kind": "synthetic", "verified": True}, ["Synthetic data"]),
+        ({"kind": "third-party"}, ["Others <script>", "Whom to thank <script>", "nothing about SENSE-7"]),
+    ],
+    ids=["synthetic", "official", "mirror", "own", "synthetic whatever else", "others"],
+)
+def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(given, words):
+    banner = banner_of(facts(**given))
+    text = BeautifulSoup(banner, "html.parser").get_text()
+    for word in [*words, "sha256 abababababab"]:
+        assert word in text
+    assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {"strong"}
+    assert ("Official" in text) is (given == {"kind": "official", "verified": True})
+
+
+def test_the_facts_of_every_kind_of_data_make_a_banner():
+    study = SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="")
+    official = SOURCES["official"]
+    for kind, name, address in (
+        ("official", "official", official.address),
+        ("third-party", "ieval", None),
+        ("synthetic", "synthetic", None),
+        ("own", "mine", None),
+    ):
+        known = Provenance(
+            kind=kind,
+            name=name,
+            file=f"{name}.xlsx",
+            address=address,
+            fetched="2026-01-01T00:00:00+00:00",
+            sha256="a" * 64,
+            size=1,
+            mirror=False,
+            found="a" * 64,
+        )
+        banner = banner_of(build._facts(name, study, known, {}, ReadingOptions()) | {"verdicts": ""})
+        assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
+        assert ("not SENSE-7" in banner) is (kind == "third-party")
+
+
+def job(**defaults):
+    return SimpleNamespace(notebook=SimpleNamespace(defaults=defaults), parameters={})
+
+
+def test_parameters_are_those_of_every_notebook():
+    jobs = {"01-a": job(data="x"), "02-b": job(draws=100, seed=1), "03-c": job(draws=500, seed=1)}
+    assert build._used("seed", jobs) == "seed = 1"
+    assert build._used("draws", jobs) == "draws = 100 (02-b), 500 (03-c)"
+    assert build._used("confidence", jobs) == "confidence = not used"
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", ""])
+def test_a_broken_configuration_is_named(checkout, text):
+    (checkout.root / "_config.yml").write_text(text, "utf-8")
+    with pytest.raises(BuildError, match=r"_config\.yml: .*repository"):
+        build._config(checkout.root)
+
+
+def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
+    address = build._config(checkout.root)["repository"]["url"]
+    monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
+    assert build._config(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
+    monkeypatch.setenv("SENSE7_REPOSITORY", "https://example.org/x")
+    assert build._config(checkout.root)["repository"]["url"] == "https://example.org/x"
+
+
+# The change of books
+
+
+def folders(tmp_path):
+    new, place = tmp_path / "scratch" / "edition", tmp_path / "name"
+    for folder, text in ((new, "new"), (place, "old")):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text(text)
+    return new, place
+
+
+@pytest.mark.parametrize("exchange", [files.exchange, lambda *_: False], ids=["in one step", "by renaming"])
+def test_a_new_book_takes_its_place(tmp_path, monkeypatch, exchange):
+    monkeypatch.setattr(build, "exchange", exchange)
+    new, place = folders(tmp_path)
+    build._replace(new, place)
+    assert (place / "file").read_text() == "new"
+    assert (new / "file").read_text() == "old"
+    assert visible(tmp_path) == ["name", "scratch"]
+    assert hidden(tmp_path) == []
+
+
+def test_where_the_system_has_no_exchange_none_is_claimed(tmp_path, monkeypatch):
+    new, place = folders(tmp_path)
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace())
+    assert files.exchange(new, place) is False
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(renameat2=lambda *_: -1))
+    assert files.exchange(new, place) is False
+    assert (place / "file").read_text() == "old"
+
+
+def test_a_first_book_takes_an_empty_place(tmp_path):
+    new, _ = folders(tmp_path)
+    build._replace(new, tmp_path / "other")
+    assert (tmp_path / "other" / "file").read_text() == "new"
+
+
+def test_the_next_build_clears_up_after_killed_ones(tmp_path):
+    editions, cache = tmp_path / "editions", tmp_path / "cache"
+    for folder in ("editions/.making-a-1/edition", "editions/.last-lost", "editions/.last-there", "editions/there"):
+        (tmp_path / folder).mkdir(parents=True)
+    (editions / ".last-lost" / "file").write_text("good")
+    (editions / "there" / "file").write_text("newer")
+    for folder in (".making-01-a-x", "01-a-123"):
+        (cache / folder).mkdir(parents=True)
+    with build.under_way(editions, cache, 200):
+        assert visible(editions) == ["lost", "there"]
+        assert hidden(editions) == hidden(cache) == []
+        assert (editions / "lost" / "file").read_text() == "good"
+        assert (editions / "there" / "file").read_text() == "newer"
+        assert visible(cache) == ["01-a-123"]
+        # Another build begins meanwhile: what this one has in the making is not touched.
+        (editions / ".making-mine").mkdir()
+        with build.under_way(editions, cache, 200):
+            assert hidden(editions) == [".making-mine"]
+
+
+def test_the_cache_keeps_what_was_used_last(tmp_path):
+    for age, name in enumerate(["newest", "newer", "older", "oldest"]):
+        (tmp_path / "cache" / name).mkdir(parents=True)
+        os.utime(tmp_path / "cache" / name, (10**9 - age, 10**9 - age))
+    with build.under_way(tmp_path / "editions", tmp_path / "cache", 2):
+        assert visible(tmp_path / "cache") == ["newer", "newest"]
+        assert hidden(tmp_path / "cache") == []
+
+
+def test_a_place_that_cannot_be_written_is_named(checkout):
+    checkout.book()
+    (checkout.root / "_build").write_text("a file where a folder should be", "utf-8")
+    with pytest.raises(UserError, match=r"_build.*: .*Is the disk full"):
+        build_edition(str(checkout.root / "mine.xlsx"))
+
+
+# Whole builds
+
+
+SHOW = (
+    'import sense7 as s7\n\nstudy = s7.load(data)\nrecord = s7.Recorder("01-a", results)\n'
+    'record.value("seed_of_a", seed, n=1, unit="things", method="<b>counted</b>")\n'
+    'record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="topic", method="read")\n'
+    'record.value("none", n=None, unit="u", method="m", reason="<i>why</i>")\n'
+    's7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")'
+)
+FRONT = (
+    "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n` {value}`seed_of_a.unit` "
+    "by {value}`seed_of_a.method`. Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.interval`.\n\n"
+    "{edition}`prompted_condition`, {edition}`file`, {edition}`parameters`, {edition}`name`."
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(new_checkout):
+    """A book of a workbook whose names are markup; a second, cold one from another place to hold beside it."""
+    found = []
+    for _ in range(2):
+        checkout = new_checkout()
+        checkout.book(front=FRONT, code=SHOW)
+        checkout.workbook(
+            checkout.root / "data" / "it's <b> & “x”.xlsx", f"empathy {HOSTILE}", f"=topic {HOSTILE}", f"@pid {HOSTILE}"
+        )
+        done = checkout.sense7("build", "data/it's <b> & “x”.xlsx", "--name", "its (b)", "-p", "seed=7")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == str(checkout.editions / "its (b)" / "html" / "index.html")
+        found.append(checkout)
+    return found
+
+
+def pages(checkout):
+    return sorted((checkout.editions / "its (b)" / "html").glob("*/*.html"))
+
+
+def page(checkout, name):
+    (found,) = [path for path in pages(checkout) if path.name == f"{name}.html" and path.parent.name != "_static"]
+    return soup(found)
+
+
+def test_roles_show_texts_as_they_are(hostile):
+    text = page(hostile[0], "index").find("article").get_text()
+    assert "7 is 7 of 1 things by <b>counted</b>." in text
+    assert f"Topic: =topic {HOSTILE}." in text
+    assert text.count("not available here (<i>why</i>)") == 2
+    assert (
+        f"empathy {HOSTILE}, it's <b> & “x”.xlsx, confidence = not used, draws = not used, seed = 7, its (b)." in text
+    )
+
+
+def test_the_ledger_shows_texts_as_they_are(hostile):
+    ledger = page(hostile[0], "ledger").find("article")
+    table = ledger.find("table")
+    assert table.find_all(["script", "img", "b", "em"]) == []
+    for words in (
+        "Things <b>counted</b> {value}`seed_of_a` $x^2$ **bold**",
+        "abstract <script>alert(1)</script>",
+        "[a link](https://example.org) and *stars*",
+        "<img src=x onerror=alert(1)> says otherwise",
+    ):
+        assert words in table.get_text()
+    assert "\n7\n" in "\n".join(text.strip() for text in ledger.stripped_strings) + "\n"
+    (link,) = table.tbody.find_all("a")
+    assert link["href"].startswith("../notebooks/01-a.html#cell-")
+    rows, label = read_ledger(hostile[0].root, "its (b)")
+    assert label.startswith("workbook ")
+    assert [row["verdict"] for row in rows] == ["not comparable", "cannot be computed here"]
+
+
+def test_no_name_of_a_workbook_becomes_markup(hostile):
+    for path in pages(hostile[0]):
+        shown = soup(path)
+        for script in shown.find_all("script"):
+            assert "alert" not in script.get_text(), path
+        assert shown.find_all(onerror=True) == []
+    cells = [cell.get_text() for cell in page(hostile[0], "01-a").find("table").find_all("td")]
+    assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
+
+
+def test_the_banner_stands_on_every_page_with_the_file_as_text(hostile):
+    folder = hostile[0].editions / "its (b)" / "html"
+    for path in [*pages(hostile[0]), *(folder / name for name in ("index.html", "search.html", "genindex.html"))]:
+        if path.parent.name != "_static":
+            assert "Workbook it's <b> & “x”.xlsx, given by its path" in soup(path).get_text(), path
+
+
+def test_nothing_tells_where_it_was_built(hostile):
+    places = {str(hostile[0].root), html.escape(str(hostile[0].root)), "check%20out", "check out", str(Path.home())}
+    for name, content in hostile[0].bytes("its (b)").items():
+        assert not [place for place in places if place.encode() in content], name
+
+
+def test_two_cold_builds_are_equal_to_the_byte(hostile):
+    first, second = (checkout.bytes("its (b)") for checkout in hostile)
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypatch):
+    """One after the other on one book, since every kernel and every rendering takes its seconds."""
+    checkout.book()
+    # As `make book DATA=../mine.xlsx` gives it: relative, with a space in what is above.
+    checkout.workbook(checkout.root.parent / "mine.xlsx")
+    monkeypatch.chdir(checkout.root)
+    said = []
+    built = build_edition("../mine.xlsx", say=said.append)
+    assert (built.executed, built.changed) == (1, True)
+    assert built.index == checkout.editions / "mine" / "html" / "index.html"
+    assert built.index.exists()
+    assert said == ["01-a: executed", "pages: Jupyter Book"]
+    assert hidden(checkout.editions) == []
+    assert visible(checkout.editions / "mine") == [
+        "data",
+        "edition.json",
+        "html",
+        "ledger.json",
+        "notebooks",
+        "results",
+    ]
+    good = checkout.bytes("mine")
+
+    monkeypatch.chdir(checkout.root / "book")
+    again = build_edition("../../mine.xlsx")
+    assert (again.executed, again.changed, again.verdicts) == (0, False, built.verdicts)
+    assert checkout.bytes("mine") == good
+
+    # A prose page: the pages are made anew, the notebook is not executed.
+    front = checkout.page("index", "# Front\n\nOther words.\n")
+    built = build_edition("../../mine.xlsx")
+    assert (built.executed, built.changed) == (0, True)
+    good = checkout.bytes("mine")
+
+    # Warnings are errors, of every kind, and all are said with page and line; the last good book stays.
+    front.write_text("# Front\n\n{value}`no_such` and [gone](nowhere.md)\n", "utf-8")
+    checkout.page(
+        "ledger", "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n"
+    )
+    done = checkout.sense7("build", "../mine.xlsx")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    for place, words in (
+        ("book/index.md:3", "nothing is recorded as 'no_such'"),
+        ("book/index.md:3", "nowhere.md"),
+        ("book/ledger.md:6", "nosuch"),
+        ("book/ledger.md:9", "no_fact"),
+        ("book/ledger.md:", "nothing is recorded as 'words'"),
+    ):
+        assert [line for line in done.stderr.splitlines() if place in line and words in line], (place, done.stderr)
+    assert str(checkout.root) not in done.stderr
+    assert checkout.bytes("mine") == good
+    assert hidden(checkout.editions) == []
+
+    # A warning that only the whole book can give, a page outside the table of contents apart.
+    front.write_text("# Front\n\n(twice)=\n## One\n\n(twice)=\n## Two\n", "utf-8")
+    with pytest.raises(BuildError, match=r"index\.md.*(?i:duplicate)"):
+        build_edition("../../mine.xlsx")
+    checkout.toc("book/ledger", "book/missing")
+    with pytest.raises(BuildError, match="missing"):
+        build_edition("../../mine.xlsx")
+    assert checkout.bytes("mine") == good
+
+
+# Two sources, one name
+
+
+@pytest.fixture
+def editions(tmp_path):
+    """A folder with one finished edition, mine, made from one workbook; gives the folder."""
+    folder = tmp_path / "editions"
+    (folder / "mine").mkdir(parents=True)
+    (folder / "mine" / "edition.json").write_text(json.dumps({"sha256": "a" * 64}), "utf-8")
+    claim_edition(folder / "mine", "/home/a/mine.xlsx", "a" * 64)
+    return folder
+
+
+@pytest.mark.parametrize("source", ["/home/b/mine.xlsx", "/home/a/mine", "official", "synthetic"])
+def test_an_edition_of_another_source_is_not_replaced(editions, source):
+    for check in (require_same_source, claim_edition):
+        with pytest.raises(UserError) as caught:
+            check(editions / "mine", source, "b" * 64)
+        for words in ("/home/a/mine.xlsx", "a" * 12, source, "--name OTHER", str(editions / "mine")):
+            assert words in str(caught.value)
+    require_same_source(editions / "mine", "/home/a/mine.xlsx", "b" * 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "digest"),
+    [
+        ("mine", "/home/a/mine.xlsx", "b"),  # the same file, changed
+        ("mine", "/home/b/mine.xlsx", "a"),  # the same content, from elsewhere
+        ("other", "/home/b/mine.xlsx", "b"),  # another name
+    ],
+)
+def test_an_edition_is_replaced_by_its_own_source_and_every_name_can_be_taken_once(editions, name, source, digest):
+    claim_edition(editions / name, source, digest * 64)
+    (editions / name).mkdir(exist_ok=True)
+    (editions / name / "edition.json").write_text(json.dumps({"sha256": digest * 64}), "utf-8")
+    require_same_source(editions / name, source, "c" * 64)
+    with pytest.raises(UserError, match=f"made from {source}"):
+        require_same_source(editions / name, "/home/c/mine.xlsx", "c" * 64)
+
+
+def test_a_removed_edition_leaves_its_name_free(editions):
+    (editions / "mine" / "edition.json").unlink()
+    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
+    require_same_source(editions / "mine", "/home/b/mine.xlsx", "c" * 64)
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]"])
+def test_an_edition_whose_source_was_not_noted_can_be_replaced(editions, text):
+    (note,) = editions.glob(".*.json")
+    note.unlink()
+    if text is not None:
+        note.write_text(text, "utf-8")
+    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
+
+
+def test_two_workbooks_of_one_stem_do_not_share_an_edition(checkout, tmp_path):
+    """The second took the place of the first without a word."""
+    checkout.book()
+    for folder, topic in (("a", "work"), ("b", "home")):
+        (checkout.root / folder).mkdir()
+        checkout.workbook(checkout.root / folder / "mine.xlsx", topic=topic)
+    first = build_edition(str(checkout.root / "a" / "mine.xlsx"))
+    good = checkout.bytes("mine")
+
+    done = checkout.sense7("build", "b/mine.xlsx", "--quiet")
+    assert done.returncode == 2
+    assert f"made from {checkout.root / 'a' / 'mine.xlsx'}" in done.stderr
+    assert "--name OTHER" in done.stderr
+    assert "Traceback" not in done.stderr
+    with pytest.raises(UserError, match="an edition of this name exists"):
+        build_edition(str(checkout.root / "b" / "mine.xlsx"), name="mine")
+    assert checkout.bytes("mine") == good
+
+    checkout.workbook(checkout.root / "a" / "mine.xlsx", topic="travel")
+    again = build_edition(os.path.relpath(checkout.root / "a" / "mine.xlsx"))
+    assert (again.changed, again.folder) == (True, first.folder)
+
+    write_site(checkout.editions, ["mine"], tmp_path / "site")
+    published = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    whole = published | checkout.bytes("mine")
+    assert [path for path, content in whole.items() if str(checkout.root).encode() in content] == []
+
+
+def test_of_two_builds_at_once_from_two_files_of_one_stem_one_is_refused(checkout, recording_code):
+    checkout.book(code=SLOW.format(1) + recording_code("01-a", "seed_of_a"))
+    (checkout.root / "b").mkdir()
+    checkout.workbook(checkout.root / "b" / "mine.xlsx", topic="home")
+    started = [checkout.start("build", path) for path in ("mine.xlsx", "b/mine.xlsx")]
+    ended = sorted((process.communicate(timeout=300)[1], process.returncode) for process in started)
+    assert sorted(code for _, code in ended) == [0, 2], ended
+    (refused,) = (errors for errors, code in ended if code == 2)
+    assert "an edition of this name exists" in refused
+    assert hidden(checkout.editions) == []
+
+
+def test_a_key_recorded_by_two_notebooks_is_an_error(checkout, recording_code):
+    checkout.book()
+    checkout.notebook("02-b", recording_code("02-b", "seed_of_a"))
+    with pytest.raises(BuildError, match="'seed_of_a' is recorded by 01-a and 02-b"):
+        build_edition(str(checkout.root / "mine.xlsx"))
+    assert visible(checkout.editions) == []
+
+
+def test_two_builds_at_once_both_end_well(checkout):
+    checkout.book()
+    started = [checkout.start("build", "mine.xlsx") for _ in range(2)]
+    for process in started:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    assert visible(checkout.editions) == ["editions.js", "mine"]
+    assert hidden(checkout.editions) == []
+    assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
+
+
+@pytest.fixture(scope="module")
+def good_book(new_checkout, pages_command):
+    """A checkout with a book; to be copied."""
+    checkout = new_checkout().book()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jupyter_book, "_COMMAND", pages_command)
+        assert checkout.call("build", "mine.xlsx").returncode == 0
+    return checkout.root
+
+
+@pytest.fixture
+def interrupted(checkout, good_book, recording_code):
+    """A good book, and a notebook that would take a quarter of an hour to run in the next."""
+    shutil.rmtree(checkout.root)
+    shutil.copytree(good_book, checkout.root)
+    good = checkout.bytes("mine")
+    checkout.notebook("01-a", recording_code("01-a", "seed_of_a", before=SLOW.format(900)))
+    return checkout, good
+
+
+def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, recording_code, ends):
+    checkout, good = interrupted
+    process = checkout.start("build", "mine.xlsx")
+    kernel = int(wait_for(checkout.root / "_build" / "pid", process))
+    process.kill()
+    process.communicate()
+    assert ends(kernel), "the kernel survived its build"
+    assert checkout.bytes("mine") == good
+    assert visible(checkout.editions) == ["editions.js", "mine"]
+    assert len(hidden(checkout.editions)) == 1
+
+    checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
+    assert build_edition(str(checkout.root / "mine.xlsx")).changed is False
+    assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C in a terminal"])
+def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
+    checkout, good = interrupted
+    process = checkout.start("build", "mine.xlsx")
+    kernel = int(wait_for(checkout.root / "_build" / "pid", process))
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "Kernel died" not in errors
+    assert ends(kernel), "the kernel survived its build"
+    assert checkout.bytes("mine") == good
+    assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
+
+
+def test_a_failing_notebook_is_named_on_the_command_line(checkout):
+    checkout.book(code="seed / 0")
+    done = checkout.sense7("build", "mine.xlsx", "--quiet")
+    assert done.returncode == 1
+    assert re.search(r"sense7: .*01-a\.md: .*cell 3.*'seed / 0'.*ZeroDivisionError", done.stderr)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,321 @@
+"""Editions lie side by side: a reader goes from a page to the same page in another edition, from disk as well."""
+
+import json
+import re
+import shutil
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from sense7.book.editions import list_editions, write_site
+from sense7.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+STATIC = ("editions.js", "editions.css", "switch.css")
+HOSTILE = "it's <b> & “x” \u2028 </script><script>window.hit = 1</script>"
+PAGE = """<!DOCTYPE html>
+<html lang="en" data-content_root="{root}"><head><meta charset="utf-8"><title>A page</title>
+<script>window.problems = []; window.addEventListener("error", (event) => problems.push(event.message))</script>
+<script defer data-edition="{name}" src="{root}_static/editions.js"></script></head>
+<body><aside class="bd-header-announcement" aria-label="Announcement">
+<div class="bd-header-announcement__content">Data.</div></aside><main><h1>A page</h1></main></body></html>
+"""
+
+
+def make_edition(editions, name, label="some data", pages=("book/index", "notebooks/01-a")):
+    """A finished edition, as far as the list and the script look at it."""
+    folder = editions / name
+    for page in ("index", "search", *pages, "_static/macros", "judge-logs/index"):
+        path = folder / "html" / f"{page}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(PAGE.format(root="../" * page.count("/") or "./", name=name), "utf-8")
+    shutil.copyfile(ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js")
+    (folder / "edition.json").write_text(json.dumps({"label": label}), "utf-8")
+    return folder
+
+
+def listed(editions):
+    text = (editions / "editions.js").read_text("utf-8")
+    assert text.endswith(";\n")
+    return json.loads(text.removeprefix("window.sense7Editions = ").removesuffix(";\n"))
+
+
+# The list
+
+
+def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
+    make_edition(tmp_path, "one", "synthetic data")
+    make_edition(tmp_path, "Übung (2)", HOSTILE, pages=["book/index"])
+    for unfinished in (".making-x", "empty", "torn"):
+        (tmp_path / unfinished).mkdir()
+    (tmp_path / "torn" / "edition.json").write_text('{"label": ', "utf-8")
+    (make_edition(tmp_path, "no front") / "html" / "index.html").unlink()
+    (tmp_path / "a file.txt").write_text("", "utf-8")
+    list_editions(tmp_path)
+    assert listed(tmp_path) == [
+        {"name": "one", "label": "synthetic data", "pages": ["book/index.html", "notebooks/01-a.html", "search.html"]},
+        {"name": "Übung (2)", "label": HOSTILE, "pages": ["book/index.html", "search.html"]},
+    ]
+
+
+def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(tmp_path):
+    for name in ("a", "b"):
+        make_edition(tmp_path, name)
+    list_editions(tmp_path)
+    path = tmp_path / "editions.js"
+    before = path.stat()
+    list_editions(tmp_path)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    shutil.rmtree(tmp_path / "a")
+    list_editions(tmp_path)
+    assert [entry["name"] for entry in listed(tmp_path)] == ["b"]
+    assert [found.name for found in tmp_path.glob(".*.part")] == []
+
+
+def test_whoever_lists_at_once_the_list_is_whole(tmp_path):
+    names = [f"edition {number}" for number in range(6)]
+
+    def add(name):
+        make_edition(tmp_path, name)
+        list_editions(tmp_path)
+
+    threads = [threading.Thread(target=add, args=[name]) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [entry["name"] for entry in listed(tmp_path)] == names
+
+
+# A web site
+
+
+def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(tmp_path):
+    for name in ("one", "two (b)", "three"):
+        folder = make_edition(tmp_path / "editions", name, HOSTILE)
+        (folder / "results").mkdir()
+        (folder / "results" / "a.json").write_text("{}", "utf-8")
+        (folder / "ledger.json").write_text("[]", "utf-8")
+        (folder / "data").mkdir()
+    front = write_site(tmp_path / "editions", ["two (b)", "one"], tmp_path / "site")
+    page = BeautifulSoup(front.read_text("utf-8"), "html.parser")
+    links = [link["href"] for link in page.select("main a")]
+    assert links == ["editions/two%20%28b%29/html/index.html", "editions/one/html/index.html"]
+    assert all((front.parent / unquote(link)).is_file() for link in links)
+    assert page.select("script") == []
+    assert HOSTILE in page.get_text()
+    assert "official edition is not here" in page.get_text()
+    assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
+    assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [
+        "edition.json",
+        "html",
+        "ledger.json",
+        "results",
+    ]
+
+
+def test_a_site_is_whole_or_not_there(tmp_path):
+    make_edition(tmp_path / "editions", "one")
+    with pytest.raises(UserError, match=r"absent.*Build it first: make book DATA="):
+        write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
+    with pytest.raises(UserError, match="results: No such file"):
+        write_site(tmp_path / "editions", ["one"], tmp_path / "site")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["editions"]
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "mine.txt").write_text("kept", "utf-8")
+    with pytest.raises(UserError, match="is there already"):
+        write_site(tmp_path / "editions", ["one"], tmp_path / "site")
+    assert (tmp_path / "site" / "mine.txt").read_text("utf-8") == "kept"
+
+
+# A build
+
+
+@pytest.fixture(scope="module")
+def two(new_checkout):
+    """Two editions of a small checkout; the bytes of the first, before there was a second."""
+    checkout = new_checkout().book()
+    for name in STATIC:
+        shutil.copyfile(ROOT / "book" / "static" / name, checkout.root / "book" / "static" / name)
+    found = {}
+    for name in ("one (b)", "two"):
+        done = checkout.call("build", "mine.xlsx", "--name", name)
+        assert done.returncode == 0, done.stderr
+        found.setdefault("alone", listed(checkout.editions))
+        found.setdefault("bytes", checkout.bytes("one (b)"))
+    return checkout, found
+
+
+def pages(checkout, name):
+    html = checkout.editions / name / "html"
+    return [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts and path.parent != html]
+
+
+def test_every_build_lists_what_is_there_and_no_edition_changes_by_another(two):
+    checkout, found = two
+    assert [entry["name"] for entry in found["alone"]] == ["one (b)"]
+    assert [(entry["name"], entry["label"]) for entry in listed(checkout.editions)] == [
+        (name, "workbook mine.xlsx, given by its path") for name in ("one (b)", "two")
+    ]
+    for entry in listed(checkout.editions):
+        assert {"book/index.html", "book/ledger.html", "notebooks/01-a.html", "search.html"} <= set(entry["pages"])
+    assert checkout.bytes("one (b)") == found["bytes"]
+
+
+def test_a_list_that_is_lost_comes_back_though_nothing_else_is_to_be_done(two):
+    checkout, found = two
+    (checkout.editions / "editions.js").unlink()
+    done = checkout.call("build", "mine.xlsx", "--name", "one (b)")
+    assert done.returncode == 0, done.stderr
+    assert [entry["name"] for entry in listed(checkout.editions)] == ["one (b)", "two"]
+    assert checkout.bytes("one (b)") == found["bytes"]
+
+
+def test_every_page_loads_what_leads_to_the_others_and_refers_to_nothing_outside_its_edition(two):
+    checkout, _ = two
+    html = checkout.editions / "one (b)" / "html"
+    assert len(pages(checkout, "one (b)")) >= 3
+    for path in [*pages(checkout, "one (b)"), html / "search.html"]:
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        (script,) = page.select("script[data-edition]")
+        assert script["data-edition"] == "one (b)"
+        assert script.has_attr("defer")
+        loaded = [
+            script["src"],
+            *(link["href"] for link in page.select('link[href*="editions"], link[href*="switch"]')),
+        ]
+        assert [Path(address.partition("?")[0]).name for address in loaded] == list(STATIC)
+        for tag in page.find_all(["script", "link"]):
+            address = (tag.get("src") or tag.get("href") or "").partition("?")[0]
+            assert (path.parent / address).resolve().is_relative_to(html.resolve()), address
+
+
+def test_the_script_asks_no_network_and_makes_no_markup_of_texts():
+    script = (ROOT / "book" / "static" / "editions.js").read_text("utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|fetch\(|XMLHttp|https?:", script)
+
+
+# In a browser
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page from disk; gives it with what the console said."""
+    context = browser.new_context()
+
+    def open_page(path, anchor=""):
+        page = context.new_page()
+        said = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("requestfailed", lambda request: said.append(request.url))
+        page.goto(path.as_uri() + anchor, wait_until="load")
+        page.wait_for_function("performance.getEntriesByType('navigation')[0].loadEventEnd > 0")
+        return page, said
+
+    yield open_page
+    context.close()
+
+
+@pytest.fixture
+def editions(tmp_path):
+    """Three editions, one of them without the notebook, with names and data that are hard on a page."""
+    folder = tmp_path / "a checkout #1 100%" / "_build" / "editions"
+    make_edition(folder, "one")
+    make_edition(folder, "Übung 2.a+(b)", HOSTILE)
+    make_edition(folder, "zero", "others' data", pages=["book/index"])
+    list_editions(folder)
+    return folder
+
+
+def place(page):
+    """The file that a browser shows."""
+    return Path(unquote(urlsplit(page.url).path))
+
+
+def open_list(page):
+    nav = page.get_by_role("navigation", name="Editions of this book")
+    nav.wait_for()
+    nav.locator("summary").click()
+    return nav
+
+
+def test_a_reader_goes_to_the_same_place_in_another_edition_and_back(editions, visit):
+    page, said = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
+    nav = open_list(page)
+    assert nav.locator("summary").inner_text() == "Edition: one"
+    nav.get_by_role("link", name="Übung 2.a+(b)").click()
+    assert place(page) == editions / "Übung 2.a+(b)" / "html" / "notebooks" / "01-a.html"
+    assert page.url.endswith("#cell-3")
+    open_list(page).get_by_role("link", name="one").click()
+    assert place(page) == editions / "one" / "html" / "notebooks" / "01-a.html"
+    assert said == []
+
+
+def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(editions, visit):
+    page, _ = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
+    nav = open_list(page)
+    assert nav.locator("li a").all_text_contents() == ["one", "zero", "Übung 2.a+(b)"]
+    labels = nav.locator("li small").all_text_contents()
+    assert ["opens its front page" in label for label in labels] == [False, True, False]
+    nav.get_by_role("link", name="zero").click()
+    assert place(page) == editions / "zero" / "html" / "book" / "index.html"
+    assert "#" not in page.url
+
+
+def test_it_is_said_which_data_each_edition_holds_and_as_text(editions, visit):
+    page, said = visit(editions / "zero" / "html" / "search.html")
+    nav = open_list(page)
+    assert nav.locator("li small").all_text_contents() == ["some data", "others' data", HOSTILE]
+    assert nav.locator("[aria-current=page]").all_text_contents() == ["zero"]
+    assert page.locator("nav b, nav script").count() == 0
+    assert page.evaluate("window.hit") is None
+    assert said == page.evaluate("problems") == []
+
+
+def test_the_list_opens_and_closes_by_keyboard(editions, visit):
+    page, _ = visit(editions / "one" / "html" / "book" / "index.html")
+    nav = page.get_by_role("navigation", name="Editions of this book")
+    nav.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert nav.locator("ul").is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert not nav.locator("ul").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Edition: one"
+
+
+def test_a_screen_reader_finds_nothing_amiss(editions, visit):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, _ = visit(editions / "one" / "html" / "book" / "index.html")
+    open_list(page)
+    found = axe.run(page).response["violations"]
+    assert [(rule["id"], node["html"][:200]) for rule in found for node in rule["nodes"]] == []
+
+
+@pytest.mark.parametrize("case", ["elsewhere", "renamed", "the only one"])
+def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(editions, visit, tmp_path, case):
+    if case == "elsewhere":
+        html = shutil.copytree(editions / "one" / "html", tmp_path / "site" / "one")
+    elif case == "renamed":
+        html = (editions / "one").rename(editions / "mine") / "html"
+    else:
+        for other in ("zero", "Übung 2.a+(b)"):
+            shutil.rmtree(editions / other)
+        list_editions(editions)
+        html = editions / "one" / "html"
+    page, said = visit(html / "book" / "index.html")
+    assert page.locator("nav").count() == 0
+    assert said == page.evaluate("problems") == []
+
+
+@pytest.mark.parametrize("content", [None, "window.sense7Editions = 5;\n", "window.sense7Editions = [];\n"])
+def test_a_list_that_is_missing_or_none_leaves_the_page_as_it_is(editions, visit, content):
+    path = editions / "editions.js"
+    path.unlink() if content is None else path.write_text(content, "utf-8")
+    page, _ = visit(editions / "one" / "html" / "book" / "index.html")
+    assert page.locator("nav").count() == 0
+    assert page.evaluate("problems") == []

@@ -1,0 +1,305 @@
+"""The explorer's files hold what the workbook holds, exactly, and no text in them is anything but text."""
+
+import html
+import json
+import re
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from docutils import nodes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sense7 import load, tables
+from sense7.book import explorer
+from sense7.book.editions import EXPLORER_PAGE
+from sense7.book.explorer import add_conversations, explorer_files, script_json
+from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
+from sense7.figures.style import LEVEL_COLOURS
+from sense7.statistics.ground_truth import ground_truth, labels
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.workbook import write_sheets
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!-- <script>",
+    "<img src=x onerror=alert(1)>",
+    "line\u2028and\u2029paragraph",
+    "\u202eturned round\u202c \u2066x",
+    "שלום & مرحبا",
+    "`${alert(1)}` \\u003c \\",
+    "__proto__",
+    "tab\tand\nline",
+]
+
+
+def data_of(files):
+    """The files as a browser reads them: what the index holds, and the parts with texts."""
+    index = files["conversations.js"]
+    content = json.loads(re.fullmatch(r"window\.sense7Conversations=(.*);\n", index)[1])
+    parts = []
+    for number, name in enumerate(content["files"]):
+        head, _, rest = files[name].partition("=window.sense7Texts||{})")
+        assert head == "(window.sense7Texts"
+        place, _, body = rest.partition("=")
+        assert place == f"[{number}]"
+        parts.append(json.loads(body.removesuffix(";\n")))
+    assert set(files) == {"conversations.js", *content["files"]}
+    return content, parts
+
+
+def messages_of(parts):
+    """The messages of each conversation, in the order of the index: texts in place of their numbers."""
+    for part in parts:
+        for conversation in part["conversations"]:
+            yield [
+                [None if place < 0 else part["texts"][place] for place in (role, content, comment)]
+                + [None if retry < 0 else part["texts"][retry], seconds, ratings]
+                for role, content, seconds, retry, comment, ratings in conversation
+            ]
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    study = load("synthetic")
+    return study, *data_of(explorer_files(study))
+
+
+@pytest.fixture
+def study_of(minimal_sheets, tmp_path):
+    def study(*, allow_unreadable=False, **changes):
+        write_sheets(minimal_sheets(**changes), tmp_path / "own.xlsx")
+        return load(str(tmp_path / "own.xlsx"), allow_unreadable=allow_unreadable)
+
+    return study
+
+
+# --- what the files hold
+
+
+def test_every_message_is_there_in_order_as_the_workbook_has_it(synthetic):
+    study, _, parts = synthetic
+    by_conversation = dict(list(study.messages.sort_values("position").groupby("conversation")))
+    found = list(messages_of(parts))
+    assert len(found) == len(study.conversations) == 672
+    for name, messages in zip(study.conversations["conversation"], found, strict=True):
+        expected = by_conversation[name]
+        for number, column in enumerate(("role", "content", "comment")):
+            assert [message[number] for message in messages] == expected[column].tolist()
+        assert [message[4] for message in messages] == pytest.approx(expected["seconds"].tolist(), abs=0.051)
+
+
+def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic):
+    study, _, parts = synthetic
+    found = [
+        (name, message[5])
+        for name, messages in zip(study.conversations["conversation"], messages_of(parts), strict=True)
+        for message in messages
+        if message[5]
+    ]
+    turns = study.turns.set_index("conversation").loc[study.conversations["conversation"].unique()]
+    assert [name for name, _ in found] == turns.index.tolist()
+    for place, name in enumerate(RATING_NAMES):
+        signs = np.array([ratings[place] for _, ratings in found])
+        rated = turns[name].notna().to_numpy()
+        assert (signs[rated].astype(float) == turns[name].to_numpy()[rated]).all()
+        assert ((signs == "-") == (turns[f"{name}_state"] == "not rated").to_numpy()).all()
+        assert ((signs == ".") == (turns[f"{name}_state"] == "absent").to_numpy()).all()
+
+
+def test_a_conversation_has_the_ground_truth_label_and_poor_turns_that_statistics_give(synthetic):
+    study, index, _ = synthetic
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    rows = pd.DataFrame(
+        index["conversations"],
+        columns=["name", "participant", "condition", "topic", "answers", "truth", "label", "poor", "overall"],
+    ).set_index("name")
+    assert rows.index.tolist() == study.conversations["conversation"].tolist()
+    np.testing.assert_allclose(rows["truth"], truth, atol=5e-7)
+    assert rows["label"].tolist() == np.nan_to_num(labels(truth)).tolist()
+    levels = {name: turns.dropna().tolist() for name, turns in study.turns.groupby("conversation")["overall"]}
+    poor = [sum(level <= 2 for level in levels[name]) if levels[name] else None for name in rows.index]
+    assert [row[7] for row in index["conversations"]] == poor
+    for name in ("participant", "condition", "topic"):
+        assert [index[f"{name}s"][place] for place in rows[name]] == study.conversations[name].tolist()
+
+
+def test_answers_before_and_after_are_levels_in_the_order_of_their_titles(synthetic):
+    study, index, _ = synthetic
+    titles = [title for title, _, _ in index["answers"]]
+    assert titles[:2] == ["Importance of the topic", "Empathy wished for"]
+    columns = ["importance", "desired_empathy", "successful", "engaged", "positive_interaction", "use_again"]
+    columns += [f"post_{name}" for name in DIMENSION_NAMES]
+    assert len(titles) == len(columns)
+    for row, (_, task) in zip(index["conversations"], study.conversations.iterrows(), strict=True):
+        expected = ["." if pd.isna(task[column]) else str(int(task[column])) for column in columns]
+        assert list(row[4]) == expected
+
+
+def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_of):
+    turns = ["good", "unknown", None, "poor", "good", "oops", "good", "good"]
+    cells = [cell for turn in turns for cell in (None, turn)]
+    messages = {"Affective": cells, "Relational": None, "EmpathyOverall": None}
+    study = study_of(messages=messages, allow_unreadable=True)
+    index, parts = data_of(explorer_files(study))
+    asked = dict(index["ratings"])
+    assert asked["Affective Understanding"]
+    assert not asked["Relational Continuity"]
+    assert not asked["Overall"]
+    place = RATING_NAMES.index("Affective")
+    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list("4-.24?44")
+    assert [row[7] for row in index["conversations"]] == [None] * 4, "without overall ratings no turn is known as poor"
+
+
+def test_a_conversation_without_any_rating_has_no_mean(study_of):
+    blank = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES))
+    first_turn_only = [None, "good", *[None] * 14]
+    index, _ = data_of(explorer_files(study_of(messages=blank | {"Affective": first_turn_only})))
+    assert [row[5:7] for row in index["conversations"]] == [[4.0, 4], *[[None, 0]] * 3]
+
+
+def test_a_text_that_stands_often_is_kept_once(synthetic):
+    _, _, parts = synthetic
+    for part in parts:
+        assert len(part["texts"]) == len(set(part["texts"]))
+
+
+def test_the_same_study_gives_the_same_bytes(study_of):
+    study = study_of()
+    assert explorer_files(study) == explorer_files(study)
+
+
+def test_the_size_that_is_stated_is_that_of_the_files(synthetic):
+    study, index, _ = synthetic
+    files = explorer_files(study)
+    assert index["bytes"] == sum(len(files[name].encode()) for name in index["files"])
+    assert len(files["conversations.js"].encode()) < 100_000, "the first view waits for this file"
+
+
+@pytest.mark.parametrize(("at_once", "loaded"), [(4, True), (3, False)])
+def test_a_large_study_is_cut_into_files_that_are_loaded_on_demand(study_of, monkeypatch, at_once, loaded):
+    study = study_of()
+    _, (whole,) = data_of(explorer_files(study))
+    monkeypatch.setattr(explorer, "TEXTS_A_FILE", 3)
+    monkeypatch.setattr(explorer, "AT_ONCE", at_once)
+    index, parts = data_of(explorer_files(study))
+    assert index["files"] == ["texts-0.js", "texts-1.js"]
+    assert index["atOnce"] is loaded
+    assert [len(part["conversations"]) for part in parts] == [3, 1]
+    assert list(messages_of(parts)) == list(messages_of([whole]))
+
+
+def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
+    _, index, _ = synthetic
+    assert [colour for colour, _ in index["colours"]] == list(LEVEL_COLOURS)
+
+    def luminance(colour):
+        channels = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    for pair in index["colours"]:
+        dark, light = sorted(map(luminance, pair))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, pair
+
+
+# --- nothing but text
+
+
+@given(st.recursive(st.text() | st.none() | st.integers(), st.lists))
+def test_any_text_survives_and_none_can_end_the_script(content):
+    script = script_json(content)
+    assert json.loads(script) == content
+    assert re.search("[<>&\u2028\u2029\u202a-\u202e\u2066-\u2069\x00-\x1f\x7f-\x9f]", script) is None
+    script.encode()
+
+
+def test_half_a_character_can_be_written():
+    script = script_json("\ud800 lone")
+    script.encode()
+    assert json.loads(script) == "\ud800 lone"
+
+
+def test_hostile_texts_of_a_workbook_stay_texts(study_of):
+    contents = [HOSTILE[number % len(HOSTILE)] for number in range(16)]
+    study = study_of(messages={"Content": contents, "Comment": contents}, tasks={"PreTaskChoice": HOSTILE[:4]})
+    files = explorer_files(study)
+    assert re.search("[<>&\u2028\u2029\u202e]", "".join(files.values())) is None
+    _, parts = data_of(files)
+    expected = study.messages.sort_values(["conversation", "position"])["content"].tolist()
+    assert [message[1] for messages in messages_of(parts) for message in messages] == expected
+    assert set(HOSTILE) & set(expected), "else this test proves nothing"
+
+
+# --- beside the pages
+
+
+def test_files_lie_beside_the_pages_of_a_book_that_has_an_explorer(study_of, tmp_path):
+    files = explorer_files(study_of())
+    assert add_conversations(files, tmp_path / "html") == []
+    assert not (tmp_path / "html").exists()
+    page = tmp_path / "html" / EXPLORER_PAGE
+    page.parent.mkdir(parents=True)
+    page.write_text("a page", encoding="utf-8")
+    paths = add_conversations(files, tmp_path / "html")
+    assert {path.name: path.read_text("utf-8") for path in paths} == files
+    assert {path.parent for path in paths} == {tmp_path / "html" / "explorer"}
+
+
+# --- links to it
+
+
+@given(st.text(min_size=1))
+def test_an_address_gives_the_name_back(name):
+    page, _, fragment = conversation_address(name, "notebooks/00-taxonomy").partition("#")
+    assert page == "../book/explorer.html"
+    assert re.fullmatch(r"conversation=[\w.~%-]+", fragment, re.ASCII)
+    assert unquote(fragment.removeprefix("conversation=")) == name
+
+
+@pytest.mark.parametrize("name", ["T0001", "a b&c", '"><script>alert(1)</script>', "12"])
+def test_cells_of_the_column_become_links_and_other_cells_stay(name):
+    frame = pd.DataFrame({"text": ["said <b>"], COLUMN: [name], "n": ["3"]}, index=["first"])
+    plain = tables.plain(frame, "A table")._repr_html_()
+    linked = BeautifulSoup(link_conversations(plain, "notebooks/14-words"), "html.parser")
+    (link,) = linked.find_all("a")
+    assert link.get_text() == name
+    assert link["href"] == conversation_address(name, "notebooks/14-words")
+    link.unwrap()
+    assert linked.find("script") is None
+    assert linked.get_text() == BeautifulSoup(plain, "html.parser").get_text()
+
+
+def test_tables_without_the_column_are_left_to_the_byte():
+    frame = pd.DataFrame({"conversation": ["T1"], "n": [COLUMN]}, index=["a"])
+    shown = f"<p>{html.escape(COLUMN)}</p>" + tables.plain(frame, COLUMN)._repr_html_()
+    assert link_conversations(shown, "notebooks/14-words") == shown
+
+
+def test_an_empty_cell_leads_nowhere():
+    frame = pd.DataFrame({COLUMN: ["T1", "", None], "n": ["1", "2", "3"]}, index=["a", "b", "c"])
+    linked = link_conversations(tables.plain(frame, "A table")._repr_html_(), "book/ledger")
+    assert re.findall(r'href="([^"]*)"', linked) == ["explorer.html#conversation=T1"]
+
+
+# --- in a book
+
+
+def test_the_directive_only_stands_for_what_the_page_needs():
+    """The whole page is tested on the built book, see tests/built_book."""
+
+    class Environment:
+        docname = "book/explorer"
+
+    directive = ExplorerDirective.__new__(ExplorerDirective)
+    directive.state = type("State", (), {"document": type("D", (), {"settings": type("S", (), {"env": Environment})})})
+    (container,) = directive.run()
+    (raw,) = container.findall(nodes.raw)
+    page = BeautifulSoup(raw.astext(), "html.parser")
+    assert page.find(id="sense7-explorer")["data-folder"] == "../explorer/"
+    assert page.noscript.get_text(strip=True).startswith("This page needs JavaScript")
+    assert [script["src"] for script in page.find_all("script")] == ["../explorer/conversations.js"]
+    assert [script.get_text() for script in page.find_all("script")] == [""]

@@ -1,0 +1,192 @@
+"""Text notebooks: what is refused before anything runs, and what is derived from them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from IPython.core.interactiveshell import InteractiveShell
+
+from sense7.book.notebooks import (
+    COMMON,
+    find_notebooks,
+    installable_from,
+    load_notebook,
+    to_ipynb,
+    unfit_parameters,
+)
+from sense7.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def unfit(**given):
+    return unfit_parameters(COMMON, given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seed": 0},
+        {"seed": 2**63 - 1},
+        {"draws": 100},
+        {"confidence": 0.9},
+        {"confidence": 0.999},
+        {"data": "x.xlsx"},
+        {"prompted_condition": ""},
+        {},
+    ],
+)
+def test_fit_parameters_pass(given):
+    assert unfit(**given) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seed": True},
+        {"seed": 1.0},
+        {"seed": "1"},
+        {"seed": None},
+        {"seed": -1},
+        {"seed": 2**63},
+        {"draws": 99},
+        {"draws": 1_000_001},
+        {"draws": False},
+        {"draws": float("nan")},
+        {"confidence": True},
+        {"confidence": float("nan")},
+        {"confidence": float("inf")},
+        {"confidence": 1},
+        {"confidence": "0.95"},
+        {"data": ""},
+        {"data": 5},
+        {"prompted_condition": ["a"]},
+        {"nothing": 1},
+    ],
+)
+def test_unfit_parameters_are_refused_by_name_and_value(given):
+    (problem,) = unfit(**given)
+    ((name, value),) = given.items()
+    assert name in problem
+    assert repr(value) in problem or "unknown" in problem
+
+
+def test_every_problem_is_said_at_once():
+    problems = "; ".join(unfit(zzz=1, aaa=2, seed=True, draws=5, confidence="high"))
+    for part in ("unknown: aaa, zzz", "seed = True", "draws = 5", "confidence = 'high'"):
+        assert part in problems
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["seed = 1 +", "seed = int(1)", "a = seed = 1", "import os\nseed = 1", "seed: int = 1", "seed += 1", "a.b = 1"],
+)
+def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
+    path = checkout.notebook("01-a", parameters=cell)
+    with pytest.raises(UserError, match="only lines such as seed = 1"):
+        load_notebook(path)
+
+
+def test_a_parameters_cell_may_hold_comments_and_every_literal(checkout):
+    path = checkout.notebook("01-a", parameters='# why\nseed = 3  # so\ndata = "x"\nconfidence = 0.9')
+    assert load_notebook(path).defaults == {"seed": 3, "data": "x", "confidence": 0.9}
+
+
+def test_a_notebook_has_exactly_one_parameters_cell(checkout):
+    path = checkout.notebook("01-a")
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("[parameters]", "[other]"), "utf-8")
+    with pytest.raises(UserError, match="0 cells are tagged"):
+        load_notebook(path)
+    path.write_text(text + text[text.index("```{code-cell}") :], "utf-8")
+    with pytest.raises(UserError, match="2 cells are tagged"):
+        load_notebook(path)
+
+
+def test_defaults_are_held_against_the_schema(checkout):
+    with pytest.raises(UserError, match=r"01-a\.md: unfit defaults.*draws = 5.*seed = True"):
+        load_notebook(checkout.notebook("01-a", parameters="draws = 5\nseed = True"))
+
+
+def test_an_own_parameter_needs_a_schema_of_its_own(checkout):
+    path = checkout.notebook("01-a", parameters="window = 3")
+    with pytest.raises(UserError, match="no schema for the parameters window"):
+        load_notebook(path)
+    schema = "  needs: []\n  parameters:\n    window: {type: integer, minimum: 1, maximum: 9}\n"
+    path.write_text(path.read_text("utf-8").replace("  needs: []\n", schema), "utf-8")
+    notebook = load_notebook(path)
+    assert notebook.schemas == {"window": {"type": "integer", "minimum": 1, "maximum": 9}}
+    assert "window = 10" in unfit_parameters(notebook.schemas, {"window": 10})[0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "needs: 01-dataset",
+        "needs: [1]",
+        "need: []",
+        "parameters: [a]",
+        "parameters: {a: {type: whole}}",
+        "parameters: {a: {minimum: x}}",
+    ],
+)
+def test_odd_settings_in_the_metadata_are_refused(checkout, settings):
+    path = checkout.notebook("01-a")
+    path.write_text(path.read_text("utf-8").replace("needs: []", settings), "utf-8")
+    with pytest.raises(UserError, match=r"01-a\.md: sense7: in the notebook's metadata"):
+        load_notebook(path)
+
+
+def test_an_unknown_need_is_refused(checkout):
+    checkout.notebook("01-a", needs=["00-none"])
+    with pytest.raises(UserError, match=r"01-a\.md: needs '00-none'"):
+        find_notebooks(checkout.root)
+
+
+def test_a_checkout_without_notebooks_is_refused(checkout):
+    with pytest.raises(UserError, match="there is no notebook here"):
+        find_notebooks(checkout.root)
+
+
+def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
+    for name in ("02-b", "01-a", "draft", "10-c"):
+        checkout.notebook(name)
+    assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
+
+
+def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
+    notebook = load_notebook(checkout.notebook("01-a", recording_code("01-a", "a")))
+    text = to_ipynb(notebook)
+    assert text == to_ipynb(notebook)
+    node = json.loads(text)
+    assert [cell["id"] for cell in node["cells"]] == ["cell-01", "cell-02", "cell-03"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in node["cells"][1:])
+    assert set(node["metadata"]) == {"kernelspec", "language_info"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("[0-9]*.md")), ids=lambda path: path.stem)
+def test_the_notebooks_for_binder_and_colab_are_up_to_date(path):
+    address = installable_from(yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"])
+    assert path.with_suffix(".ipynb").read_text("utf-8") == to_ipynb(load_notebook(path), address), "Run: make derived"
+
+
+def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout, recording_code):
+    notebook = load_notebook(checkout.notebook("01-a", recording_code("01-a", "a")))
+    plain, node = json.loads(to_ipynb(notebook)), json.loads(to_ipynb(notebook, "git+https://example.org/book@main"))
+    code = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
+    assert code[0]["metadata"]["tags"] == ["parameters"]
+    assert "%pip install" in "".join(code[1]["source"])
+    assert "git+https://example.org/book@main" in "".join(code[1]["source"])
+    assert [cell["source"] for cell in node["cells"] if cell is not code[1]] == [
+        cell["source"] for cell in plain["cells"]
+    ]
+    # Where the library is there, the cell does nothing, and needs no network.
+    shell = InteractiveShell()
+    shell.run_line_magic = pytest.fail
+    assert shell.run_cell("".join(code[1]["source"])).success
+
+
+def test_no_notebook_for_binder_is_left_over():
+    folder = ROOT / "notebooks"
+    assert {path.stem for path in folder.glob("*.ipynb")} == {path.stem for path in folder.glob("[0-9]*.md")}

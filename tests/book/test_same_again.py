@@ -1,0 +1,101 @@
+"""Same again: neither threads nor workers nor the way kernels start change a number, to the last byte."""
+
+import json
+import shutil
+
+import pytest
+
+from sense7.book import execute
+from sense7.book.notebooks import find_notebooks
+from sense7.book.plan import FIXED, plan
+
+CODE = """\
+import numpy as np
+import threadpoolctl
+import sense7 as s7
+
+record = s7.Recorder("{name}", results)
+random = np.random.default_rng(seed)
+many = random.normal(size=(600, 600))
+inverse = np.linalg.inv(many @ many.T)
+record.value("sum_of_{name}", float(inverse.sum()), n=600, unit="levels", method="sum of an inverse")
+record.value("eigenvalue_of_{name}", float(np.linalg.eigvalsh(inverse)[-1]), n=600, unit="levels", method="largest")
+record.value("order_of_{name}", "".join({{"a", "b", "c", "d"}}), n=4, unit="letters", method="order of a set")
+threads = max(pool["num_threads"] for pool in threadpoolctl.threadpool_info())
+record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of the libraries")
+inverse[:2, :2]"""
+NAMES = ("01-a", "02-b", "03-c")
+
+WAYS = {
+    "one thread, one worker": {"threads": "1", "workers": 1, "warm": True},
+    "four threads, three workers": {"threads": "4", "workers": 3, "warm": True},
+    "four threads, fresh kernels": {"threads": "4", "workers": 2, "warm": False},
+}
+
+
+@pytest.fixture(scope="module")
+def executed(new_checkout):
+    """Execute three notebooks in every way: way -> file -> bytes."""
+    checkout = new_checkout()
+    for name in NAMES:
+        checkout.notebook(name, CODE.format(name=name))
+    jobs = plan(find_notebooks(checkout.root), {"results": "../results"}, "0" * 64, ())
+    found = {}
+    for number, (way, how) in enumerate(WAYS.items()):
+        folder = checkout.root / f"edition {number}"
+        with pytest.MonkeyPatch.context() as patch:
+            for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                patch.setenv(variable, how["threads"])
+            patch.setenv("PYTHONHASHSEED", str(number))
+            execute.run(jobs, folder, folder / "cache", workers=how["workers"], warm=how["warm"])
+        files = [*folder.glob("results/*.json"), *folder.glob("notebooks/*.ipynb")]
+        found[way] = {path.name: path.read_bytes() for path in files}
+    return found
+
+
+@pytest.mark.parametrize("way", list(WAYS)[1:])
+def test_threads_workers_and_kernels_change_no_byte(executed, way):
+    first = executed["one thread, one worker"]
+    assert set(first) == {f"{name}.{ending}" for name in NAMES for ending in ("json", "ipynb")}
+    assert executed[way].keys() == first.keys()
+    assert [name for name in first if executed[way][name] != first[name]] == []
+
+
+def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed):
+    for files in executed.values():
+        values = {value["key"]: value["estimate"] for value in json.loads(files["01-a.json"])}
+        assert values["threads_of_01-a"] == 1
+
+
+def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch):
+    checkout = new_checkout()
+    checkout.notebook("01-a", "1")
+    notebooks = find_notebooks(checkout.root)
+
+    def digest():
+        return plan(notebooks, {}, "0" * 64, ())["01-a"].digest
+
+    before = digest()
+    assert digest() == before
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.versions", lambda: {"numpy": "another"})
+        assert digest() != before
+    with monkeypatch.context() as patch:
+        patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
+        assert digest() != before
+
+
+def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code, quick_pages):
+    """From the first byte of the data to the last of the pages: the command, and in this process with forked pages."""
+    checkouts = [new_checkout() for _ in range(2)]
+    shutil.copyfile(checkouts[0].root / "mine.xlsx", checkouts[1].root / "mine.xlsx")
+    ways = (checkouts[0].sense7, checkouts[1].call)
+    for jobs, (checkout, sense7) in enumerate(zip(checkouts, ways, strict=True), 1):
+        checkout.book()
+        checkout.notebook("02-b", recording_code("02-b", "seed_of_b"))
+        checkout.toc("book/ledger", "notebooks/01-a", "notebooks/02-b")
+        done = sense7("build", "mine.xlsx", "--jobs", jobs, "-p", "seed=3")
+        assert done.returncode == 0, done.stderr
+    first, second = (checkout.bytes("mine") for checkout in checkouts)
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []

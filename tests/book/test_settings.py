@@ -1,0 +1,145 @@
+"""A choice of the analysis that sentences repeat is written once: no sentence keeps old words."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.book.settings import SETTINGS, setting
+from sense7.statistics import disruption
+from sense7.statistics.ground_truth import labels
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.md")])
+ROLE = re.compile(r"\{setting\}`([^`]+)`")
+
+
+def woven(page):
+    return ROLE.findall(page.read_text("utf-8"))
+
+
+def test_every_setting_on_a_page_is_one_and_every_one_is_used():
+    assert {name for page in PAGES for name in woven(page)} == SETTINGS.keys()
+
+
+def test_settings_are_said_as_sentences_say_them():
+    found = {name: setting(name) for name in SETTINGS}
+    assert found == {
+        "event_study_last": "four",
+        "fewest_participants": "five",
+        "fewest_participants_of_baselines": "five",
+        "good_turn": "good or very good",
+        "high_example": "very good",
+        "items_for_a_factor": "three",
+        "items_for_a_test_of_a_factor": "four",
+        "low_example": "very poor or poor",
+        "poor_turn": "poor or very poor",
+        "precise": "25%",
+        "turns_after": "2 to 5",
+        "turns_before": "three",
+        "writers_of_a_term": "three",
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_page_says_by_itself_which_levels_are_poor(page):
+    text = " ".join(page.read_text("utf-8").split())
+    assert not re.search(r"poor or very poor|very poor or poor|at most 2\b|good or very good", text)
+
+
+@pytest.mark.parametrize(
+    "page", ["06-poor-turn", "12-disrupted", "14-words", "glossary", "explorer"], ids=lambda name: name
+)
+def test_the_pages_of_poor_turns_read_the_setting(page):
+    (path,) = (path for path in PAGES if path.stem == page)
+    assert "poor_turn" in woven(path)
+
+
+def test_no_other_module_compares_with_the_level_itself():
+    """``is_poor`` is the one function; declared alternatives name the setting. The simulation knows no statistics."""
+    users = {
+        str(path.relative_to(ROOT / "src" / "sense7"))
+        for path in (ROOT / "src" / "sense7").rglob("*.py")
+        if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
+    }
+    alternatives = {f"statistics/{name}.py" for name in ("robustness", "failures", "finding_specifications")}
+    assert users == {"book/settings.py", "statistics/disruption.py"} | alternatives
+
+
+# What is poor
+
+
+def test_a_rating_is_poor_by_its_label():
+    ratings = np.array([1, 2, 2.5, 2.500001, 1.67, 3, 3.5, 5, np.nan])
+    assert disruption.is_poor(ratings).tolist() == [True, True, True, False, True, False, False, False, False]
+    assert disruption.is_poor(ratings).tolist() == (labels(ratings) <= disruption.POOR).tolist()
+    series = pd.Series(ratings, index=list("abcdefghi"))
+    pd.testing.assert_series_equal(disruption.is_poor(series), pd.Series(disruption.is_poor(ratings), series.index))
+
+
+def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
+    from dataclasses import replace
+
+    from sense7.statistics.words import commented_turns
+    from sense7.workbook import parse_sheets
+
+    study = parse_sheets(minimal_sheets(conversations=4, turns=2))
+    ratings = pd.Series([1.67, 3.5, 2.5, 2.75, 3.0, 4.5, 5.0, np.nan])
+    study = replace(study, turns=study.turns.assign(overall=ratings))
+    found = disruption.poor_turn_conversations(study)
+    assert found["poor"].tolist() == [1, 1, 0, 0]
+    levels = commented_turns(study)["level"]
+    assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
+
+
+# Another choice
+
+OTHER = """
+import json
+from sense7.book.settings import SETTINGS, setting
+from sense7.statistics import disruption, robustness
+print(json.dumps({
+    "poor_turn": setting("poor_turn"),
+    "poor": disruption.is_poor([1, 1.5, 2, 2.5]).tolist(),
+    "choices": robustness.HEADLINES["poor_turn_d"].choices["poor turn"],
+    "docs": [disruption.poor_turn_conversations.__doc__, robustness.__doc__],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def very_poor_only(tmp_path_factory):
+    """What the library says if the setting is changed where it stands, and nowhere else."""
+    folder = tmp_path_factory.mktemp("other")
+    source = ROOT / "src" / "sense7"
+    shutil.copytree(source, folder / "sense7", ignore=shutil.ignore_patterns("__pycache__"))
+    module = folder / "sense7" / "statistics" / "disruption.py"
+    text = module.read_text("utf-8")
+    assert text.count("\nPOOR = 2\n") == 1
+    module.write_text(text.replace("\nPOOR = 2\n", "\nPOOR = 1\n"), "utf-8")
+    command = [sys.executable, "-c", OTHER]
+    environment = {"PYTHONPATH": str(folder), "SENSE7_ROOT": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_with_another_setting_code_and_sentences_change_together(very_poor_only):
+    assert very_poor_only["poor_turn"] == "very poor"
+    assert very_poor_only["poor"] == [True, False, False, False]
+    assert very_poor_only["choices"] == ["overall at most 1", "mean of seven at most 1.5", "any dimension at most 1"]
+    assert not re.search(r"at most 2|poor or very poor", " ".join(very_poor_only["docs"]))
+
+
+@pytest.mark.parametrize("page", ["06-poor-turn", "12-disrupted", "14-words", "glossary", "explorer"])
+def test_with_another_setting_the_pages_say_very_poor_only(very_poor_only, page):
+    (path,) = (path for path in PAGES if path.stem == page)
+    said = ROLE.sub(lambda match: very_poor_only.get(match[1], match[0]), path.read_text("utf-8"))
+    said = re.sub(r"comment_share\w*", "", " ".join(said.split()))
+    assert "very poor" in said
+    assert "poor or very poor" not in said

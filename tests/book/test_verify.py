@@ -1,0 +1,286 @@
+"""`sense7 verify`: an edition is recomputed from its own data, and whatever it shows otherwise is found."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import time
+
+import pytest
+
+from sense7.book import verify
+from sense7.book.build import BuildError, build_edition
+from sense7.book.verify import TOLERANCE, compare, figure_data, verify_edition
+from sense7.errors import UserError
+
+CODE = """\
+import pathlib
+
+import numpy as np
+import pandas as pd
+import sense7 as s7
+
+study = s7.load(data)
+record = s7.Recorder("01-a", results)
+drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd"))
+record.value("seed_of_a", seed, n=1, unit="things", method="counted")
+record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
+record.value("judges", len(list(pathlib.Path(predictions).glob("*.csv"))), n=1, unit="files", method="counted")
+s7.figures.histogram(drawn, name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
+PREDICTIONS = "TaskId,IS_EMPATHY,ground-truth\n1,4,2\n"
+PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
+
+
+@pytest.fixture(scope="module")
+def built(new_checkout):
+    """A checkout with the edition of a small workbook; not to be changed."""
+    made = new_checkout()
+    made.book()
+    made.notebook("01-a", CODE, parameters=PARAMETERS)
+    (made.root / "predictions_mine").mkdir()
+    (made.root / "predictions_mine" / "judge-iter1.csv").write_text(PREDICTIONS, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SENSE7_ROOT", str(made.root))
+        build_edition(str(made.root / "mine.xlsx"), parameters={"seed": 7})
+    return made
+
+
+@pytest.fixture
+def copy(built, tmp_path, monkeypatch):
+    """A copy of that edition elsewhere, as if it had been downloaded, to be tampered with."""
+    monkeypatch.setenv("SENSE7_ROOT", str(built.root))
+    return shutil.copytree(built.editions / "mine", tmp_path / "a copy")
+
+
+def change(path, old, new):
+    text = path.read_text("utf-8")
+    assert old in text, f"{path.name} does not hold {old!r}"
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def change_figure(path):
+    """Change the first number of the first figure whose data a page or a notebook gives."""
+    text = path.read_text("utf-8")
+    (content,) = set(re.findall(r"text/csv;base64,([\w+/=]+)", text))
+    lines = base64.b64decode(content).decode().splitlines(keepends=True)
+    name, _, number = lines[1].rstrip().partition(",")
+    lines[1] = f"{name},{float(number) + 0.001}\n"
+    path.write_text(text.replace(content, base64.b64encode("".join(lines).encode()).decode()), "utf-8")
+
+
+def found(comparison):
+    return {(difference.kind, difference.where, difference.what) for difference in comparison.differences}
+
+
+# What is found
+
+
+def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
+    before = built.bytes("mine")
+    done = built.sense7("verify", "mine")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"verified: all \d+ agree", done.stdout.splitlines()[-1])
+    for kind in ("recorded values", "ledger", "figure data, as executed", "figure data, as the pages show them"):
+        (row,) = [line for line in done.stdout.splitlines() if re.match(rf"│ {kind} +│", line)]
+        compared, equal, near, different = (int(cell) for cell in re.findall(r"\d+", row))
+        assert compared == equal > 0, kind
+        assert near == different == 0, kind
+    assert "01-a: executed" in done.stderr
+    assert built.bytes("mine") == before
+
+
+def test_whatever_was_tampered_with_is_found(built, copy):
+    change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
+    change(copy / "ledger.json", '"verdict": "not comparable"', '"verdict": "reproduced"')
+    change(copy / "html" / "book" / "ledger.html", "<strong>not comparable</strong>", "<strong>reproduced</strong>")
+    change_figure(copy / "html" / "notebooks" / "01-a.html")
+    change_figure(copy / "notebooks" / "01-a.ipynb")
+    comparison = verify_edition(built.root, str(copy))
+    assert found(comparison) == {
+        ("recorded values", "01-a", "seed_of_a.estimate"),
+        ("ledger", "counted", "verdict"),
+        ("ledger, as the page shows it", "counted", "verdict"),
+        ("figure data, as executed", "01-a", "drawn (1), line 2, column 2"),
+        ("figure data, as the pages show them", "01-a", "drawn (1), line 2, column 2"),
+    }
+    tampered = {difference.what: (difference.shown, difference.recomputed) for difference in comparison.differences}
+    assert tampered["seed_of_a.estimate"] == ("8", "7")
+
+
+def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy):
+    values = json.loads((copy / "results" / "01-a.json").read_text("utf-8"))
+    values[0]["key"] = "of_nobody"
+    (copy / "results" / "01-a.json").write_text(json.dumps(values), "utf-8")
+    # Digits that other machines may give otherwise do not count as a difference.
+    change(copy / "ledger.json", '"n": 1', '"n": 1.0000000001')
+    done = built.call("verify", copy)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    for words in ("of_nobody.estimate", "seed_of_a.estimate", "absent"):
+        assert words in done.stdout, words
+    assert re.search(r"\d+ of \d+ differ", done.stdout.splitlines()[-1])
+    (row,) = [line for line in done.stdout.splitlines() if re.match(r"│ ledger +│", line)]
+    compared, equal, near, different = (int(cell) for cell in re.findall(r"\d+", row))
+    assert (compared, near, different) == (equal + 1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "recomputed", "state"),
+    [
+        (0.961, 0.961, "equal"),
+        (0.961, 0.961 * (1 + TOLERANCE / 2), "within the tolerance"),
+        (0.961, 0.961 * (1 + 2 * TOLERANCE), "different"),
+        (0.0, TOLERANCE / 2000, "within the tolerance"),
+        (0.0, TOLERANCE, "different"),
+        (5, 5.0, "within the tolerance"),
+        (None, 0.0, "different"),
+        ("reproduced", "differs", "different"),
+        (True, 1, "different"),
+    ],
+)
+def test_numbers_may_differ_by_the_stated_tolerance_and_nothing_else_may(shown, recomputed, state):
+    assert compare(shown, recomputed) == state
+
+
+def test_a_figure_that_stands_twice_is_compared_twice():
+    link = '<a download="a.csv" href="data:text/csv;base64,{}">'
+    page = "".join(link.format(base64.b64encode(text.encode()).decode()) for text in ("x\n1\n", "x\n2\n"))
+    assert figure_data(page) == {"a (1)": "x\n1\n", "a (2)": "x\n2\n"}
+
+
+# What can't be verified
+
+
+def spoil_workbook(copy):
+    with (copy / "data" / "mine.xlsx").open("ab") as stream:
+        stream.write(b"x")
+
+
+def replace_workbook(copy):
+    """A workbook with a true record, but not the one that the edition was made of."""
+    spoil_workbook(copy)
+    record = copy / "data" / "mine.xlsx.provenance.json"
+    content = json.loads(record.read_text("utf-8"))
+    content["sha256"] = verify.sources.Provenance.of(copy / "data" / "mine.xlsx").sha256
+    record.write_text(json.dumps(content), "utf-8")
+
+
+def edit_facts(copy, **given):
+    facts = json.loads((copy / "edition.json").read_text("utf-8"))
+    facts["made"] |= given
+    (copy / "edition.json").write_text(json.dumps(facts), "utf-8")
+
+
+def forge_record(copy):
+    record = copy / "data" / "mine.xlsx.provenance.json"
+    content = json.loads(record.read_text("utf-8"))
+    record.write_text(json.dumps(content | {"kind": "official"}), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (shutil.rmtree, "neither an edition .*make book"),
+        (lambda copy: (copy / "edition.json").unlink(), "Pages alone can't be verified"),
+        (lambda copy: (copy / "edition.json").write_text("{"), r"edition\.json: no JSON"),
+        (lambda copy: (copy / "edition.json").write_text("{}"), "does not say how the edition was made"),
+        (lambda copy: edit_facts(copy, parameters=[]), r"edition\.json: parameters can't be"),
+        (lambda copy: edit_facts(copy, parameters={"data": "/etc"}), r"made: parameters: data can't be"),
+        (lambda copy: edit_facts(copy, parameters={"seed": -1}), "parameters refused"),
+        (lambda copy: edit_facts(copy, beside={}), "predictions: not the files"),
+        (lambda copy: (copy / "data" / "mine.xlsx").unlink(), r"mine\.xlsx: is missing, and no data set here"),
+        (lambda copy: (copy / "ledger.json").write_text("1"), r"ledger\.json: not what a build writes"),
+        (lambda copy: (copy / "ledger.json").unlink(), r"ledger\.json: is missing"),
+        (
+            lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(PREDICTIONS + "2,3,2\n"),
+            "predictions: not the files",
+        ),
+        (spoil_workbook, "changed since its origin was recorded"),
+        (replace_workbook, "not the workbook that the edition was made of"),
+        (forge_record, "its record makes it 'official' data, edition.json 'own'"),
+    ],
+)
+def test_what_can_not_be_verified_is_refused_with_the_mend(built, copy, monkeypatch, spoil, message):
+    spoil(copy)
+    if "ledger" not in message:
+        monkeypatch.setattr(verify.execute, "run", lambda *_, **__: pytest.fail("it should not get so far"))
+    else:
+        copy_results = lambda jobs, again, *_, **__: shutil.copytree(copy / "results", again / "results")  # noqa: E731
+        monkeypatch.setattr(verify.execute, "run", copy_results)
+    with pytest.raises(UserError, match=message):
+        verify_edition(built.root, str(copy))
+
+
+def test_of_a_published_edition_the_pages_are_held_against_the_data_set_that_is_here(built, copy, monkeypatch):
+    """A site has neither workbooks nor executed notebooks; whose data set is here can verify it all the same."""
+    shutil.copyfile(copy / "data" / "mine.xlsx", built.root / "data" / "synthetic.xlsx")
+    monkeypatch.setattr(verify, "_require_own_data", lambda *_: None)  # which is not synthetic, as that one would be
+    shutil.rmtree(copy / "data")
+    shutil.rmtree(copy / "notebooks")
+    change_figure(copy / "html" / "notebooks" / "01-a.html")
+    try:
+        comparison = verify_edition(built.root, str(copy))
+    finally:
+        (built.root / "data" / "synthetic.xlsx").unlink()
+    assert "figure data, as executed" not in comparison.counts
+    assert ("figure data, as the pages show them", "01-a", "drawn (1), line 2, column 2") in found(comparison)
+    assert {kind for kind, *_ in found(comparison)} <= {"figure data, as the pages show them", "ledger"}
+
+
+def test_refusals_end_with_exit_code_2_and_no_traceback(built):
+    done = built.sense7("verify", "nosuch")
+    assert done.returncode == 2
+    assert done.stderr.startswith("sense7: nosuch: neither an edition (present: mine) nor the folder of one.")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "message"),
+    [
+        ({"ieval": "a"}, {"ieval": ""}, "Run: sense7 fetch ieval$"),
+        ({"ieval": ""}, {"ieval": "a"}, "SENSE7_CACHE=EMPTY_FOLDER"),
+        ({"ieval": "a"}, {"ieval": "b"}, "fetch ieval --again"),
+        ({"data/bench.json": "a"}, {"data/bench.json": "b"}, "^data/bench.json: not the stored result"),
+        ({}, {"data/bench.json": "b"}, "^data/bench.json: not the stored result"),
+    ],
+)
+def test_data_sets_that_pages_show_besides_their_own_have_to_be_here_as_they_were(tmp_path, then, now, message):
+    with pytest.raises(UserError, match=message):
+        verify._require_same_beside(tmp_path, then, now)
+    verify._require_same_beside(tmp_path, then, then)
+
+
+def test_other_code_and_other_versions_are_said(built, copy, monkeypatch):
+    edit_facts(copy, library="0" * 64, versions={"numpy": "0.1"})
+    monkeypatch.setattr(verify.execute, "run", lambda *_, **__: None)
+    monkeypatch.setattr(verify, "_compare_editions", lambda *_: ({}, []))
+    monkeypatch.setattr(verify, "write_ledger", lambda *_: None)
+    notes = verify_edition(built.root, str(copy)).notes
+    assert any("the library is not the one that made the edition" in note for note in notes)
+    assert any(re.match(r"numpy: 0\.1 then, \d+\.\S+ here", note) for note in notes)
+
+
+def test_a_notebook_that_fails_now_is_named(built, copy, tmp_path):
+    checkout = shutil.copytree(built.root, tmp_path / "other", ignore=shutil.ignore_patterns("_build"))
+    change(checkout / "notebooks" / "01-a.md", "import pathlib\n", "1 / 0\n")
+    with pytest.raises(BuildError, match=r"01-a\.md.*ZeroDivisionError"):
+        verify_edition(checkout, str(copy))
+
+
+def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before = built.bytes("mine")
+    process = built.start("verify", "mine")
+    deadline = time.monotonic() + 300
+    while not list(tmp_path.glob("sense7-verify-*/cache/.making-*")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert list(tmp_path.glob("sense7-verify-*")) == []
+    assert built.bytes("mine") == before

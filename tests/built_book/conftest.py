@@ -1,0 +1,158 @@
+"""Built books to look at: the synthetic edition, and one of real ratings."""
+
+import fcntl
+import json
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from sense7.book import jupyter_book
+from sense7.book.build import build_edition
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = (
+    "book",
+    "notebooks",
+    "data/claims.yml",
+    "data/coverage.json",
+    "data/reference.json",
+    *(name for name in ("data/implied.json", "data/claims_power.json") if (ROOT / name).exists()),
+    "data/real",
+    "_config.yml",
+    "_toc.yml",
+    "requirements.lock",
+)
+
+
+class Edition:
+    """An edition, read as a reader's browser would."""
+
+    def __init__(self, folder):
+        self.folder, self.html = folder, folder / "html"
+        self.facts = self.json("edition.json")
+        self._pages, self._anchors = {}, {}
+
+    def json(self, name):
+        return json.loads((self.folder / name).read_text("utf-8"))
+
+    @cached_property
+    def toc(self):
+        """Pages that the table of contents names."""
+
+        def files(node):
+            for key, value in node.items():
+                if key in {"root", "file"}:
+                    yield value
+                elif isinstance(value, list):
+                    for child in value:
+                        yield from files(child)
+
+        return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))))
+
+    @cached_property
+    def notebooks(self):
+        return [name for name in self.toc if name.startswith("notebooks/")]
+
+    @cached_property
+    def files(self):
+        """Every page of the book, by its path."""
+        return sorted(
+            str(path.relative_to(self.html)) for path in self.html.rglob("*.html") if "_static" not in path.parts
+        )
+
+    def page(self, file):
+        file = file if file.endswith(".html") else f"{file}.html"
+        if file not in self._pages:
+            self._pages[file] = BeautifulSoup((self.html / file).read_text("utf-8"), "html.parser")
+        return self._pages[file]
+
+    def anchors(self, file):
+        """What a link into a page may name."""
+        if file not in self._anchors:
+            page = self.page(file)
+            self._anchors[file] = {tag[name] for name in ("id", "name") for tag in page.find_all(attrs={name: True})}
+        return self._anchors[file]
+
+    @cached_property
+    def values(self):
+        """Key -> recorded value."""
+        return {
+            value["key"]: value
+            for path in sorted((self.folder / "results").glob("*.json"))
+            for value in json.loads(path.read_text("utf-8"))
+        }
+
+    @cached_property
+    def executed(self):
+        """Name -> executed notebook."""
+        return {path.stem: json.loads(path.read_text("utf-8")) for path in (self.folder / "notebooks").glob("*.ipynb")}
+
+
+@pytest.fixture(scope="session")
+def synthetic():
+    """The edition of this checkout; built if it is not up to date."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+            patch.delenv(name, raising=False)
+        return Edition(build_edition("synthetic").folder)
+
+
+@pytest.fixture(scope="session")
+def copied_checkout():
+    """A copy of what a build reads, so that no edition for a test is left among those of this checkout.
+
+    It stays from run to run with all that its builds keep, so that what did not change since is neither executed nor
+    made into pages again; a process that finds another one at work in it waits.
+    """
+    root = ROOT / "_build" / "tests"
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in SOURCES:
+            place = root / name
+            if place.is_dir():
+                shutil.rmtree(place)
+            place.parent.mkdir(exist_ok=True)
+            (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, place)
+        yield root
+
+
+@pytest.fixture(scope="session")
+def build_in_copy(copied_checkout, pages_command):
+    """Build an edition of a workbook in the copied checkout: path, name -> Edition.
+
+    With few draws: these books are looked at for what they say, not for their last digits.
+    """
+
+    def build(path, name):
+        # At a place of its own: the edition is of the same source in the next run.
+        workbook = copied_checkout / "given" / name / path.name
+        workbook.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, workbook)
+        with pytest.MonkeyPatch.context() as patch:
+            for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+                patch.delenv(variable, raising=False)
+            patch.setenv("SENSE7_ROOT", str(copied_checkout))
+            patch.chdir(copied_checkout)
+            patch.setattr(jupyter_book, "_COMMAND", pages_command)
+            given = os.path.relpath(workbook, copied_checkout)
+            return Edition(build_edition(given, name=name, parameters={"draws": 500}).folder)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def ieval(build_in_copy, workbooks):
+    """An edition of real ratings with holes, and without texts."""
+    return build_in_copy(workbooks["ieval"], "for a test")
+
+
+@pytest.fixture(params=["synthetic", "ieval"])
+def edition(request):
+    """Each edition in turn: what holds of one holds of all."""
+    return request.getfixturevalue(request.param)
