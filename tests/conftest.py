@@ -175,7 +175,7 @@ class References(dict):
 
 @pytest.fixture(scope="session")
 def minimal_sheets():
-    """Build a small valid workbook that is read without a finding; see ``build_minimal``."""
+    """Build a small valid workbook that is read without a diagnostic; see ``build_minimal``."""
     return build_minimal
 
 

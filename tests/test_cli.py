@@ -82,7 +82,7 @@ def test_check_says_what_is_in_the_default_workbook():
         assert part in done.stdout
     description = json.loads(run("check", "synthetic", "--json").stdout)
     assert description["prompted_condition"]["how"] == "guessed from its name"
-    assert description["findings"] == []
+    assert description["diagnostics"] == []
 
 
 def test_the_default_workbook_passes_the_strict_reader():

@@ -71,12 +71,12 @@ def test_as_json_it_is_complete(check, workbook):
     description = json.loads(out)
     assert code == 0
     assert description["counts"]["conversations"] == 4
-    (finding,) = description["findings"]
-    assert finding["kind"] == "unknown-word"
-    assert (finding["sheet"], finding["column"], finding["value"]) == ("Messages", "Affective", "splendid")
-    assert finding["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
-    assert finding["count"] == 8
-    assert "very poor" in finding["mend"]
+    (diagnostic,) = description["diagnostics"]
+    assert diagnostic["kind"] == "unknown-word"
+    assert (diagnostic["sheet"], diagnostic["column"], diagnostic["value"]) == ("Messages", "Affective", "splendid")
+    assert diagnostic["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
+    assert diagnostic["count"] == 8
+    assert "very poor" in diagnostic["mend"]
 
 
 def test_strict_makes_warnings_errors(check, workbook):

@@ -61,8 +61,8 @@ class Study:
         scale that the answers were rescaled from; NaN where they are on the official one).
     sheets : mapping
         Every sheet as read, the official ones included.
-    findings : list
-        Findings of the reader.
+    diagnostics : list
+        Diagnostics of the reader.
     prompted_condition : str or None
         The condition with the empathy prompt.
     prompted_reason : str
@@ -79,7 +79,7 @@ class Study:
     columns: pd.DataFrame
     participants_sheet: str | None = None
     sheets: Mapping = field(default_factory=dict, repr=False)
-    findings: list = field(default_factory=list, repr=False)
+    diagnostics: list = field(default_factory=list, repr=False)
     prompted_condition: str | None = None
     prompted_reason: str = ""
     provenance: object | None = None
@@ -116,7 +116,7 @@ class Study:
         Returns
         -------
         Study
-            ``columns``, ``sheets`` and ``findings`` stay those of the whole file: what was asked is a fact about the
+            ``columns``, ``sheets`` and ``diagnostics`` stay those of the whole file: what was asked is a fact about the
             questionnaire. There is no provenance, since a part of a file is not that file.
 
         Raises
@@ -216,8 +216,8 @@ class Study:
 
     @property
     def warnings(self) -> list:
-        """Findings of the reader that report a problem; notices are left out."""
-        return [finding for finding in self.findings if finding.severity != "notice"]
+        """Diagnostics of the reader that report a problem; notices are left out."""
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity != "notice"]
 
     @property
     def never_asked(self) -> pd.DataFrame:

@@ -24,7 +24,7 @@ spec.loader.exec_module(corpus)
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 LONGEST_MESSAGE = 6_000
-"""Characters of a message: all findings of a small workbook at once have room, what it holds has not."""
+"""Characters of a message: all diagnostics of a small workbook at once have room, what it holds has not."""
 
 SECONDS = 15
 MEGABYTES = 400
@@ -111,10 +111,10 @@ def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(case, be
     code, out, err = sense7(*command, "--json")
     assert (code, err) == (0, "")
     counts = {}
-    for finding in json.loads(out)["findings"]:
-        counts[finding["kind"]] = counts.get(finding["kind"], 0) + finding["count"]
-        assert finding["sheet"]
-        assert finding["mend"]
+    for diagnostic in json.loads(out)["diagnostics"]:
+        counts[diagnostic["kind"]] = counts.get(diagnostic["kind"], 0) + diagnostic["count"]
+        assert diagnostic["sheet"]
+        assert diagnostic["mend"]
     assert counts == dict(case.outcome.warnings)
     expected = copy.deepcopy(clean)
     if case.outcome.touch:

@@ -283,8 +283,8 @@ def test_what_the_page_promises_of_a_workbook_happens(row, tmp_path, minimal_she
         assert study.conversations["participant"].nunique() == 11
         conditions = {"conditions in two cases": 4, "a Cyrillic letter in a condition": 4}
         assert study.conversations["condition"].nunique() == conditions.get(name, 2)
-        message = "\n".join(map(str, study.findings))
-        assert bool(study.findings) == (happens not in {"read", "rescaled"}), message
+        message = "\n".join(map(str, study.diagnostics))
+        assert bool(study.diagnostics) == (happens not in {"read", "rescaled"}), message
         assert bool(len(study.rescaled)) == (given["scale"] not in ([], ["1-5"]) or "sheet Scales" in name)
     for fragment in fragments:
         assert fragment in message, message

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sense7.errors import UserError
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
-from sense7.workbook.findings import NOTICE, WARNING
+from sense7.workbook.diagnostics import NOTICE, WARNING
 from sense7.workbook.partitions import partition_folders, write_partitions
 from sense7.workbook.reader import read_workbook
 from sense7.workbook.values import as_name, group_spellings
@@ -39,7 +39,7 @@ def read(minimal_sheets):
 
 
 def of_kind(study, kind):
-    return [finding for finding in study.findings if finding.kind == kind]
+    return [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == kind]
 
 
 @given(text=st.text())
@@ -60,7 +60,7 @@ def test_names_in_ascii_differ_in_white_space_only(text):
 def test_what_cannot_be_seen_makes_no_other_name(read, column, spelling):
     study = read(tasks={column: ["Modell 1", spelling, "Modell 1", spelling]})
     assert set(study.conversations[COLUMNS[column]]) == {"Modell 1"}
-    [notice] = study.findings
+    [notice] = study.diagnostics
     assert (notice.severity, notice.kind, notice.column, notice.rows) == (NOTICE, "normalised-name", column, (3, 5))
     assert notice.value == "Modell 1"
 
@@ -74,7 +74,7 @@ def test_composed_and_decomposed_letters_are_the_same(read):
 
 
 def test_one_spelling_throughout_needs_no_notice(read):
-    assert read(tasks={"Model": [" a ", " a "] * 2}).findings == []
+    assert read(tasks={"Model": [" a ", " a "] * 2}).diagnostics == []
 
 
 def test_many_merged_names_are_one_notice(read):
@@ -94,9 +94,9 @@ def test_ids_of_all_sheets_are_matched_alike(read):
     )
     assert study.messages["conversation"].value_counts().tolist() == [4] * 4
     assert study.participants["participant"].tolist() == ["P1", "P2", "P3"]
-    notices = {(finding.sheet, finding.column): finding.rows for finding in study.findings}
+    notices = {(diagnostic.sheet, diagnostic.column): diagnostic.rows for diagnostic in study.diagnostics}
     assert notices == {("Messages", "TaskId"): (*range(2, 6), *range(10, 18)), ("Participants", "PID"): (2,)}
-    assert {finding.kind for finding in study.findings} == {"normalised-name"}
+    assert {diagnostic.kind for diagnostic in study.diagnostics} == {"normalised-name"}
 
 
 def test_predictions_are_matched_alike(tmp_path):
@@ -121,7 +121,7 @@ def test_parts_hold_names_as_they_were_read(read, tmp_path):
 def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(read, column, kind):
     study = read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]})
     assert set(study.conversations[COLUMNS[column]]) == {"Plan B", "plan b"}
-    [warning] = study.findings
+    [warning] = study.diagnostics
     assert (warning.severity, warning.kind, warning.column) == (WARNING, f"similar-{kind}", column)
     assert "'Plan B' (3 rows), 'plan b' (1 row)" in str(warning)
     assert warning.rows == (2, 3, 4, 5)
@@ -132,7 +132,7 @@ def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(rea
 def test_conversations_that_differ_in_case_are_said(read):
     ids = ["c1", "C1", "C3", "C4"]
     study = read(tasks={"TaskId": ids}, messages={"TaskId": [name for name in ids for _ in range(4)]})
-    assert [finding.kind for finding in study.findings] == ["similar-conversations"]
+    assert [diagnostic.kind for diagnostic in study.diagnostics] == ["similar-conversations"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_conversations_that_differ_in_case_are_said(read):
 def test_look_alike_characters_are_named(read, first, second, named):
     study = read(tasks={"Model": [first, second] * 2})
     assert set(study.conditions) == {first, second}
-    [warning] = study.findings
+    [warning] = study.diagnostics
     assert warning.kind == "similar-conditions"
     assert f"{second!r} (2 rows, with {named}" in str(warning)
     assert f"{first!r} (2 rows)" in str(warning)
@@ -177,11 +177,11 @@ def test_more_groups_than_can_be_read_are_one_warning(read):
 
 def test_each_group_is_a_warning_of_its_own(read):
     study = read(tasks={"Model": ["a", "A", "b", "B"]})
-    assert [finding.rows for finding in of_kind(study, "similar-conditions")] == [(2, 3), (4, 5)]
+    assert [diagnostic.rows for diagnostic in of_kind(study, "similar-conditions")] == [(2, 3), (4, 5)]
 
 
 def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(read):
     study = read(messages={"TaskId": ["\u04211"] * 4 + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4})
     assert len(study.messages) == 16
-    [warning] = study.findings
+    [warning] = study.diagnostics
     assert (warning.severity, warning.kind, warning.count) == (WARNING, "respelt-id", 4)

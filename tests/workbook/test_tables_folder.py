@@ -64,7 +64,7 @@ def test_a_folder_is_read_as_the_workbook_of_the_same_sheets(writer, sheets, tmp
     write_sheets(sheets, tmp_path / "mine.xlsx")
     workbook, folder = read_workbook(tmp_path / "mine.xlsx"), read_workbook(writer(tmp_path / "mine", sheets))
     assert folder.sheets == workbook.sheets
-    assert folder.findings == workbook.findings
+    assert folder.diagnostics == workbook.diagnostics
     for frame in ("conversations", "messages", "turns", "participants"):
         pd.testing.assert_frame_equal(getattr(folder, frame), getattr(workbook, frame))
 

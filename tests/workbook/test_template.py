@@ -39,11 +39,11 @@ def test_it_has_every_column_of_the_format_and_no_row(path):
 def test_empty_it_is_refused_with_what_is_to_be_filled(path):
     with pytest.raises(WorkbookError) as caught:
         read_workbook(path)
-    assert {finding.kind for finding in caught.value.findings.errors} == {"no-conversation", "no-rating"}
+    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.errors} == {"no-conversation", "no-rating"}
     assert "sheet Tasks: the sheet holds no conversation. Mend: fill it." in str(caught.value)
 
 
-def test_filled_in_it_is_read_without_a_finding(path):
+def test_filled_in_it_is_read_without_a_diagnostic(path):
     fill(path)
     study = read_workbook(path, strict=True)
     assert len(study.conversations) == 2

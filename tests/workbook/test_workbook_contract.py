@@ -126,12 +126,12 @@ def hold_to_the_contract(study):
     assert not set(asked) & set(study.never_asked["column"])
     assert (study.columns["read"] <= study.columns["filled"]).all()
     assert len(study.columns) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
-    for finding in study.findings:
-        assert finding.severity in {"warning", "notice"}
-        assert finding.sheet
-        assert finding.problem.endswith(".")
-        assert finding.mend.endswith(".")
-        assert str(finding).isprintable()
+    for diagnostic in study.diagnostics:
+        assert diagnostic.severity in {"warning", "notice"}
+        assert diagnostic.sheet
+        assert diagnostic.problem.endswith(".")
+        assert diagnostic.mend.endswith(".")
+        assert str(diagnostic).isprintable()
 
 
 # Generated workbooks
@@ -211,7 +211,7 @@ def test_ieval(workbooks):
     assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
     assert study.participants_sheet == "Participants"
     assert report["characteristics"] == ["TEQ"]
-    found = [(finding.kind, finding.sheet, finding.column) for finding in study.findings]
+    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
     assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
     truth = ground_truth(study.turns, study.conversations["conversation"])
     assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
@@ -223,7 +223,7 @@ def test_lend_an_ear(workbooks):
     assert report["counts"]["turns with a rating"] == 150
     assert study.rated_dimensions == ["Affective", "Cognitive", "Interest"]
     assert study.participants is None
-    found = [(finding.kind, finding.sheet, finding.column) for finding in study.findings]
+    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
     assert found == [("unknown-column", "Tasks", "src_conv_id"), ("unknown-sheet", "src_Source", "")]
 
 
@@ -233,7 +233,7 @@ def test_golden(workbooks, golden):
     counts = {name: report["counts"][name] for name in ("participants", "conversations")}
     assert counts == {"participants": len(participants), "conversations": golden["n_conversations"]}
     assert report["counts"]["turns with a rating"] == len(study.turns) == golden["n_turns"]
-    assert study.findings == []
+    assert study.diagnostics == []
     assert len(report["characteristics"]) == len(participants.columns) - 1
     assert study.rated_dimensions == list(DIMENSION_NAMES)
     # Unknown is written out, so nothing is absent, and Relational is rated least.

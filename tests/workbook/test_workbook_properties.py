@@ -64,8 +64,10 @@ def frames_of(read, *arguments):
     try:
         study = read(*arguments)
     except UserError as error:
-        return [finding.kind for finding in error.findings.errors]
-    return {name: getattr(study, name) for name in FRAMES} | {"found": [str(finding) for finding in study.findings]}
+        return [diagnostic.kind for diagnostic in error.diagnostics.errors]
+    return {name: getattr(study, name) for name in FRAMES} | {
+        "found": [str(diagnostic) for diagnostic in study.diagnostics]
+    }
 
 
 def assert_same(first, second):

@@ -13,8 +13,8 @@ from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, read_workbook, write_sheets
-from sense7.workbook.findings import NOTICE, WARNING
-from sense7.workbook.report import describe, findings_table
+from sense7.workbook.diagnostics import NOTICE, WARNING
+from sense7.workbook.report import describe, diagnostics_table
 
 AFFECTIVE = "sheet Messages, column Affective, cell H3"
 TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
@@ -37,14 +37,14 @@ def turn_cells(*cells):
 
 
 def found(study_or_error, kind):
-    """The only finding of this kind."""
-    matching = [finding for finding in study_or_error.findings if finding.kind == kind]
-    assert len(matching) == 1, [str(finding) for finding in study_or_error.findings]
+    """The only diagnostic of this kind."""
+    matching = [diagnostic for diagnostic in study_or_error.diagnostics if diagnostic.kind == kind]
+    assert len(matching) == 1, [str(diagnostic) for diagnostic in study_or_error.diagnostics]
     return matching[0]
 
 
 def kinds(study_or_error):
-    return {finding.kind for finding in study_or_error.findings}
+    return {diagnostic.kind for diagnostic in study_or_error.diagnostics}
 
 
 def failure(read, **changes):
@@ -57,9 +57,9 @@ def states(study, name="Affective"):
     return study.turns[f"{name}_state"].tolist()
 
 
-def test_the_minimal_workbook_is_read_without_a_finding(read, minimal_sheets, tmp_path):
+def test_the_minimal_workbook_is_read_without_a_diagnostic(read, minimal_sheets, tmp_path):
     study = read()
-    assert study.findings == []
+    assert study.diagnostics == []
     assert len(study.conversations) == 4
     assert len(study.messages) == 16
     assert study.turns["turn"].tolist() == [1, 2] * 4
@@ -98,13 +98,13 @@ def test_the_minimal_workbook_is_read_without_a_finding(read, minimal_sheets, tm
 )  # fmt: skip
 def test_what_makes_the_analysis_impossible_is_an_error(read, changes, kind, sheet, column):
     error = failure(read, **changes)
-    finding = found(error, kind)
-    assert (finding.severity, finding.sheet, finding.column) == ("error", sheet, column)
-    assert finding.mend
-    assert str(finding) in str(error)
+    diagnostic = found(error, kind)
+    assert (diagnostic.severity, diagnostic.sheet, diagnostic.column) == ("error", sheet, column)
+    assert diagnostic.mend
+    assert str(diagnostic) in str(error)
 
 
-def test_all_findings_of_a_file_come_together(read):
+def test_all_diagnostics_of_a_file_come_together(read):
     error = failure(
         read,
         tasks={"PID": ..., "TaskId": ["a", "a", "b", "c"], "Notes": "x"},
@@ -112,9 +112,9 @@ def test_all_findings_of_a_file_come_together(read):
         participants={"PID": "P1"},
     )
     assert {"missing-key-column", "unknown-column", "duplicate-participant"} <= kinds(error)
-    assert [finding.column for finding in error.findings.errors] == ["PID", "Role"]
+    assert [diagnostic.column for diagnostic in error.diagnostics.errors] == ["PID", "Role"]
     assert str(error).startswith("workbook: 2 things that make the analysis impossible")
-    severities = [finding.severity for finding in error.findings]
+    severities = [diagnostic.severity for diagnostic in error.diagnostics]
     assert severities == sorted(severities)
 
 
@@ -210,18 +210,18 @@ def test_strict_makes_every_warning_an_error(minimal_sheets):
     ],
 )  # fmt: skip
 def test_all_else_is_a_located_warning(read, changes, kind, place):
-    finding = found(read(**changes), kind)
-    assert (finding.severity, finding.place) == ("warning", place)
-    assert finding.problem
-    assert finding.mend
+    diagnostic = found(read(**changes), kind)
+    assert (diagnostic.severity, diagnostic.place) == ("warning", place)
+    assert diagnostic.problem
+    assert diagnostic.mend
 
 
-def test_many_values_of_one_kind_are_one_finding(read):
+def test_many_values_of_one_kind_are_one_diagnostic(read):
     study = read(messages={"MessageId": [f"m{index}" for index in range(16)]})
-    finding = found(study, "not-a-number")
-    assert finding.count == 16
-    assert finding.value == "m0, m1, m2 and 13 others"
-    assert finding.rows == tuple(range(2, 18))
+    diagnostic = found(study, "not-a-number")
+    assert diagnostic.count == 16
+    assert diagnostic.value == "m0, m1, m2 and 13 others"
+    assert diagnostic.rows == tuple(range(2, 18))
     assert "missing-message-id" not in kinds(study)
     assert study.turns["turn"].tolist() == [1, 2] * 4
 
@@ -233,7 +233,7 @@ def test_a_missing_column_is_listed_as_not_recorded_and_is_no_warning(read):
     assert study.turns["turn"].tolist() == [1, 2] * 4
 
 
-def test_what_is_printed_of_a_finding_cannot_steer_a_terminal(read):
+def test_what_is_printed_of_a_diagnostic_cannot_steer_a_terminal(read):
     study = read(messages={"\x1b[31mred\u202e": "x"}, tasks={"Model": "\x1b[2J"})
     text = str(found(study, "unknown-column"))
     assert "\\x1b[31mred\\u202e" in text
@@ -247,13 +247,13 @@ def test_merged_hidden_and_error_cells_are_said(minimal_sheets):
         sheets[name] = Sheet(name, sheet.header, sheet.rows, visible=False, merged=2, errors=[(0, 3), (0, 4), (99, 5)])
     study = parse_sheets(sheets)
     assert {"merged-cells", "hidden-sheet", "error-cell"} == kinds(study)
-    places = [finding.place for finding in study.findings if finding.kind == "error-cell"]
+    places = [diagnostic.place for diagnostic in study.diagnostics if diagnostic.kind == "error-cell"]
     assert places[:2] == [
         "sheet Messages, column TaskId, cells A3, A4",
         "sheet Messages, column CV (no name), cell CV5",
     ]
     assert len(places) == 4
-    assert [finding.sheet for finding in study.findings if finding.kind == "hidden-sheet"] == [
+    assert [diagnostic.sheet for diagnostic in study.diagnostics if diagnostic.kind == "hidden-sheet"] == [
         "Messages",
         "Participants",
     ]
@@ -262,8 +262,8 @@ def test_merged_hidden_and_error_cells_are_said(minimal_sheets):
 def test_formulas_without_a_stored_value_are_located(minimal_sheets):
     sheets = minimal_sheets()
     sheets["Tasks"].formulas.extend([(1, 3), (1, 5)])
-    finding = found(parse_sheets(sheets), "formula-without-value")
-    assert (finding.severity, finding.place) == ("warning", "sheet Tasks, column Model, cells B3, B5")
+    diagnostic = found(parse_sheets(sheets), "formula-without-value")
+    assert (diagnostic.severity, diagnostic.place) == ("warning", "sheet Tasks, column Model, cells B3, B5")
 
 
 def test_conversations_without_an_id_leave_no_trace_in_the_frame(read):
@@ -304,7 +304,7 @@ def test_a_cell_of_a_turn_rating(read, cell, level, state):
     assert states(study)[1:] == [RATED] * 7
     missing_code = state == ABSENT and str(cell or "").strip() != ""
     expected = ["warning"] if state == UNREADABLE else ["notice"] if missing_code else []
-    assert [finding.severity for finding in study.findings] == expected
+    assert [diagnostic.severity for diagnostic in study.diagnostics] == expected
 
 
 AGREE = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree"]
@@ -334,10 +334,10 @@ def test_one_column_in_other_words_does_not_change_the_rest(read):
 
 def test_seven_levels_of_agreement_are_refused_and_not_read_as_five(read):
     error = failure(read, tasks={"PostTaskExperience_Engaged": ["agree", "somewhat agree", "neutral", "disagree"]})
-    finding = found(error, "other-scale")
-    assert "'agree' and 'somewhat agree' both occur" in finding.problem
-    assert "--scale PostTaskExperience_Engaged=1-7 --words words.yml" in finding.mend
-    assert "'somewhat agree': ?" in finding.mend
+    diagnostic = found(error, "other-scale")
+    assert "'agree' and 'somewhat agree' both occur" in diagnostic.problem
+    assert "--scale PostTaskExperience_Engaged=1-7 --words words.yml" in diagnostic.mend
+    assert "'somewhat agree': ?" in diagnostic.mend
 
 
 @pytest.mark.parametrize(
@@ -374,16 +374,18 @@ def test_keys_in_another_case_and_space_are_read_with_a_warning(minimal_sheets):
     study = parse_sheets(renamed)
     assert kinds(study) == {"renamed-sheet", "renamed-column"}
     assert study.turns.equals(parse_sheets(plain).turns)
-    assert len([finding for finding in study.findings if finding.kind == "renamed-column"]) == len(TASK_COLUMNS) + len(
-        MESSAGE_COLUMNS
-    )
+    assert len([diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "renamed-column"]) == len(
+        TASK_COLUMNS
+    ) + len(MESSAGE_COLUMNS)
 
 
 def test_a_missing_key_of_a_renamed_sheet_is_said_once(minimal_sheets):
     tasks = minimal_sheets(tasks={"PID": ...})["Tasks"]
     with pytest.raises(WorkbookError) as caught:
         parse_sheets({"tasks": Sheet("tasks", tasks.header, tasks.rows), "Messages": minimal_sheets()["Messages"]})
-    assert [finding.kind for finding in caught.value.findings if finding.column == "PID"] == ["missing-key-column"]
+    assert [diagnostic.kind for diagnostic in caught.value.diagnostics if diagnostic.column == "PID"] == [
+        "missing-key-column"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -403,7 +405,7 @@ def test_suffixes_of_post_task_empathy_are_matched_by_the_dimension_they_name(re
 def test_the_whole_title_of_a_dimension_as_suffix_leaves_nothing_to_doubt(read, header):
     study = read(tasks={"PostTaskEmpathy_Affective": ..., header: [1.0, 2.0, 3.0, 5.0]})
     assert study.conversations["post_Affective"].tolist() == [1, 2, 3, 5]
-    assert study.findings == []
+    assert study.diagnostics == []
 
 
 @pytest.mark.parametrize("header", ["PostTaskEmpathy_1", "PostTaskEmpathy_AffectiveCognitive", "PostTaskEmpathy_"])
@@ -468,7 +470,7 @@ def test_participants_are_matched_like_conversations(read, pids):
 
 def test_participants_by_number_in_one_sheet_and_text_in_the_other(read):
     study = read(tasks={"PID": ["1", "1", "2", "3"]}, participants={"PID": [1.0, 2.0, 3.0]})
-    assert study.findings == []
+    assert study.diagnostics == []
 
 
 @pytest.mark.parametrize(
@@ -485,8 +487,8 @@ def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, co
     others = {"MessageId": [1.0, 3.0, 4.0], "TimeOffsetSeconds": [0.0, None, None]}
     first, *last = others[column]
     study = read(messages={column: [first, cell, *last, *[first, *last, None] * 3]})
-    said = [finding for finding in study.findings if finding.value]
-    assert [finding.value for finding in said] == [value]
+    said = [diagnostic for diagnostic in study.diagnostics if diagnostic.value]
+    assert [diagnostic.value for diagnostic in said] == [value]
     assert hint is None or said[0].mend == hint
 
 
@@ -551,7 +553,7 @@ def test_duplicated_rows_are_one_warning_with_one_advice(minimal_sheets, apart, 
     sheets = minimal_sheets(messages=changes | {"Content": said})
     sheets["Messages"] = doubled(sheets["Messages"], apart=apart)
     study = parse_sheets(sheets)
-    [warning] = study.findings
+    [warning] = study.diagnostics
     assert (warning.severity, warning.kind) == (WARNING, "duplicate-message")
     assert warning.rows == ((18, 19, 20, 21) if apart else (3, 5, 7, 9))
     assert "remove these rows" in warning.mend
@@ -594,7 +596,7 @@ def test_only_rows_that_are_alike_in_every_column_are_duplicates(read, role, rat
             **dict.fromkeys(("Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"), ...),
         }
     )
-    rows = [finding.rows for finding in study.findings if finding.kind == "duplicate-message"]
+    rows = [diagnostic.rows for diagnostic in study.diagnostics if diagnostic.kind == "duplicate-message"]
     assert rows == ([(4,)] if duplicates else [])
 
 
@@ -614,7 +616,7 @@ def test_texts_that_look_like_holes_are_texts(minimal_sheets, tmp_path, text):
     study = read_workbook(tmp_path / "a.xlsx")
     assert set(study.messages["content"]) == set(study.messages["comment"]) == {text}
     assert set(study.conversations["topic"]) == {" ".join(f"x{text}".split())}
-    assert study.findings == []
+    assert study.diagnostics == []
 
 
 @pytest.mark.parametrize(
@@ -628,14 +630,14 @@ def test_contents_that_are_no_text_become_text(read, cell, text):
 def test_conditions_and_topics_called_none_are_conditions_and_topics(read, word):
     study = read(tasks={"Model": word, "PreTaskChoice": word})
     assert study.conditions == [word]
-    assert study.findings == []
+    assert study.diagnostics == []
 
 
 def test_conditions_may_be_blank_throughout(read):
     study = read(tasks={"Model": None})
     assert study.conditions == []
     assert study.prompted_condition is None
-    assert study.findings == []
+    assert study.diagnostics == []
 
 
 # Participants
@@ -751,8 +753,8 @@ def test_a_rating_that_stands_on_user_rows_only_was_never_put_to_a_turn(read):
     assert found(study, "rating-elsewhere").count == 8
 
 
-def test_the_findings_make_a_table(read):
-    table = findings_table(read(messages={"Affective": turn_cells("splendid", "splendid")}))
+def test_the_diagnostics_make_a_table(read):
+    table = diagnostics_table(read(messages={"Affective": turn_cells("splendid", "splendid")}))
     assert table.loc[0, ["where", "count", "value"]].tolist() == [
         "sheet Messages, column Affective, cells H3, H5",
         2,
@@ -795,7 +797,7 @@ def test_no_cell_breaks_the_reader(minimal_sheets, changes):
     try:
         study = parse_sheets(sheets)
     except WorkbookError as error:
-        errors = {finding.kind for finding in error.findings.errors}
+        errors = {diagnostic.kind for diagnostic in error.diagnostics.errors}
     else:
         levels = study.turns[list(RATING_NAMES)].to_numpy()
         assert set(levels[~np.isnan(levels)]) <= {1, 2, 3, 4, 5}

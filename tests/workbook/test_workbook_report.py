@@ -3,7 +3,7 @@
 import pandas as pd
 
 from sense7.loading import load
-from sense7.workbook.report import describe, findings_table, print_description
+from sense7.workbook.report import describe, diagnostics_table, print_description
 
 DESCRIPTION = {
     "name": "mine",
@@ -18,7 +18,7 @@ DESCRIPTION = {
     "never_asked": ["Tasks.A", "Messages.B"],
     "not_recorded": ["Tasks.C"],
     "not_matched": ["Tasks.D", "Tasks.E"],
-    "findings": [
+    "diagnostics": [
         {"severity": "warning", "text": "Tasks.A: odd", "count": 1000},
         {"severity": "error", "text": "Messages: no rating", "count": 34},
     ],
@@ -134,12 +134,12 @@ def test_a_description_counts_what_the_frames_hold():
     assert found["sheets"] == list(study.sheets)
 
 
-def test_findings_stand_in_a_table_without_empty_columns():
+def test_diagnostics_stand_in_a_table_without_empty_columns():
     study = load("synthetic")
-    table = findings_table(study)
+    table = diagnostics_table(study)
     assert isinstance(table, pd.DataFrame)
-    assert len(table) == len(study.findings)
+    assert len(table) == len(study.diagnostics)
     assert list(table.columns) in (
-        ["where", "count", "value", "finding", "mend"],
-        ["where", "count", "finding", "mend"],
+        ["where", "count", "value", "diagnostic", "mend"],
+        ["where", "count", "diagnostic", "mend"],
     )

@@ -275,7 +275,9 @@ def _write_what_was_given(edition: Path, study: Study, truth: dict | None, judge
     """Put what is known of the workbook, and a judge's predictions, into an edition's folder."""
     if truth is not None:
         write_json(edition / "data" / "truth.json", truth)
-    write_json(edition / "results" / "reader" / "warnings.json", [finding.to_dict() for finding in study.findings])
+    write_json(
+        edition / "results" / "reader" / "warnings.json", [diagnostic.to_dict() for diagnostic in study.diagnostics]
+    )
     copy_files(judged, edition / "predictions")
 
 

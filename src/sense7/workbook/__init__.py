@@ -1,14 +1,14 @@
 """The official workbook format: read, check, write."""
 
-from sense7.workbook.findings import Finding, Findings, WorkbookError
+from sense7.workbook.diagnostics import Diagnostic, Diagnostics, WorkbookError
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.parsed import ParsedWorkbook
 from sense7.workbook.reader import parse_sheets, parse_workbook, read_workbook
 from sense7.workbook.sheets import Sheet, read_sheets, write_sheets
 
 __all__ = [
-    "Finding",
-    "Findings",
+    "Diagnostic",
+    "Diagnostics",
     "ParsedWorkbook",
     "ReadingOptions",
     "Sheet",

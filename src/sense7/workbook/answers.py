@@ -15,7 +15,7 @@ import numpy as np
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, Scale, normalise_word
 from sense7.workbook.columns import Table
-from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
+from sense7.workbook.diagnostics import ERROR, NOTICE, WARNING, Diagnostics
 from sense7.workbook.languages import declining_words, language_vocabularies
 from sense7.workbook.options import Interval, ReadingOptions
 from sense7.workbook.recognition import Numbers, foreign_scale, unused_end
@@ -104,14 +104,14 @@ class _Question:
         return Numbers(counts, percent)
 
 
-def read_scales(table: Table, findings: Findings, options: ReadingOptions) -> dict[str, Levels]:
+def read_scales(table: Table, diagnostics: Diagnostics, options: ReadingOptions) -> dict[str, Levels]:
     """Every column of the table that holds a scale.
 
     Parameters
     ----------
     table : Table
         The sheet.
-    findings : Findings
+    diagnostics : Diagnostics
         Where to report. A column on a scale that was not declared, and one with too many unreadable answers, is an
         error.
     options : ReadingOptions
@@ -135,10 +135,10 @@ def read_scales(table: Table, findings: Findings, options: ReadingOptions) -> di
             pooled[question.declared] += question.numbers
         for question in questions:
             together = pooled[question.declared]
-            levels[question.column.name] = _read_column(table, question, together, options, findings)
-        _report_reversed(table, questions, levels, findings)
+            levels[question.column.name] = _read_column(table, question, together, options, diagnostics)
+        _report_reversed(table, questions, levels, diagnostics)
     if missing_codes:
-        findings.add(
+        diagnostics.add(
             NOTICE,
             "missing-code",
             "rating cells that hold NA, NaN, N/A or a single dot are read as blank, since other programs write missing "
@@ -229,7 +229,7 @@ def _answer(scale: Scale, cell: object, count: int) -> _Answer | None:
 
 
 def _read_column(
-    table: Table, question: _Question, pooled: Numbers, options: ReadingOptions, findings: Findings
+    table: Table, question: _Question, pooled: Numbers, options: ReadingOptions, diagnostics: Diagnostics
 ) -> Levels:
     # One entry for each answer, and a last one for rows without any, whose code is -1.
     level_of = np.full(len(question.answers) + 1, np.nan)
@@ -237,8 +237,8 @@ def _read_column(
     column, place = question.column, table.place(question.column.official)
     refusal = _refusal(question, pooled)
     if refusal:
-        findings.add(ERROR, "other-scale", *refusal, **place)
-    _report_vocabulary(question, place, findings)
+        diagnostics.add(ERROR, "other-scale", *refusal, **place)
+    _report_vocabulary(question, place, diagnostics)
     unreadable: Counter = Counter()
     for code, answer in enumerate(question.answers):
         level, kind, problem = _level(answer, question)
@@ -250,7 +250,7 @@ def _read_column(
             state_of[code] = _STATE_CODES[UNREADABLE]
             unreadable[str(answer.cell)] += answer.count
         if problem and not refusal:
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 kind,
                 problem,
@@ -265,9 +265,9 @@ def _read_column(
     rescaled = question.declared if question.declared != Interval(1, question.size) else None
     table.note_scale(column.official, rescaled, unreadable.total())
     if not refusal:
-        _report_unused_end(table, question, pooled, findings)
+        _report_unused_end(table, question, pooled, diagnostics)
         if not options.allow_unreadable:
-            _report_unreadable(table, question, unreadable, findings)
+            _report_unreadable(table, question, unreadable, diagnostics)
     return Levels(values, states)
 
 
@@ -322,7 +322,7 @@ def _template(question: _Question) -> str:
     return ", ".join(f"{word!r}: ?" for word in words[:_WORDS_SHOWN]) + more
 
 
-def _report_unreadable(table: Table, question: _Question, unreadable: Counter, findings: Findings) -> None:
+def _report_unreadable(table: Table, question: _Question, unreadable: Counter, diagnostics: Diagnostics) -> None:
     answered = sum(answer.count for answer in question.answers)
     if unreadable.total() <= LARGEST_UNREADABLE_SHARE * answered:
         return
@@ -336,7 +336,7 @@ def _report_unreadable(table: Table, question: _Question, unreadable: Counter, f
         )
     else:
         remedy = f"correct the cells, or declare the scale with --scale {question.column.official}=LOWEST-HIGHEST"
-    findings.add(
+    diagnostics.add(
         ERROR,
         "unreadable-column",
         f"{unreadable.total():,} of {answered:,} answers can't be read as {question.interval}, more than "
@@ -346,12 +346,12 @@ def _report_unreadable(table: Table, question: _Question, unreadable: Counter, f
     )
 
 
-def _report_vocabulary(question: _Question, place: dict, findings: Findings) -> None:
+def _report_vocabulary(question: _Question, place: dict, diagnostics: Diagnostics) -> None:
     official, vocabulary = question.column.scale.tables[0], question.vocabulary
     used = {a.word for a in question.answers if a.word in vocabulary and a.word not in question.words}
     reading = ", ".join(f"{word} = {vocabulary[word]}" for word in sorted(used, key=lambda w: (vocabulary[w], w)))
     if any(official.get(word) != vocabulary[word] for word in used):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "other-words",
             f"the words are not those of the official format; they were read as {reading}.",
@@ -359,7 +359,7 @@ def _report_vocabulary(question: _Question, place: dict, findings: Findings) -> 
             **place,
         )
     elif len({vocabulary[word] for word in used}) < len(used):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "several-words",
             f"several words stand for one level; they were read as {reading}.",
@@ -368,13 +368,13 @@ def _report_vocabulary(question: _Question, place: dict, findings: Findings) -> 
         )
 
 
-def _report_unused_end(table: Table, question: _Question, pooled: Numbers, findings: Findings) -> None:
+def _report_unused_end(table: Table, question: _Question, pooled: Numbers, diagnostics: Diagnostics) -> None:
     """Report a question whose numbers never reach the end of the scale, which may have been a shorter one."""
     if any(answer.word and answer.number is None for answer in question.answers) or not question.numbers.counts:
         return  # words say their level themselves
     end = unused_end(pooled, question.interval)
     if end is not None:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "unused-end",
             f"no answer lies above {end:g}; the numbers were read on a scale from {question.interval}.",
@@ -384,7 +384,9 @@ def _report_unused_end(table: Table, question: _Question, pooled: Numbers, findi
         )
 
 
-def _report_reversed(table: Table, questions: list[_Question], levels: dict[str, Levels], findings: Findings) -> None:
+def _report_reversed(
+    table: Table, questions: list[_Question], levels: dict[str, Levels], diagnostics: Diagnostics
+) -> None:
     """Report a question whose answers run against those of all others on the same scale."""
     numbers = {question.column: levels[question.column.name].numbers for question in questions}
     if len(numbers) < 3:
@@ -404,7 +406,7 @@ def _report_reversed(table: Table, questions: list[_Question], levels: dict[str,
         correlation = float(np.corrcoef(own, others)[0, 1])
         if correlation < _REVERSED_BELOW:
             ends = questions[place].interval
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "reversed-column",
                 f"its answers run against the mean of the other {len(numbers) - 1} columns on this scale (correlation "

@@ -12,7 +12,7 @@ from sense7 import taxonomy
 from sense7.study import ABSENT, STATES, UNREADABLE
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.terminal import count_of
-from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
 from sense7.workbook.options import Interval
 from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet, cell_name
@@ -24,7 +24,7 @@ KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
 
 
-def locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) -> Sheet | None:
+def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
     """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
     if official in sheets:
         sheet = sheets[official]
@@ -32,7 +32,7 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) ->
         alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
         if not alike:
             present = ", ".join(sheets) or "none"
-            findings.add(
+            diagnostics.add(
                 ERROR,
                 "missing-sheet",
                 f"the sheet {official} is missing (sheets present: {present}).",
@@ -41,21 +41,21 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, findings: Findings) ->
             )
             return None
         sheet = alike[0]
-        findings.add(
+        diagnostics.add(
             WARNING,
             "renamed-sheet",
             f"read as the sheet {official}.",
             f"name it {official}; the authors' scripts need the exact name.",
             sheet=sheet.name,
         )
-    report_state(sheet, findings)
+    report_state(sheet, diagnostics)
     return sheet
 
 
-def report_state(sheet: Sheet, findings: Findings) -> None:
+def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
     """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas without values."""
     if sheet.merged:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "merged-cells",
             f"{count_of(sheet.merged, 'merged range')}: only the first cell of each holds its value, the others are "
@@ -64,7 +64,7 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
             sheet=sheet.name,
         )
     if not sheet.visible:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "hidden-sheet",
             "the sheet is hidden; it was read all the same.",
@@ -72,7 +72,7 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
             sheet=sheet.name,
         )
     for position, row in sheet.errors:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "error-cell",
             "a formula's error (such as #N/A or #DIV/0!); the cell was read as blank.",
@@ -81,7 +81,7 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
             rows=[row],
         )
     for position, row in sheet.formulas:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "formula-without-value",
             "a formula without a stored value; the cell was read as blank.",
@@ -92,7 +92,7 @@ def report_state(sheet: Sheet, findings: Findings) -> None:
 
 
 def place_of(sheet: Sheet, position: int) -> dict:
-    """Where a column stands, as arguments of ``Findings.add``; named by its letters if it has no header."""
+    """Where a column stands, as arguments of ``Diagnostics.add``; named by its letters if it has no header."""
     header = sheet.header[position] if position < len(sheet.header) else ""
     name = header if header.strip() else f"{cell_name(position, 1).rstrip('1')} (no name)"
     return {"sheet": sheet.name, "column": name, "position": position}
@@ -101,11 +101,11 @@ def place_of(sheet: Sheet, position: int) -> dict:
 class Table:
     """A sheet of the official format with its columns found."""
 
-    def __init__(self, official: str, sheet: Sheet, findings: Findings):
+    def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics):
         self.official = official
         self.sheet = sheet
         self.columns = taxonomy.CORE_COLUMNS[official]
-        self.positions = _match_columns(official, sheet, findings)
+        self.positions = _match_columns(official, sheet, diagnostics)
         self.filled: dict[str, int] = {}
         self.read: dict[str, int] = {}
         self.unreadable: dict[str, int] = {}
@@ -114,7 +114,7 @@ class Table:
         missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
         for key in missing_keys:
             present = ", ".join(filter(None, sheet.header)) or "none"
-            findings.add(
+            diagnostics.add(
                 ERROR,
                 "missing-key-column",
                 f"the key column {key} is missing in row 1 (columns present: {present}).",
@@ -135,7 +135,7 @@ class Table:
         return (None,) * self.length if position is None or not self.length else self._columns[position]
 
     def place(self, official: str) -> dict:
-        """Where a column stands or would stand, as arguments of ``Findings.add``."""
+        """Where a column stands or would stand, as arguments of ``Diagnostics.add``."""
         if official in self.positions:
             return place_of(self.sheet, self.positions[official])
         return {"sheet": self.sheet.name, "column": official, "position": None}
@@ -186,7 +186,7 @@ def column_report(tasks: Table, messages: Table, turns: Columns) -> Columns:
     return {name: [record[name] for record in records] for name in records[0]}
 
 
-def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str, int]:
+def _match_columns(official: str, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
     """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
     columns = taxonomy.CORE_COLUMNS[official]
     positions: dict[str, int] = {}
@@ -212,7 +212,7 @@ def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str,
                 claim(column.official, candidates[0])
                 if _has_full_title(column, sheet.header[candidates[0]]):
                     continue
-                findings.add(
+                diagnostics.add(
                     WARNING,
                     "renamed-column",
                     f"read as {column.official}.",
@@ -220,7 +220,7 @@ def _match_columns(official: str, sheet: Sheet, findings: Findings) -> dict[str,
                     sheet=sheet.name,
                     column=sheet.header[candidates[0]],
                 )
-    _report_unmatched(sheet, claimed, findings)
+    _report_unmatched(sheet, claimed, diagnostics)
     return positions
 
 
@@ -255,7 +255,7 @@ def _has_full_title(column: Column, header: str) -> bool:
     )
 
 
-def _report_unmatched(sheet, claimed, findings) -> None:
+def _report_unmatched(sheet, claimed, diagnostics) -> None:
     prefix = normalise_name("PostTaskEmpathy")
     taken = {normalise_name(sheet.header[position]): official for position, official in claimed.items()}
     for position, header in enumerate(sheet.header):
@@ -288,4 +288,4 @@ def _report_unmatched(sheet, claimed, findings) -> None:
             kind = "unknown-column"
             problem = "the official format does not describe this column; it is kept and not used."
             mend = "nothing, if that is as meant."
-        findings.add(WARNING, kind, problem, mend, **place_of(sheet, position))
+        diagnostics.add(WARNING, kind, problem, mend, **place_of(sheet, position))

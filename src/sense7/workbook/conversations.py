@@ -6,7 +6,7 @@ import numpy as np
 
 from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import Table
-from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.parsed import Columns
 from sense7.workbook.spellings import report_normalised, report_similar
@@ -18,20 +18,20 @@ _NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", 
 """Columns of names: in the frame, and in the sheet."""
 
 
-def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions) -> Columns:
+def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingOptions) -> Columns:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
     names = {name: as_names(tasks.cells(official)) for name, official in _NAMES.items()}
     for name, official in _NAMES.items():
-        report_normalised(tasks.cells(official), names[name], tasks.place(official), findings)
+        report_normalised(tasks.cells(official), names[name], tasks.place(official), diagnostics)
     rows = np.arange(2, tasks.length + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
-    for name, levels in read_scales(tasks, findings, options).items():
+    for name, levels in read_scales(tasks, diagnostics, options).items():
         columns[name] = levels.numbers[named]
     columns["row"] = rows[named]
     filled = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
     if (filled & ~named).any():
-        findings.add(
+        diagnostics.add(
             WARNING,
             "missing-id",
             "a conversation without a TaskId; it is left out.",
@@ -41,10 +41,12 @@ def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions
         )
     numbers = columns["row"].tolist()
     if not numbers:
-        findings.add(ERROR, "no-conversation", "the sheet holds no conversation.", "fill it.", sheet=tasks.sheet.name)
+        diagnostics.add(
+            ERROR, "no-conversation", "the sheet holds no conversation.", "fill it.", sheet=tasks.sheet.name
+        )
     for identifier, twice in rows_of(columns["conversation"], numbers).items():
         if len(twice) > 1:
-            findings.add(
+            diagnostics.add(
                 ERROR,
                 "duplicate-id",
                 "the TaskId stands in several rows; its messages can't be told apart.",
@@ -54,11 +56,11 @@ def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions
                 value=identifier,
             )
     for name, official in _NAMES.items():
-        report_similar(columns[name], numbers, name, tasks.place(official), findings)
-    _name_unnamed_participants(tasks, columns, findings)
+        report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
+    _name_unnamed_participants(tasks, columns, diagnostics)
     blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
     if "Model" in tasks.positions and 0 < len(blank) < len(numbers):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "missing-condition",
             "a conversation without a condition; it is left out where conditions are compared.",
@@ -69,11 +71,11 @@ def read_conversations(tasks: Table, findings: Findings, options: ReadingOptions
     return columns
 
 
-def _name_unnamed_participants(tasks: Table, columns: Columns, findings: Findings) -> None:
+def _name_unnamed_participants(tasks: Table, columns: Columns, diagnostics: Diagnostics) -> None:
     participants = columns["participant"]
     without = [index for index, participant in enumerate(participants) if participant is None]
     if without:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "missing-participant",
             "a conversation without a PID; it is counted as a participant of its own.",

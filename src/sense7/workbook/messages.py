@@ -8,7 +8,7 @@ import numpy as np
 from sense7.taxonomy import RATING_NAMES, normalise_word
 from sense7.workbook.answers import Levels
 from sense7.workbook.columns import Table
-from sense7.workbook.findings import ERROR, NOTICE, WARNING, Findings
+from sense7.workbook.diagnostics import ERROR, NOTICE, WARNING, Diagnostics
 from sense7.workbook.parsed import Columns
 from sense7.workbook.spellings import report_normalised
 from sense7.workbook.values import (
@@ -27,7 +27,7 @@ KNOWN_ROLES = ("user", "assistant", "error")
 
 
 def read_messages(
-    table: Table, levels: dict[str, Levels], tasks: Table, conversations: Columns, findings: Findings
+    table: Table, levels: dict[str, Levels], tasks: Table, conversations: Columns, diagnostics: Diagnostics
 ) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them.
 
@@ -41,7 +41,7 @@ def read_messages(
         The sheet Tasks, for the place of what is found there.
     conversations : Columns
         As :func:`sense7.workbook.conversations.read_conversations` gave them.
-    findings : Findings
+    diagnostics : Diagnostics
         Where to report.
 
     Returns
@@ -49,18 +49,18 @@ def read_messages(
     messages, turns
         In the order of the rows, each with its position in its conversation.
     """
-    matched = _known_conversations(table, tasks, conversations, findings)
+    matched = _known_conversations(table, tasks, conversations, diagnostics)
     number_of = {name: number for number, name in reversed(list(enumerate(conversations["conversation"])))}
     conversation = np.array([number_of.get(name, -1) for name in matched], dtype=np.intp)
-    message_id = _numbers(table, "MessageId", -np.inf, findings, "the rows' order in the file stands in for it.")
-    seconds = _numbers(table, "TimeOffsetSeconds", 0, findings, "counted as not known.")
-    roles = _roles(table, findings)
+    message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
+    seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
+    roles = _roles(table, diagnostics)
     known = conversation >= 0
     kept = known.tolist()
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
-    _report_ratings_elsewhere(table, levels, known & ~is_turn, findings)
+    _report_ratings_elsewhere(table, levels, known & ~is_turn, diagnostics)
     said = _Said(np.flatnonzero(known), conversation[known], message_id[known], seconds[known])
-    position = _positions(table, said, findings)
+    position = _positions(table, said, diagnostics)
     messages: Columns = {
         "conversation": list(compress(matched, kept)),
         "position": position,
@@ -74,7 +74,7 @@ def read_messages(
     }
     turns = _turns(said, position, levels, conversations, is_turn[known])
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
-        findings.add(
+        diagnostics.add(
             ERROR,
             "no-rating",
             "not one assistant turn has a rating that can be read.",
@@ -84,7 +84,7 @@ def read_messages(
     speaking = set(messages["conversation"])
     silent = [name not in speaking for name in conversations["conversation"]]
     if any(silent):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "no-message",
             "conversations of the sheet Tasks that have no message; they are kept, without ground truth.",
@@ -114,17 +114,19 @@ class _Said:
         return np.isin(self.conversation, self.conversation[mask])
 
 
-def _known_conversations(table: Table, tasks: Table, conversations: Columns, findings: Findings) -> list[str | None]:
+def _known_conversations(
+    table: Table, tasks: Table, conversations: Columns, diagnostics: Diagnostics
+) -> list[str | None]:
     """The conversation of each message as sheet Tasks spells it; None for orphans."""
     cells = table.cells("TaskId")
     identifiers = as_names(cells)
-    report_normalised(cells, identifiers, table.place("TaskId"), findings, tasks.cells("TaskId"))
+    report_normalised(cells, identifiers, table.place("TaskId"), diagnostics, tasks.cells("TaskId"))
     matched = match_ids(identifiers, set(conversations["conversation"]))
     for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
         if conversation == identifier and identifier is not None:
             continue
         if conversation is not None:
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "respelt-id",
                 "TaskIds spelt otherwise than in the sheet Tasks; they were matched without case, braces, "
@@ -135,7 +137,7 @@ def _known_conversations(table: Table, tasks: Table, conversations: Columns, fin
                 value=identifier,
             )
         elif any(value is not None for value in table.sheet.rows[index]):
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "orphan",
                 "messages whose TaskId is not in the sheet Tasks; they are left out."
@@ -149,7 +151,7 @@ def _known_conversations(table: Table, tasks: Table, conversations: Columns, fin
     return matched
 
 
-def _roles(table: Table, findings: Findings) -> list[str | None]:
+def _roles(table: Table, diagnostics: Diagnostics) -> list[str | None]:
     roles = as_texts(table.cells("Role"))
     unknown = [
         index
@@ -158,7 +160,7 @@ def _roles(table: Table, findings: Findings) -> list[str | None]:
     ]
     for role, rows in rows_of((roles[index] for index in unknown), (index + 2 for index in unknown)).items():
         alike = role is not None and normalise_word(role) in KNOWN_ROLES
-        findings.add(
+        diagnostics.add(
             WARNING,
             "unknown-role",
             "a role that differs from a known one in case or space; as in the authors' scripts it is no "
@@ -173,7 +175,7 @@ def _roles(table: Table, findings: Findings) -> list[str | None]:
     return roles
 
 
-def _numbers(table: Table, official: str, lowest: float, findings: Findings, consequence: str) -> np.ndarray:
+def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostics, consequence: str) -> np.ndarray:
     """A column of plain numbers; what is none is NaN, with a warning."""
     cells = table.cells(official)
     # Nearly all are numbers already; one by one only what is not.
@@ -198,7 +200,7 @@ def _numbers(table: Table, official: str, lowest: float, findings: Findings, con
             values[index] = number
             commas += [index + 2] if has_decimal_comma(cell) else []
             continue
-        findings.add(
+        diagnostics.add(
             WARNING,
             kind,
             problem,
@@ -208,7 +210,7 @@ def _numbers(table: Table, official: str, lowest: float, findings: Findings, con
             value=cell,
         )
     if commas:
-        findings.add(
+        diagnostics.add(
             NOTICE,
             "decimal-comma",
             "numbers with a decimal comma; they were read with a decimal point.",
@@ -220,12 +222,12 @@ def _numbers(table: Table, official: str, lowest: float, findings: Findings, con
     return values
 
 
-def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, findings) -> None:
+def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, diagnostics) -> None:
     for column in table.columns:
         if column.name in levels:
             stray = elsewhere & np.isfinite(levels[column.name].numbers)
             if stray.any():
-                findings.add(
+                diagnostics.add(
                     WARNING,
                     "rating-elsewhere",
                     "ratings in rows whose Role is not exactly assistant; they are not counted, as in the "
@@ -236,14 +238,14 @@ def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, findings) ->
                 )
 
 
-def _positions(table: Table, said: _Said, findings: Findings) -> np.ndarray:
+def _positions(table: Table, said: _Said, diagnostics: Diagnostics) -> np.ndarray:
     """Position of each message in its conversation, from 1.
 
     By MessageId where every message of the conversation has one of its own; otherwise by
     the order of the rows.
     """
     missing = np.isnan(said.message_id)
-    single = ~_report_duplicates(table, said, findings)
+    single = ~_report_duplicates(table, said, diagnostics)
     repeated = np.zeros(len(missing), dtype=bool)
     repeated[single] = _repeated(said.conversation[single], said.message_id[single]) & ~missing[single]
     falls = _falls(said, said.message_id, single)
@@ -257,7 +259,7 @@ def _positions(table: Table, said: _Said, findings: Findings) -> np.ndarray:
     )
     for kind, mask, what, consequence in checks:
         if mask.any():
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 kind,
                 f"MessageIds that are {what}; {consequence}",
@@ -267,7 +269,7 @@ def _positions(table: Table, said: _Said, findings: Findings) -> np.ndarray:
             )
     backwards = _falls(said, said.seconds, single) & ~falls
     if backwards.any():
-        findings.add(
+        diagnostics.add(
             WARNING,
             "unordered-time",
             "times that run backwards within a conversation; they are kept as they are.",
@@ -310,7 +312,7 @@ def _falls(said: _Said, values: np.ndarray, single: np.ndarray) -> np.ndarray:
     return falls
 
 
-def _report_duplicates(table: Table, said: _Said, findings: Findings) -> np.ndarray:
+def _report_duplicates(table: Table, said: _Said, diagnostics: Diagnostics) -> np.ndarray:
     """Report rows that repeat an earlier row of their conversation cell by cell; True for each of them.
 
     Rows without MessageId and time may be alike because the same was said twice. They are duplicates if they are
@@ -335,7 +337,7 @@ def _report_duplicates(table: Table, said: _Said, findings: Findings) -> np.ndar
     duplicates = np.zeros(len(said.index), dtype=bool)
     duplicates[repeats] = np.isin(said.conversation[repeats], said.conversation[certain])
     if duplicates.any():
-        findings.add(
+        diagnostics.add(
             WARNING,
             "duplicate-message",
             "rows that repeat an earlier row of the same conversation in every column (MessageId, time, role, text, "

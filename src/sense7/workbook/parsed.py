@@ -37,7 +37,7 @@ class ParsedWorkbook:
     columns: Columns
     participants_sheet: str | None = None
     sheets: Mapping = field(default_factory=dict)
-    findings: list = field(default_factory=list)
+    diagnostics: list = field(default_factory=list)
     prompted_condition: str | None = None
     prompted_reason: str = ""
     provenance: object | None = None

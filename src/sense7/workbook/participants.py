@@ -7,7 +7,7 @@ import numpy as np
 from sense7 import taxonomy
 from sense7.taxonomy import normalise_name, normalise_word
 from sense7.workbook.columns import Table, place_of, report_state
-from sense7.workbook.findings import WARNING, Findings
+from sense7.workbook.diagnostics import WARNING, Diagnostics
 from sense7.workbook.options import is_scales_sheet
 from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet
@@ -27,7 +27,7 @@ def read_participants(
     sheets: dict[str, Sheet],
     tables: dict[str, Table | None],
     conversations: Columns | None,
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> tuple[Columns | None, str | None]:
     """The sheet with one row a participant, found by its PID column."""
     candidates = []
@@ -45,7 +45,7 @@ def read_participants(
         if positions and not about_tasks:
             candidates.append((unique, len(set(known)), sheet, positions[0]))
         else:
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "unknown-sheet",
                 "the official format does not describe this sheet; it is kept and not used.",
@@ -57,24 +57,24 @@ def read_participants(
     unique, _, chosen, position = max(candidates, key=lambda candidate: candidate[:2])
     for _, _, sheet, _ in candidates:
         if sheet is not chosen:
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "further-participants-sheet",
                 f"a further sheet with a PID column; participants are read from {chosen.name}.",
                 "put the participants' columns into one sheet, if they are to be used.",
                 sheet=sheet.name,
             )
-    report_state(chosen, findings)
-    columns = _characteristics(chosen, position, findings)
+    report_state(chosen, diagnostics)
+    columns = _characteristics(chosen, position, diagnostics)
     if conversations is not None:
         cells, place = chosen.column(position), place_of(chosen, position)
-        report_normalised(cells, as_names(cells), place, findings, tables["Tasks"].cells("PID"))
-        _respell_participants(columns, chosen, position, conversations, findings)
+        report_normalised(cells, as_names(cells), place, diagnostics, tables["Tasks"].cells("PID"))
+        _respell_participants(columns, chosen, position, conversations, diagnostics)
         unique = len(set(columns["participant"])) == len(columns["participant"])
     if not unique:
         first = dict(zip(reversed(columns["participant"]), reversed(columns["row"].tolist()), strict=True))
         further = ~np.isin(columns["row"], list(first.values()))
-        findings.add(
+        diagnostics.add(
             WARNING,
             "duplicate-participant",
             "PIDs that stand in several rows; the first row of each is used.",
@@ -84,7 +84,7 @@ def read_participants(
         )
         columns = _only(columns, ~further)
     if conversations is not None:
-        _report_participants(columns, chosen, position, tables["Tasks"], conversations, findings)
+        _report_participants(columns, chosen, position, tables["Tasks"], conversations, diagnostics)
     return columns, chosen.name
 
 
@@ -96,7 +96,7 @@ def _only(columns: Columns, kept: np.ndarray) -> Columns:
     }
 
 
-def _characteristics(sheet: Sheet, position: int, findings: Findings) -> Columns:
+def _characteristics(sheet: Sheet, position: int, diagnostics: Diagnostics) -> Columns:
     data: Columns = {"participant": as_names(sheet.column(position))}
     for index, header in enumerate(sheet.header):
         cells = sheet.column(index)
@@ -104,12 +104,12 @@ def _characteristics(sheet: Sheet, position: int, findings: Findings) -> Columns
             name = header if header.strip() else f"column {index + 1}"
             while name in data or name == "row":
                 name += "'"
-            data[name] = _characteristic(sheet, index, findings)
+            data[name] = _characteristic(sheet, index, diagnostics)
     data["row"] = np.arange(2, len(sheet.rows) + 2)
     named = np.array([name is not None for name in data["participant"]], dtype=bool)
     lost = [row for row in data["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]
     if lost:
-        findings.add(
+        diagnostics.add(
             WARNING,
             "missing-id",
             "a row without a PID; it is left out.",
@@ -120,7 +120,7 @@ def _characteristics(sheet: Sheet, position: int, findings: Findings) -> Columns
     return _only(data, named)
 
 
-def _characteristic(sheet: Sheet, position: int, findings: Findings) -> list | np.ndarray:
+def _characteristic(sheet: Sheet, position: int, diagnostics: Diagnostics) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text."""
     cells = sheet.column(position)
     odd = [index for index, cell in enumerate(cells) if not is_blank(cell) and as_number(cell) is None]
@@ -129,7 +129,7 @@ def _characteristic(sheet: Sheet, position: int, findings: Findings) -> list | n
     numeric = numeric and len(odd) < filled
     if odd and (numeric or 2 * len(odd) < filled):
         for index in odd:
-            findings.add(
+            diagnostics.add(
                 WARNING,
                 "mixed-column",
                 "no number among numbers; counted as missing."
@@ -146,7 +146,7 @@ def _characteristic(sheet: Sheet, position: int, findings: Findings) -> list | n
 
 
 def _respell_participants(
-    columns: Columns, sheet: Sheet, position: int, conversations: Columns, findings: Findings
+    columns: Columns, sheet: Sheet, position: int, conversations: Columns, diagnostics: Diagnostics
 ) -> None:
     """Give each participant the spelling of the sheet Tasks, where one alike is found."""
     participants = columns["participant"]
@@ -154,7 +154,7 @@ def _respell_participants(
     for index, (own, name, row) in enumerate(zip(participants, matched, columns["row"].tolist(), strict=True)):
         if name is None or name == own:
             continue
-        findings.add(
+        diagnostics.add(
             WARNING,
             "respelt-id",
             "PIDs spelt otherwise than in the sheet Tasks; they were matched without case, braces, leading zeros and "
@@ -168,12 +168,12 @@ def _respell_participants(
 
 
 def _report_participants(
-    columns: Columns, sheet: Sheet, position: int, tasks: Table, conversations: Columns, findings: Findings
+    columns: Columns, sheet: Sheet, position: int, tasks: Table, conversations: Columns, diagnostics: Diagnostics
 ) -> None:
     active, described = set(conversations["participant"]), set(columns["participant"])
     idle = [name not in active for name in columns["participant"]]
     if any(idle):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "participant-without-conversation",
             "participants without a conversation in Tasks; their characteristics are not used.",
@@ -183,7 +183,7 @@ def _report_participants(
         )
     unknown = [name not in described for name in conversations["participant"]]
     if any(unknown):
-        findings.add(
+        diagnostics.add(
             WARNING,
             "participant-without-characteristics",
             f"participants of Tasks that are not in the sheet {sheet.name}; their characteristics are missing.",

@@ -19,7 +19,7 @@ from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.terminal import count_of
 from sense7.workbook.columns import KEY_COLUMNS, locate_sheet
-from sense7.workbook.findings import Findings
+from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.tables import as_typed
@@ -148,7 +148,7 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
         header = ["PID", *known.columns[1:]]
         yield Sheet(study.participants_sheet, header, [_plain(row) for row in known.itertuples(index=False)])
     written = [study.sheets.get(study.participants_sheet)]
-    written += [locate_sheet(study.sheets, official, Findings()) for official in KEY_COLUMNS]
+    written += [locate_sheet(study.sheets, official, Diagnostics()) for official in KEY_COLUMNS]
     written += filter(is_scales_sheet, study.sheets.values())
     # What is written is on the official scale, and may lie between two of its levels.
     scales = [[column, Interval(1, size).option] for column, size in scale_columns().items()]

@@ -19,7 +19,7 @@ from sense7.workbook.answers import read_scales
 from sense7.workbook.columns import KEY_COLUMNS, Table, column_report, locate_sheet
 from sense7.workbook.conditions import find_prompted
 from sense7.workbook.conversations import read_conversations
-from sense7.workbook.findings import Findings, WorkbookError
+from sense7.workbook.diagnostics import Diagnostics, WorkbookError
 from sense7.workbook.messages import read_messages
 from sense7.workbook.options import ReadingOptions, with_scales_sheet
 from sense7.workbook.parsed import ParsedWorkbook
@@ -62,14 +62,14 @@ def read_workbook(
     Returns
     -------
     Study
-        Validated frames, with all findings.
+        Validated frames, with all diagnostics.
 
     Raises
     ------
     UserError
         If the file can't be opened or is no workbook, or ``prompted_condition`` is not in it.
     WorkbookError
-        If the analysis is impossible, or ``strict`` and anything was found; lists every finding.
+        If the analysis is impossible, or ``strict`` and anything was found; lists every diagnostic.
     """
     with _uncollected():
         return parse_workbook(
@@ -143,21 +143,21 @@ def _parsed(
     part: bool,
     options: ReadingOptions,
 ) -> ParsedWorkbook:
-    findings = Findings()
+    diagnostics = Diagnostics()
     options = with_scales_sheet(sheets, options, path)
-    located = {official: locate_sheet(sheets, official, findings) for official in KEY_COLUMNS}
-    tables = {official: Table(official, sheet, findings) if sheet else None for official, sheet in located.items()}
+    located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
+    tables = {official: Table(official, sheet, diagnostics) if sheet else None for official, sheet in located.items()}
     tasks, messages = tables["Tasks"], tables["Messages"]
-    conversations = read_conversations(tasks, findings, options) if tasks and tasks.has_keys else None
+    conversations = read_conversations(tasks, diagnostics, options) if tasks and tasks.has_keys else None
     message_columns = turns = None
     if messages and messages.has_keys:
-        levels = read_scales(messages, findings, options)
+        levels = read_scales(messages, diagnostics, options)
         if conversations is not None:
-            message_columns, turns = read_messages(messages, levels, tasks, conversations, findings)
-    participants, participants_sheet = read_participants(sheets, tables, conversations, findings)
-    errors = [finding for finding in findings.errors if not (part and finding.kind == "no-rating")]
-    if conversations is None or message_columns is None or errors or (strict and findings.problems):
-        raise WorkbookError(path, findings, strict)
+            message_columns, turns = read_messages(messages, levels, tasks, conversations, diagnostics)
+    participants, participants_sheet = read_participants(sheets, tables, conversations, diagnostics)
+    errors = [diagnostic for diagnostic in diagnostics.errors if not (part and diagnostic.kind == "no-rating")]
+    if conversations is None or message_columns is None or errors or (strict and diagnostics.problems):
+        raise WorkbookError(path, diagnostics, strict)
     prompted, reason = find_prompted(conversations, prompted_condition, path)
     return ParsedWorkbook(
         name=name,
@@ -168,7 +168,7 @@ def _parsed(
         participants_sheet=participants_sheet,
         columns=column_report(tasks, messages, turns),
         sheets=sheets,
-        findings=list(findings),
+        diagnostics=list(diagnostics),
         prompted_condition=prompted,
         prompted_reason=reason,
     )

@@ -10,14 +10,14 @@ from sense7.arguments import check_arguments
 from sense7.study import NOT_RATED, RATED, STATES, Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.findings import NOTICE, Finding
+from sense7.workbook.diagnostics import NOTICE, Diagnostic
 from sense7.workbook.options import Interval
 from sense7.workbook.parsed import ParsedWorkbook
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["describe", "describe_parsed", "findings_table", "print_description", "warnings_by_kind"]
+__all__ = ["describe", "describe_parsed", "diagnostics_table", "print_description", "warnings_by_kind"]
 
 _UNMATCHED = {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
 _LINES = 40
@@ -25,7 +25,7 @@ _LINES = 40
 
 
 def describe(study: Study) -> dict:
-    """Counts, conditions, what was never asked, what could not be matched, all findings.
+    """Counts, conditions, what was never asked, what could not be matched, all diagnostics.
 
     Returns
     -------
@@ -92,9 +92,11 @@ def _description(study: Study | ParsedWorkbook) -> dict:
         "never_asked": empty[True],
         "not_recorded": empty[False],
         "not_matched": [
-            f"{finding.sheet}.{finding.column}" for finding in study.findings if finding.kind in _UNMATCHED
+            f"{diagnostic.sheet}.{diagnostic.column}"
+            for diagnostic in study.diagnostics
+            if diagnostic.kind in _UNMATCHED
         ],
-        "findings": [finding.to_dict() | {"text": str(finding)} for finding in study.findings],
+        "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
     }
 
 
@@ -108,31 +110,31 @@ def _codes(states: "np.ndarray | pd.Series") -> np.ndarray:
     return states.cat.codes.to_numpy() if hasattr(states, "cat") else states
 
 
-def findings_table(study: Study) -> "pd.DataFrame":
-    """Findings as a table: where, how many, value, what was done, mend."""
+def diagnostics_table(study: Study) -> "pd.DataFrame":
+    """Diagnostics as a table: where, how many, value, what was done, mend."""
     import pandas as pd
 
     return pd.DataFrame(
         [
-            (finding.place or "the file", finding.count, finding.value, finding.problem, finding.mend)
-            for finding in study.findings
+            (diagnostic.place or "the file", diagnostic.count, diagnostic.value, diagnostic.problem, diagnostic.mend)
+            for diagnostic in study.diagnostics
         ],
-        columns=["where", "count", "value", "finding", "mend"],
+        columns=["where", "count", "value", "diagnostic", "mend"],
     ).loc[:, lambda table: [name for name in table if name != "value" or table[name].any()]]
 
 
-def warnings_by_kind(warnings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
     """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first.
 
     Examples
     --------
-    >>> warnings_by_kind([Finding("warning", "unknown-word", "Messages", "Affective", 7, (12, 40), "x", "p", "m")])
+    >>> warnings_by_kind([Diagnostic("warning", "unknown-word", "Messages", "Affective", 7, (12, 40), "x", "p", "m")])
     {'unknown-word': {'warnings': 1, 'places': 2}}
     """
     counts, places = Counter(), Counter()
-    for finding in warnings:
-        counts[finding.kind] += 1
-        places[finding.kind] += finding.count
+    for diagnostic in warnings:
+        counts[diagnostic.kind] += 1
+        places[diagnostic.kind] += diagnostic.count
     return {kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()}
 
 
@@ -177,13 +179,13 @@ def print_description(description: dict) -> None:
     show(f"Never asked: {', '.join(description['never_asked']) or 'nothing; every question has answers'}")
     show(f"Not recorded: {', '.join(description['not_recorded']) or 'nothing; every further column holds values'}")
     show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
-    notices = [finding for finding in description["findings"] if finding["severity"] == NOTICE]
-    problems = [finding for finding in description["findings"] if finding["severity"] != NOTICE]
-    total = sum(finding["count"] for finding in problems)
+    notices = [diagnostic for diagnostic in description["diagnostics"] if diagnostic["severity"] == NOTICE]
+    problems = [diagnostic for diagnostic in description["diagnostics"] if diagnostic["severity"] != NOTICE]
+    total = sum(diagnostic["count"] for diagnostic in problems)
     show()
     show(f"{count_of(len(problems), 'warning')}, {count_of(total, 'place')}" if problems else "No warnings.")
-    for finding in [*problems, *notices]:
-        show(f"  {finding['severity']}: {finding['text']}")
+    for diagnostic in [*problems, *notices]:
+        show(f"  {diagnostic['severity']}: {diagnostic['text']}")
 
 
 check_arguments(globals())

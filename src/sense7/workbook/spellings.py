@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from operator import eq
 
 from sense7.terminal import count_of
-from sense7.workbook.findings import NOTICE, WARNING, Findings
+from sense7.workbook.diagnostics import NOTICE, WARNING, Diagnostics
 from sense7.workbook.values import as_names, as_text, group_spellings, is_look_alike, rows_of
 
 __all__ = ["report_normalised", "report_similar"]
 
 _GROUPS_APART = 10
-"""Groups of similar names that are findings of their own; more than this many are one finding."""
+"""Groups of similar names that are diagnostics of their own; more than this many are one diagnostic."""
 
 _SHOWN = 3
 
 
 def report_normalised(
-    cells: Sequence, names: list[str | None], place: dict, findings: Findings, elsewhere: Sequence = ()
+    cells: Sequence, names: list[str | None], place: dict, diagnostics: Diagnostics, elsewhere: Sequence = ()
 ) -> None:
     """Report names of a column that became one by :func:`~sense7.workbook.values.as_name`.
 
@@ -27,8 +27,8 @@ def report_normalised(
     cells, names : sequence
         The column as it was read, and as names.
     place : dict
-        Where the column stands, as arguments of ``Findings.add``.
-    findings : Findings
+        Where the column stands, as arguments of ``Diagnostics.add``.
+    diagnostics : Diagnostics
         Where to report.
     elsewhere : sequence
         Cells of the column in which the same names are defined, such as those of Tasks.
@@ -53,7 +53,7 @@ def report_normalised(
     if other:
         distinct = list(dict.fromkeys(other.values()))
         shown = ", ".join(distinct[:_SHOWN])
-        findings.add(
+        diagnostics.add(
             NOTICE,
             "normalised-name",
             "spelt in several ways that differ only in white space, invisible characters or Unicode form; "
@@ -65,10 +65,10 @@ def report_normalised(
         )
 
 
-def report_similar(names: list[str | None], rows: list[int], noun: str, place: dict, findings: Findings) -> None:
+def report_similar(names: list[str | None], rows: list[int], noun: str, place: dict, diagnostics: Diagnostics) -> None:
     """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
 
-    They stay apart: one may mean several, and one finding for each group of them says which.
+    They stay apart: one may mean several, and one diagnostic for each group of them says which.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
     noun : str
         What the names are of, such as ``participant``.
     place : dict
-        Where the column stands, as arguments of ``Findings.add``.
-    findings : Findings
+        Where the column stands, as arguments of ``Diagnostics.add``.
+    diagnostics : Diagnostics
         Where to report.
     """
     counts = Counter(name for name in names if name is not None)
@@ -92,7 +92,7 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
     for some in together:
         shown = "; ".join(_described(group, counts) for group in some[:_SHOWN])
         more = f"; and {count_of(len(some) - _SHOWN, 'further group')} of names" if len(some) > _SHOWN else ""
-        findings.add(
+        diagnostics.add(
             WARNING,
             f"similar-{noun}s",
             f"names of {noun}s that differ only in case, braces, leading zeros or look-alike characters: "

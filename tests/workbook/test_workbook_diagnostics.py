@@ -3,30 +3,30 @@
 import pytest
 
 from sense7.workbook import WorkbookError
-from sense7.workbook.findings import ERROR, WARNING, Findings
+from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
 
 
-def findings(*severities):
-    found = Findings()
+def diagnostics(*severities):
+    found = Diagnostics()
     for number, severity in enumerate(severities):
         found.add(severity, f"kind-{number}", f"odd {number}.", "mend it.", sheet="Tasks", rows=[number + 2])
     return found
 
 
 def test_one_without_a_place_or_a_value_says_neither():
-    found = Findings()
+    found = Diagnostics()
     found.add(WARNING, "kind", "odd.", "mend it.")
-    (finding,) = found
-    assert str(finding) == "odd. Mend: mend it."
-    assert finding.place == ""
-    assert (finding.sheet, finding.column, finding.value) == ("", "", "")
+    (diagnostic,) = found
+    assert str(diagnostic) == "odd. Mend: mend it."
+    assert diagnostic.place == ""
+    assert (diagnostic.sheet, diagnostic.column, diagnostic.value) == ("", "", "")
 
 
 def test_as_plain_values_it_has_its_rows_and_how_many():
-    found = Findings()
+    found = Diagnostics()
     found.add(WARNING, "kind", "odd.", "mend it.", sheet="Tasks", column="Age", position=2, rows=[2, 7], value=3)
-    (finding,) = found
-    assert finding.to_dict() == {
+    (diagnostic,) = found
+    assert diagnostic.to_dict() == {
         "severity": "warning",
         "kind": "kind",
         "sheet": "Tasks",
@@ -69,6 +69,6 @@ FIRST, SECOND = ("sheet Tasks, row {}: odd {}. Mend: mend it.".format(*numbers) 
     ],
 )
 def test_an_error_lists_everything_once(severities, strict, lines):
-    error = WorkbookError("mine.xlsx", findings(*severities), strict)
+    error = WorkbookError("mine.xlsx", diagnostics(*severities), strict)
     lines[0] = f"mine.xlsx: {lines[0]}"
     assert str(error).split("\n") == lines

@@ -8,7 +8,7 @@ from sense7.terminal import count_of, plain
 from sense7.workbook.sheets import cell_name
 from sense7.workbook.values import as_text
 
-__all__ = ["ERROR", "NOTICE", "WARNING", "Finding", "Findings", "WorkbookError"]
+__all__ = ["ERROR", "NOTICE", "WARNING", "Diagnostic", "Diagnostics", "WorkbookError"]
 
 ERROR = "error"
 WARNING = "warning"
@@ -17,11 +17,11 @@ SEVERITIES = (ERROR, WARNING, NOTICE)
 _ROWS_SHOWN = 5
 _VALUE_SHOWN = 60
 _VALUES_APART = 10
-"""Findings that differ in their value only are one finding if there are more than this many."""
+"""Diagnostics that differ in their value only are one diagnostic if there are more than this many."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnostic:
     """One thing found, with every place where it stands.
 
     Attributes
@@ -30,7 +30,7 @@ class Finding:
         ``error`` (the analysis is impossible), ``warning`` (it goes on, as ``problem`` says), or ``notice`` (a fact
         about the file that needs no repair, such as a question that was not asked).
     kind : str
-        Short name of the kind of finding, e.g. ``unknown-word``.
+        Short name of the kind of diagnostic, e.g. ``unknown-word``.
     sheet : str
         Sheet, or "" for the file as a whole.
     column : str
@@ -68,7 +68,7 @@ class Finding:
 
         Examples
         --------
-        >>> Finding("warning", "k", "Messages", "Affective", 7, (12, 40), "x", "p", "m").place
+        >>> Diagnostic("warning", "k", "Messages", "Affective", 7, (12, 40), "x", "p", "m").place
         'sheet Messages, column Affective, cells H12, H40'
         """
         parts = [f"sheet {self.sheet}"] if self.sheet else []
@@ -98,10 +98,10 @@ def _shorten(text: str, length: int = _VALUE_SHOWN) -> str:
 
 
 @dataclass
-class Findings:
-    """Findings of one file, collected while it is read; equal ones are one, with all their rows."""
+class Diagnostics:
+    """Diagnostics of one file, collected while it is read; equal ones are one, with all their rows."""
 
-    _places: dict[Finding, list[int]] = field(default_factory=dict)
+    _places: dict[Diagnostic, list[int]] = field(default_factory=dict)
 
     def add(
         self,
@@ -116,61 +116,61 @@ class Findings:
         rows: Iterable[int] = (),
         value: object = "",
     ) -> None:
-        """Add a finding, or further rows of one that is there already; a value is shown as a cell would show it."""
-        finding = Finding(severity, kind, sheet, column, position, (), as_text(value), problem, mend)
-        self._places.setdefault(finding, []).extend(rows)
+        """Add a diagnostic, or further rows of one that is there already; a value is shown as a cell would show it."""
+        diagnostic = Diagnostic(severity, kind, sheet, column, position, (), as_text(value), problem, mend)
+        self._places.setdefault(diagnostic, []).extend(rows)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""
-        alike: dict[Finding, list[Finding]] = {}
-        for finding in self._places:
-            alike.setdefault(replace(finding, value=""), []).append(finding)
+        alike: dict[Diagnostic, list[Diagnostic]] = {}
+        for diagnostic in self._places:
+            alike.setdefault(replace(diagnostic, value=""), []).append(diagnostic)
         found = []
         for common, group in alike.items():
             if len(group) <= _VALUES_APART:
-                found += [replace(finding, rows=tuple(self._places[finding])) for finding in group]
+                found += [replace(diagnostic, rows=tuple(self._places[diagnostic])) for diagnostic in group]
             else:
-                shown = ", ".join(_shorten(finding.value, 20) for finding in group[:3])
-                rows = sorted(row for finding in group for row in self._places[finding])
+                shown = ", ".join(_shorten(diagnostic.value, 20) for diagnostic in group[:3])
+                rows = sorted(row for diagnostic in group for row in self._places[diagnostic])
                 found.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
-        yield from sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+        yield from sorted(found, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
 
     def __len__(self) -> int:
         return len(self._places)
 
     @property
-    def errors(self) -> list[Finding]:
-        """The findings that make the analysis impossible."""
-        return [finding for finding in self if finding.severity == ERROR]
+    def errors(self) -> list[Diagnostic]:
+        """The diagnostics that make the analysis impossible."""
+        return [diagnostic for diagnostic in self if diagnostic.severity == ERROR]
 
     @property
-    def warnings(self) -> list[Finding]:
-        """The findings that the analysis lives with."""
-        return [finding for finding in self if finding.severity == WARNING]
+    def warnings(self) -> list[Diagnostic]:
+        """The diagnostics that the analysis lives with."""
+        return [diagnostic for diagnostic in self if diagnostic.severity == WARNING]
 
     @property
-    def problems(self) -> list[Finding]:
+    def problems(self) -> list[Diagnostic]:
         """Errors and warnings: what ``--strict`` refuses."""
-        return [finding for finding in self if finding.severity != NOTICE]
+        return [diagnostic for diagnostic in self if diagnostic.severity != NOTICE]
 
 
 class WorkbookError(UserError):
-    """A workbook that can't be analysed: every finding of the file at once.
+    """A workbook that can't be analysed: every diagnostic of the file at once.
 
     Attributes
     ----------
-    findings : Findings
+    diagnostics : Diagnostics
         All that was found, warnings included.
     """
 
-    def __init__(self, path: object, findings: Findings, strict: bool = False):
-        self.findings = findings
-        fatal = findings.problems if strict else findings.errors
-        reason = "found by --strict" if strict and not findings.errors else "that make the analysis impossible"
+    def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
+        self.diagnostics = diagnostics
+        fatal = diagnostics.problems if strict else diagnostics.errors
+        reason = "found by --strict" if strict and not diagnostics.errors else "that make the analysis impossible"
         noun = "thing" if len(fatal) == 1 else "things"
         lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]
-        lines += [f"  {finding.severity}: {finding}" for finding in fatal]
-        if not strict and findings.warnings:
-            lines.append(f"  and {count_of(len(findings.warnings), 'warning')}:")
-            lines += [f"  {finding.severity}: {finding}" for finding in findings.warnings]
+        lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in fatal]
+        if not strict and diagnostics.warnings:
+            lines.append(f"  and {count_of(len(diagnostics.warnings), 'warning')}:")
+            lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in diagnostics.warnings]
         super().__init__("\n".join(lines))
