@@ -370,7 +370,7 @@ class PowerDirective(SphinxDirective):
 
 
 def _share(counted: Mapping[str, int]) -> str:
-    from sense7.statistics.power import wilson_row
+    from sense7.findings.coverage import wilson_row
 
     if not counted["studies"]:
         return "could be applied in no study"

@@ -1,12 +1,11 @@
 """Smallest detectable differences: the formula, a simulation of power, and where there is none."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from sense7.sources import data_file
-from sense7.statistics import agreement, comparison, disruption, power, reliability
+from sense7.statistics import agreement, comparison, detectable_difference, disruption, reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.taxonomy import DIMENSION_NAMES
@@ -28,7 +27,9 @@ def table_of(estimate, low, high, reason=""):
 
 
 def test_it_is_the_textbook_multiple_of_the_standard_error():
-    detectable = power.smallest_detectable(table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054))
+    detectable = detectable_difference.smallest_detectable(
+        table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054)
+    )
     assert detectable.loc["difference", "estimate"] == pytest.approx(1.959963985 + 0.841621234, abs=1e-8)
     assert detectable.loc["difference", "unit"] == "levels"
 
@@ -36,7 +37,9 @@ def test_it_is_the_textbook_multiple_of_the_standard_error():
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_it_does_not_depend_on_the_confidence_of_the_intervals(confidence):
     reach = stats.norm.ppf((1 + confidence) / 2) * 0.1
-    detectable = power.smallest_detectable(table_of(0.5, 0.5 - reach, 0.5 + reach), confidence=confidence)
+    detectable = detectable_difference.smallest_detectable(
+        table_of(0.5, 0.5 - reach, 0.5 + reach), confidence=confidence
+    )
     assert detectable.loc["difference", "estimate"] == pytest.approx(0.2801585, abs=1e-6)
 
 
@@ -44,7 +47,7 @@ def test_a_test_sees_such_a_difference_as_often_as_its_power():
     generator = np.random.default_rng(1)
     error = 1 / np.sqrt(50)
     reach = 1.959963984540054 * error
-    size = power.smallest_detectable(table_of(0.0, -reach, reach)).loc["difference", "estimate"]
+    size = detectable_difference.smallest_detectable(table_of(0.0, -reach, reach)).loc["difference", "estimate"]
     means = generator.normal(size, 1, size=(20_000, 50)).mean(axis=1)
     assert (np.abs(means) > reach).mean() == pytest.approx(0.8, abs=0.01)
 
@@ -58,14 +61,14 @@ def test_a_test_sees_such_a_difference_as_often_as_its_power():
     ],
 )
 def test_without_an_interval_it_says_why(table, reason):
-    row = power.smallest_detectable(table).loc["difference"]
+    row = detectable_difference.smallest_detectable(table).loc["difference"]
     assert np.isnan(row["estimate"])
     assert row["reason"] == reason
 
 
 def test_the_headlines_are_those_of_their_pages(study):
     bootstrap = bootstrap_of(study)
-    table = power.headline_estimates(study, bootstrap)
+    table = detectable_difference.headline_estimates(study, bootstrap)
     assert list(table.index) == list(power.POWER_KEYS)
     pairs = comparison.condition_differences(study, bootstrap)["estimate"].abs()
     expected = [
@@ -94,27 +97,9 @@ def test_the_headlines_are_those_of_their_pages(study):
 )
 def test_what_can_not_be_computed_says_why(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
-    table = power.smallest_detectable(power.headline_estimates(study, bootstrap_of(study, 20)))
+    table = detectable_difference.smallest_detectable(
+        detectable_difference.headline_estimates(study, bootstrap_of(study, 20))
+    )
     unknown = table["estimate"].isna()
     assert (table.loc[unknown, "reason"] != "").all()
     assert unknown.all()  # so few participants have no interval
-
-
-def by_formula(count, n, z=1.959963984540054):
-    share = count / n
-    middle = share + z**2 / (2 * n)
-    reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return (middle - reach) / (1 + z**2 / n), (middle + reach) / (1 + z**2 / n)
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (475, 500), (1, 3)])
-def test_wilsons_interval_is_that_of_the_formula(count, n):
-    row = power.wilson_row(count, n, unit="share", method="counted")
-    assert (row["low"], row["high"]) == pytest.approx(by_formula(count, n), abs=1e-9)
-    assert row["estimate"] == count / n
-
-
-def test_of_no_trial_there_is_no_share():
-    row = power.wilson_row(0, 0, unit="share", method="counted")
-    assert pd.isna(row["estimate"])
-    assert row["reason"] == "it was defined in no study"

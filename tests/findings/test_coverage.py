@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sense7.findings import coverage as stored_coverage
 from sense7.simulate import Parameters, draw, simulate
 from sense7.sources import data_file
-from sense7.statistics import power
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import parse_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = power.KEPT_LIMITS
+KEPT = stored_coverage.KEPT_LIMITS
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def coverage():
 
 @pytest.fixture(scope="module")
 def stored():
-    return json.loads(data_file(power.COVERAGE).read_text("utf-8"))
+    return json.loads(data_file(stored_coverage.COVERAGE).read_text("utf-8"))
 
 
 def test_the_stored_result_is_whole(stored, coverage):
@@ -61,7 +61,7 @@ def test_the_stored_result_is_of_these_settings(stored, coverage):
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_intervals_over_participants_keep_their_promise(design, stored):
     """The Wilson interval of the coverage has to reach into the range that is asked for."""
-    table, _ = power.coverage_table(design=design, kind="participants")
+    table, _ = stored_coverage.coverage_table(design=design, kind="participants")
     assert len(table) == 14
     assert (table["high"] >= KEPT[0]).all()
     assert (table["low"] <= KEPT[1]).all()
@@ -69,7 +69,7 @@ def test_intervals_over_participants_keep_their_promise(design, stored):
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_intervals_over_turns_do_not(design):
-    table, _ = power.coverage_table(design=design, kind="naive")
+    table, _ = stored_coverage.coverage_table(design=design, kind="naive")
     over_turns = table[table["method"].str.contains("turns as independent")]
     assert len(over_turns) == 4
     assert (over_turns["high"] < KEPT[0]).all()
@@ -77,8 +77,8 @@ def test_intervals_over_turns_do_not(design):
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_the_intervals_of_alpha_compare_as_the_page_says(design):
-    own, _ = power.coverage_table(design=design, kind="participants")
-    others, _ = power.coverage_table(design=design, kind="other")
+    own, _ = stored_coverage.coverage_table(design=design, kind="participants")
+    others, _ = stored_coverage.coverage_table(design=design, kind="other")
     assert own.loc["alpha per turn", "estimate"] > others.loc["alpha per turn, percentile", "estimate"]
     for alpha in ("alpha per turn", "alpha after the task"):
         assert "log(1 - alpha)" in own.loc[alpha, "method"]
@@ -86,14 +86,14 @@ def test_the_intervals_of_alpha_compare_as_the_page_says(design):
 
 
 def test_alpha_per_turn_of_the_percentile_interval_is_why_it_is_another():
-    others, _ = power.coverage_table(design="within", kind="other")
+    others, _ = stored_coverage.coverage_table(design="within", kind="other")
     assert others.loc["alpha per turn, percentile", "estimate"] < KEPT[0]
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(design):
     """Wilson's interval of each test that knows of participants holds 5%; over turns it is far off."""
-    table, keys = power.coverage_table(design=design, kind="false positives")
+    table, keys = stored_coverage.coverage_table(design=design, kind="false positives")
     over_turns = table.index.str.contains("turns as independent")
     assert over_turns.tolist() == [False, False, False, True, True]
     assert (table.loc[~over_turns, "low"] <= 0.05).all()
@@ -211,7 +211,7 @@ def test_other_code_is_another_run(coverage, tmp_path, monkeypatch):
 
 
 def test_the_settings_are_shown_as_text(stored):
-    table = power.coverage_settings()
+    table = stored_coverage.coverage_settings()
     assert table.loc["command", "first statistics"] == "make coverage"
     assert table.loc["simulated studies of each kind", "further statistics"] == str(
         stored["parts"]["further"]["studies"]
@@ -223,16 +223,16 @@ def test_the_verdict_names_what_is_outside(stored, tmp_path):
     path = tmp_path / "coverage.json"
     rows = [row | {"count": round(0.95 * row["studies"])} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    assert power.coverage_verdict("within", path) == (
+    assert stored_coverage.coverage_verdict("within", path) == (
         "0 of 14 Wilson intervals exclude 95%. Every coverage lies from 91% to 98%."
     )
-    assert power.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
+    assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
     rows[0]["count"] = round(0.5 * rows[0]["studies"])
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    text = power.coverage_verdict("within", path)
+    text = stored_coverage.coverage_verdict("within", path)
     assert text.startswith("1 of 14 Wilson intervals exclude 95%: alpha per turn 50.0%.")
     assert "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)" in text
-    found = power.coverage_exclusions(path)
+    found = stored_coverage.coverage_exclusions(path)
     assert found["estimate"].tolist() == [1, 1]
     assert found["n"].tolist() == [28, 28]
 
@@ -241,7 +241,7 @@ def test_coverage_above_the_confidence_is_an_exclusion_as_well(stored, tmp_path)
     path = tmp_path / "coverage.json"
     rows = [row | {"studies": 1000, "count": 1000} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    assert power.coverage_exclusions(path)["estimate"].tolist() == [28, 0]
+    assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [28, 0]
 
 
 def test_each_truth_says_how_it_was_computed(stored, coverage):
@@ -249,8 +249,11 @@ def test_each_truth_says_how_it_was_computed(stored, coverage):
     assert by["coverage_alpha_turn"] == by["coverage_icc_participant"] == coverage.BY_PLAIN_CODE
     # Where each participant meets one condition only, the interaction is part of the participant's share.
     assert [key for key, means in by.items() if means == coverage.BY_ITSELF] == ["coverage_icc_participant_between"]
-    assert set(power.coverage_truths("within")["computed by"]) == {coverage.BY_PLAIN_CODE}
-    assert set(power.coverage_truths("between")["computed by"]) == {coverage.BY_PLAIN_CODE, coverage.BY_ITSELF}
+    assert set(stored_coverage.coverage_truths("within")["computed by"]) == {coverage.BY_PLAIN_CODE}
+    assert set(stored_coverage.coverage_truths("between")["computed by"]) == {
+        coverage.BY_PLAIN_CODE,
+        coverage.BY_ITSELF,
+    }
 
 
 def test_a_part_that_is_run_again_leaves_the_other_as_it_was(coverage, stored, monkeypatch):
@@ -275,20 +278,20 @@ def test_the_limits_themselves_are_kept(stored, tmp_path, share, kept):
     path = tmp_path / "coverage.json"
     rows = [row | {"studies": 1000, "count": round(1000 * share)} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    assert ("Every coverage lies" in power.coverage_verdict("within", path)) == kept
+    assert ("Every coverage lies" in stored_coverage.coverage_verdict("within", path)) == kept
 
 
 def test_the_right_width_is_that_of_a_normal_interval(stored, tmp_path):
     path = tmp_path / "coverage.json"
     rows = [row | {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0} for row in stored["results"]]
     path.write_text(json.dumps(stored | {"results": rows}), "utf-8")
-    widths = power.coverage_misses("within", path)["mean width, by the right one"]
+    widths = stored_coverage.coverage_misses("within", path)["mean width, by the right one"]
     np.testing.assert_allclose(widths, 1, atol=1e-4)
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
-    misses = power.coverage_misses(design)
+    misses = stored_coverage.coverage_misses(design)
     chosen = misses[misses.index.str.contains("^alpha|^kappa")]
     assert len(chosen) == 4
     assert (chosen["interval below the truth"] > chosen["interval above the truth"]).all()
@@ -296,7 +299,30 @@ def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
 
 def test_misses_add_up(stored):
     for design in ("within", "between"):
-        table, _ = power.coverage_table(design=design, kind="participants")
-        misses = power.coverage_misses(design)
+        table, _ = stored_coverage.coverage_table(design=design, kind="participants")
+        misses = stored_coverage.coverage_misses(design)
         below, above = (misses[f"interval {side} the truth"] for side in ("below", "above"))
         np.testing.assert_allclose(1 - (below + above) / table["n"], table["estimate"])
+
+
+# Wilson's interval
+
+
+def by_formula(count, n, z=1.959963984540054):
+    share = count / n
+    middle = share + z**2 / (2 * n)
+    reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return (middle - reach) / (1 + z**2 / n), (middle + reach) / (1 + z**2 / n)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (475, 500), (1, 3)])
+def test_wilsons_interval_is_that_of_the_formula(count, n):
+    row = stored_coverage.wilson_row(count, n, unit="share", method="counted")
+    assert (row["low"], row["high"]) == pytest.approx(by_formula(count, n), abs=1e-9)
+    assert row["estimate"] == count / n
+
+
+def test_of_no_trial_there_is_no_share():
+    row = stored_coverage.wilson_row(0, 0, unit="share", method="counted")
+    assert pd.isna(row["estimate"])
+    assert row["reason"] == "it was defined in no study"
