@@ -6,7 +6,7 @@
 
 Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from the inputs in ``tests/fuzz/corpus/TARGET``;
 what it finds on the way stays in ``_build/fuzz/TARGET``, so that the next run goes on from there. An input that ends
-a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Mend the reader, and put the
+a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Fix the reader, and put the
 input into the corpus under a name that says what it is: every ``make test`` replays the corpus, without atheris.
 
 Atheris is no part of the lock, as it has wheels for Linux only. Install it beside it, and again after each change of

@@ -76,7 +76,7 @@ def test_as_json_it_is_complete(check, workbook):
     assert (diagnostic["sheet"], diagnostic["column"], diagnostic["value"]) == ("Messages", "Affective", "splendid")
     assert diagnostic["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
     assert diagnostic["count"] == 8
-    assert "very poor" in diagnostic["mend"]
+    assert "very poor" in diagnostic["fix"]
 
 
 def test_strict_makes_warnings_errors(check, workbook):
@@ -99,7 +99,7 @@ def test_all_errors_are_said_at_once(check, workbook):
     code, out, err = check(workbook(tasks={"PID": ...}, messages={"Role": ..., "Mood": "x"}))
     assert (code, out) == (2, "")
     assert err.startswith("sense7: ")
-    for part in ("key column PID", "key column Role", "column Mood", "Mend: "):
+    for part in ("key column PID", "key column Role", "column Mood", "Fix: "):
         assert part in err
 
 
@@ -155,7 +155,7 @@ BAD_FILES = {
         "Git LFS pointer",
     ),
     "another zip": ("a.xlsx", a_zip, "not a workbook that can be read"),
-    "notes": ("a.txt", lambda path: path.write_text("hello"), "save it anew as .xlsx.\n"),
+    "notes": ("a.txt", lambda path: path.write_text("hello"), "save it again as .xlsx.\n"),
     "cut short": ("a.xlsx", cut_short, "cut short"),
     "broken XML": ("a.xlsx", broken_inside, "not a workbook that can be read"),
     "old Office file": ("a.xlsx", lambda path: path.write_bytes(OLE + bytes(600)), "can be read"),

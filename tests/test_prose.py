@@ -258,7 +258,7 @@ def test_no_statistic_is_typed_into_prose(path):
 
 @pytest.mark.parametrize("path", [*PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_headings_hold_no_woven_value(path):
-    """Headings stand in the navigation of every page, and a value that changes makes its own page anew only."""
+    """Headings stand in the navigation of every page, and a value that changes makes its own page again only."""
     assert re.findall(r"^#+ .*\{\w+\}`.*$", prose_of(path), re.MULTILINE) == []
 
 

@@ -468,8 +468,8 @@
     const data = window.sense7Conversations;
     if (!data || data.format !== FORMAT) {
       const what = data ? "are of another version of this book" : "could not be loaded";
-      const mend = "The folder “explorer” has to lie beside the folders of the pages, as the build made it.";
-      root.replaceChildren(make("p", { role: "alert" }, `The conversations ${what}. ${mend}`));
+      const fix = "The folder “explorer” has to lie beside the folders of the pages, as the build made it.";
+      root.replaceChildren(make("p", { role: "alert" }, `The conversations ${what}. ${fix}`));
       return;
     }
     const started = performance.now();

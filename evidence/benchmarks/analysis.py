@@ -236,7 +236,7 @@ def variance(counts: Counts) -> list[Row]:
     def theirs() -> np.ndarray:
         parts = {"1 condition": "0 + C(condition)", "2 conversation": "0 + C(conversation)"}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its optimiser, where a variance is nearly nought
+            warnings.simplefilter("ignore")  # of its optimiser, where a variance is nearly zero
             effects = {"groups": frame["participant"], "re_formula": "1", "vc_formula": parts}
             model = smf.mixedlm("y ~ 0 + condition", frame, **effects)
             fit = model.fit(reml=True, method="lbfgs")

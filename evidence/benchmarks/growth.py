@@ -4,7 +4,7 @@
 
 The data of a size are so many simulated studies of 672 conversations, side by side as one. Each step runs in a
 process of its own, with a kernel of its own where it is a notebook, so that its memory is its own. What was measured
-is kept: given again, the command goes on where it was, and measures anew what changed since. An .xlsx sheet ends at
+is kept: given again, the command goes on where it was, and measures again what changed since. An .xlsx sheet ends at
 1,048,576 rows, so the largest size is read from tables only.
 """
 

@@ -2,7 +2,7 @@
 
     make bench                           everything, about 20 minutes on two processors
     make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
-    python evidence/benchmarks/run.py --only=     nothing: only the reasons of missed goals are written anew
+    python evidence/benchmarks/run.py --only=     nothing: only the reasons of missed goals are written again
 
 Both sides run in turn and must give the same answer; the medians are compared. Times depend on the machine, ratios
 much less. What was measured is kept under ``_build/bench`` until the library or the entry changes: interrupted, the
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3, help="of runs, of what is quick")
     parser.add_argument("--long-pairs", type=int, default=2, help="of what takes minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that every entry works; the times mean nothing")
-    parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+    parser.add_argument("--again", action="store_true", help="measure again what is kept")
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "bench.json")
     parser.add_argument("--kept", type=Path, default=ROOT / "_build" / "bench")
     given = parser.parse_args()

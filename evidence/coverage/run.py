@@ -446,7 +446,7 @@ def run(
         How many studies, draws, and the seed.
     keep : path, optional
         File to which every batch is added, and from which an interrupted run goes on. One of other
-        settings, versions or code is begun anew.
+        settings, versions or code is begun again.
     quiet : bool
         Whether to leave out the bar of progress.
     part : str, optional

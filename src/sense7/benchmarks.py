@@ -70,7 +70,7 @@ def _rows(stored: Mapping) -> list[dict]:
 
 
 def machine(stored: Mapping) -> pd.DataFrame:
-    """Machine, versions and commit of what was measured: a row a fact, a column for each time that they were others.
+    """Machine, versions and commit of what was measured: one row per fact, one column for each of their values.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def goals_table(stored: Mapping) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a piece of work, all texts. Times are medians; the ratio is the median of those of the pairs.
+        One row per piece of work, all texts. Times are medians; the ratio is the median of those of the pairs.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def profile_table(stored: Mapping) -> tuple[pd.DataFrame, dict[str, str]]:
 
 
 def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:
-    """Seconds of the slowest notebooks of that build, several at once: a row a notebook, as text.
+    """Seconds of the slowest notebooks of that build, several at once: one row per notebook, as text.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:
 
 
 def growth(stored: Mapping) -> pd.DataFrame:
-    """Processor time and peak memory by size: a row a size and line, notebooks taken together.
+    """Processor time and peak memory by size: one row per size and line, notebooks taken together.
 
     Parameters
     ----------
@@ -316,8 +316,8 @@ def growth_exponents(stored: Mapping) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a step, all texts: the exponent of its growth (1 is linear), processor time and its share of that of all
-        steps, and peak memory.
+        One row per step, all texts: the exponent of its growth (1 is linear), processor time and its share of that of
+        all steps, and peak memory.
     """
     sizes = list(stored["sizes"].values())
     largest = {step: found for step, found in (sizes[-1]["steps"] if sizes else {}).items() if "problem" not in found}

@@ -181,7 +181,7 @@ def load_claims(path: Path) -> list[Claim]:
     try:
         entries = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Mend it there, or restore the file.") from None
+        raise UserError(f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file.") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
     for number, entry in enumerate(entries, 1):
@@ -207,7 +207,7 @@ def load_claims(path: Path) -> list[Claim]:
 
 
 def _mistyped(entry: Mapping) -> str | None:
-    """Say which field holds what it can't, and the mend; None if none does."""
+    """Say which field holds what it can't, and how to fix it; None if none does."""
     for name, value in entry.items():
         if name == "value":
             holds, wanted = value is None or _is_number(value), "a number, or null"
@@ -255,7 +255,7 @@ def _no_judgment(entry: Mapping) -> str | None:
 
 
 def _no_rule(compare: Mapping, value: float | None) -> str | None:
-    """Say why a tolerance is none, and the mend; None if it is one."""
+    """Say why a tolerance is none, and how to fix it; None if it is one."""
     holds = {
         "within": lambda given: _is_number(given) and given >= 0 and value is not None,
         "at_most": _is_number,

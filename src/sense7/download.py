@@ -2,7 +2,7 @@
 
 Every answer is looked at before it is followed or read: the way has to be safe and may not lead to
 another host than the one that was asked, and no more is read than a workbook can have. What goes wrong is
-said in one sentence, with the mend. What is known of the file afterwards is for :mod:`sense7.sources`.
+said in one sentence, with how to fix it. What is known of the file afterwards is for :mod:`sense7.sources`.
 """
 
 import ipaddress
@@ -176,29 +176,29 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
     later = "Try again later"
     match error:
         case known.ProxyError():
-            what, mend = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
+            what, fix = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
         case known.SSLError():
             what = f"no safe connection to {host} ({_brief(reason)})"
-            mend = "Check this machine's clock and certificates; a filter on your network may be in between"
+            fix = "Check this machine's clock and certificates; a filter on your network may be in between"
         case known.Timeout():
-            what, mend = f"{host} doesn't answer in time", later
+            what, fix = f"{host} doesn't answer in time", later
         case known.HTTPError():
-            what, mend = _status(host, error.response.status_code)
+            what, fix = _status(host, error.response.status_code)
         case known.ChunkedEncodingError() | known.ContentDecodingError():
-            what, mend = "the transfer broke off or arrived garbled", "Run the command again"
+            what, fix = "the transfer broke off or arrived garbled", "Run the command again"
         case known.TooManyRedirects():
-            what, mend = f"{host} redirects without end", later
+            what, fix = f"{host} redirects without end", later
         case known.ConnectionError() if isinstance(inner, urllib3.exceptions.ReadTimeoutError):
-            what, mend = f"{host} stopped sending", "Run the command again"
+            what, fix = f"{host} stopped sending", "Run the command again"
         case known.ConnectionError() if isinstance(reason, urllib3.exceptions.NameResolutionError):
-            what, mend = f"the host {host} isn't found", "Check that this machine has a network connection"
+            what, fix = f"the host {host} isn't found", "Check that this machine has a network connection"
         case known.ConnectionError():
             what = f"no connection to {host} ({_brief(reason)})"
-            mend = "Check that this machine has a network connection"
+            fix = "Check that this machine has a network connection"
         case _:
-            what, mend = f"the server's answer can't be read ({_brief(error)})", later
+            what, fix = f"the server's answer can't be read ({_brief(error)})", later
     return (
-        f"{name}: {what}. {mend}, or use a copy from elsewhere: "
+        f"{name}: {what}. {fix}, or use a copy from elsewhere: "
         f"sense7 fetch {name} --mirror {copy}. "
         f"Asked: {public_address(address)}"
     )

@@ -36,7 +36,7 @@ UNFINISHED = ".part-sense7-"
 """Names of folders for what is being written begin so."""
 
 _AGAIN = "and give the same command again."
-_MENDS = {
+_FIXES = {
     errno.ENOSPC: f"Make room on that disk, {_AGAIN}",
     errno.EDQUOT: f"Make room within your quota of that disk, {_AGAIN}",
     errno.EFBIG: f"Files can't become that large here: raise the limit (ulimit -f) or choose another disk, {_AGAIN}",
@@ -212,13 +212,13 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def not_written(path: str | Path, error: Exception, mend: str = "Check the path and its permissions.") -> str:
-    """Say that a file can't be written, why, and what to do: make room where that is it, else ``mend``.
+def not_written(path: str | Path, error: Exception, fix: str = "Check the path and its permissions.") -> str:
+    """Say that a file can't be written, why, and what to do: make room where that is it, else ``fix``.
 
     >>> print(not_written("a.csv", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     a.csv: can't be written (No space left on device). Make room on that disk, and give the same command again.
     """
-    return f"{path}: can't be written ({reason(error)}). {_MENDS.get(getattr(_cause(error), 'errno', None), mend)}"
+    return f"{path}: can't be written ({reason(error)}). {_FIXES.get(getattr(_cause(error), 'errno', None), fix)}"
 
 
 def disk_trouble(text: str) -> OSError | None:
@@ -227,7 +227,7 @@ def disk_trouble(text: str) -> OSError | None:
     >>> disk_trouble("OSError: [Errno 28] No space left on device: 'a'")
     OSError(28, 'No space left on device')
     """
-    return next((OSError(number, os.strerror(number)) for number in _MENDS if os.strerror(number) in text), None)
+    return next((OSError(number, os.strerror(number)) for number in _FIXES if os.strerror(number) in text), None)
 
 
 def reason(error: Exception) -> str:

@@ -116,7 +116,7 @@ def reading_options(path: Path, **given) -> ReadingOptions:
 def read_ahead(data: str | Path) -> None:
     """Read a data set for the next :func:`load` of it, in this process or in a fork of it, and drop the one before.
 
-    Of its bytes: what has changed since is read anew.
+    Of its bytes: what has changed since is read again.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def available(name: str) -> bool:
     Returns
     -------
     bool
-        False if it wasn't fetched, or was for another version of this project: the mend for both is
+        False if it wasn't fetched, or was for another version of this project: both are fixed by
         ``sense7 fetch NAME``.
 
     Raises

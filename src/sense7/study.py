@@ -39,16 +39,16 @@ class Study:
     name : str
         Name of the data set.
     conversations : DataFrame
-        A row a conversation, in the order of sheet Tasks: conversation, participant,
+        One row per conversation, in the order of sheet Tasks: conversation, participant,
         condition, topic (text; None if blank), importance (1..5), desired_empathy (1..3),
         successful, engaged, positive_interaction, use_again (1..5),
         post_Affective .. post_Relational (1..5; NaN if not rated or absent), row.
     messages : DataFrame
-        A row a message of a known conversation, in file order: conversation, position
+        One row per message of a known conversation, in file order: conversation, position
         (1, 2, .. within the conversation, by MessageId where that orders it), message_id,
         seconds, role (exactly as written), content (text; None if blank), retry, comment, row.
     turns : DataFrame
-        A row an assistant turn, in file order: conversation, participant, condition, turn
+        One row per assistant turn, in file order: conversation, participant, condition, turn
         (1, 2, ..), position (of its message), seconds, row; ``overall`` and the seven dimensions
         (1..5, NaN if there is no level; whole numbers, unless the answers were on another scale and rescaled);
         ``<rating>_state`` for each (one of ``STATES``).

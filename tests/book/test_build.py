@@ -1,4 +1,4 @@
-"""Editions: what they may be called, when they are made anew, and that the last good book survives everything."""
+"""Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
 import ctypes
 import html
@@ -506,7 +506,7 @@ def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypa
     assert (again.executed, again.changed, again.verdicts) == (0, False, built.verdicts)
     assert checkout.bytes("mine") == good
 
-    # A prose page: the pages are made anew, the notebook is not executed.
+    # A prose page: the pages are made again, the notebook is not executed.
     front = checkout.page("index", "# Front\n\nOther words.\n")
     built = build_edition("../../mine.xlsx")
     assert (built.executed, built.changed) == (0, True)

@@ -175,7 +175,7 @@ def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
     monkeypatch.setattr(scheduler, "library_digest", lambda skip: "other")
     scheduler._what_runs.cache_clear()
     try:
-        with pytest.raises(UserError, match=r"differs from this process: library\. Start it anew"):
+        with pytest.raises(UserError, match=r"differs from this process: library\. Start it again"):
             Cluster(cluster.address)
     finally:
         scheduler._what_runs.cache_clear()

@@ -21,7 +21,7 @@ THEME_SAYS = {
 THEME_FAULTS: dict[tuple[str, str], str] = {}
 """Rule of axe and end of a selector -> why the fault is left."""
 
-# Without preloading: axe would ask for the style sheets anew, which is refused from disk. In dark only colours differ.
+# Without preloading: axe would ask for the style sheets again, which is refused from disk. In dark only colours differ.
 AXE = {"resultTypes": ["violations"], "preload": False}
 AXE_OPTIONS = {"light": AXE, "dark": AXE | {"runOnly": ["color-contrast", "link-in-text-block"]}}
 LINKS = "nodes => nodes.map(node => new URL(node.getAttribute('href'), document.baseURI).href)"

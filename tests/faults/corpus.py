@@ -1,8 +1,8 @@
 """Broken and odd input: each case one small function, whose name says what is wrong, and what must come of it.
 
 A function gets a :class:`Bench` to make files with, and gives the arguments of the command line. ``Refused`` says
-which words the one message must hold: the place and the mend. ``Read`` says which warnings are counted, and how the
-frames differ from those of the clean workbook: in the touched cells and nowhere else.
+which words the one message must hold: the place and how to fix it. ``Read`` says which warnings are counted, and how
+the frames differ from those of the clean workbook: in the touched cells and nowhere else.
 """
 
 import contextlib
@@ -731,7 +731,7 @@ def text_in_several_styles(bench):
     return check(bench.edited("Messages", "<t>I had a bad day.</t>", rich))
 
 
-@refused("mine.xlsx", "sheet Messages", "can be read", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "can be read", "save it again")
 def nul_in_the_xml(bench):
     """A raw zero byte, which XML does not have."""
     return check(bench.edited("Messages", "I had a bad day.", "a\0b&#0;"))
@@ -764,26 +764,26 @@ def flipped_bytes(bench):
     return check(bench.file("mine.xlsx", bytes(content)))
 
 
-@refused("mine.xlsx", "a zip archive, but none of an .xlsx workbook", "save it anew as .xlsx")
+@refused("mine.xlsx", "a zip archive, but none of an .xlsx workbook", "save it again as .xlsx")
 def zip_of_something_else(bench):
     """A zip archive of notes."""
     return check(bench.package({"notes.txt": b"hello"}))
 
 
-@refused("mine.xlsx", "a zip archive, but none of an .xlsx workbook", "save it anew as .xlsx")
+@refused("mine.xlsx", "a zip archive, but none of an .xlsx workbook", "save it again as .xlsx")
 def word_document(bench):
     """A .docx called .xlsx."""
     return check(bench.package({"_rels/.rels": b"<Relationships/>", "word/document.xml": b"<document/>"}))
 
 
-@refused("mine.ods", "a zip archive, but none of an .xlsx workbook", "save it anew as .xlsx")
+@refused("mine.ods", "a zip archive, but none of an .xlsx workbook", "save it again as .xlsx")
 def opendocument(bench):
     """A spreadsheet of another format."""
     path = bench.package({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet", "content.xml": b"<x/>"})
     return check(path.rename(bench.folder / "mine.ods"))
 
 
-@refused("mine.xlsx", "sheet Messages", "can be read", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "can be read", "save it again")
 def part_missing(bench):
     """The part of a sheet is not in the archive."""
     parts = bench.parts()
@@ -791,7 +791,7 @@ def part_missing(bench):
     return check(bench.package(parts))
 
 
-@refused("mine.xlsx", "a part is in the archive twice", "Save it anew")
+@refused("mine.xlsx", "a part is in the archive twice", "Save it again")
 def part_twice(bench):
     """Two parts of one name but for case: programs differ in which they read."""
     parts = bench.parts()
@@ -804,40 +804,40 @@ def other_compression(bench):
     return check(bench.package(bench.parts(), zipfile.ZIP_LZMA))
 
 
-@refused("mine.xlsx", "sheet Messages", "can be read", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "can be read", "save it again")
 def xml_cut_short(bench):
     """A sheet's XML ends in the middle."""
     parts, name = bench.parts(), "xl/worksheets/sheet2.xml"
     return check(bench.package(parts | {name: parts[name][:3000]}))
 
 
-@refused("mine.xlsx", "sheet2.xml is not in UTF-8", "save it anew as .xlsx")
+@refused("mine.xlsx", "sheet2.xml is not in UTF-8", "save it again as .xlsx")
 def xml_in_utf_16(bench):
     """A sheet's XML in another encoding, which would be read as an empty sheet."""
     parts, name = bench.parts(), "xl/worksheets/sheet2.xml"
     return check(bench.package(parts | {name: parts[name].decode().replace("UTF-8", "UTF-16").encode("utf-16")}))
 
 
-@refused("mine.xlsx", "sheet Messages", "UTF-8", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "UTF-8", "save it again")
 def xml_in_latin_1(bench):
     """A text in an encoding that the XML does not say."""
     return check(bench.edited("Messages", "I had a bad day.", b"caf\xe9"))
 
 
-@refused("mine.xlsx", "sheet Messages", "string", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "string", "save it again")
 def shared_text_that_is_not_there(bench):
     """A cell points at the text of number 99 of none."""
     xml = '<c r="H3" t="s"><v>99</v></c>'
     return check(bench.edited("Messages", '<c r="H3" t="inlineStr"><is><t>good</t></is></c>', xml))
 
 
-@refused("mine.xlsx", "sheet Messages", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "save it again")
 def type_of_cell_unknown(bench):
     """A cell of the type zz."""
     return check(bench.edited("Messages", '<c r="C3"><v>20.0</v></c>', '<c r="C3" t="zz"><v>20.0</v></c>'))
 
 
-@refused("mine.xlsx", "sheet Messages", "save it anew")
+@refused("mine.xlsx", "sheet Messages", "save it again")
 def place_of_a_cell_unreadable(bench):
     """A cell in 3C."""
     return check(bench.edited("Messages", '<c r="C3"><v>', '<c r="3C"><v>'))
@@ -876,7 +876,7 @@ def csv_alone(bench):
     return check(bench.file("Tasks.csv", "PID,TaskId\nP1,C1\n"))
 
 
-@refused("mine.pdf", "Expected an .xlsx file", "save it anew as .xlsx")
+@refused("mine.pdf", "Expected an .xlsx file", "save it again as .xlsx")
 def pdf(bench):
     """A document."""
     return check(bench.file("mine.pdf", b"%PDF-1.7\n1 0 obj\n"))
@@ -1110,14 +1110,14 @@ def with_document_type(bench, declaration: str):
     return check(bench.package(parts | {name: xml.replace(b"I had a bad day.", b"&x;", 1)}))
 
 
-@refused("mine.xlsx", "sheet2.xml has a document type", "save it anew", costly=True)
+@refused("mine.xlsx", "sheet2.xml has a document type", "save it again", costly=True)
 def entities_that_multiply(bench):
     """A billion laughs."""
     levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     return with_document_type(bench, f'<!ENTITY l0 "ha">{levels}<!ENTITY x "&l9;">')
 
 
-@refused("mine.xlsx", "sheet2.xml has a document type", "save it anew")
+@refused("mine.xlsx", "sheet2.xml has a document type", "save it again")
 def entity_from_a_file(bench):
     """An entity that stands for a file of this machine."""
     return with_document_type(bench, '<!ENTITY x SYSTEM "file:///etc/passwd">')
@@ -1138,7 +1138,7 @@ def tables_in_utf_16(bench):
     return check(bench.tables(encoding="utf-16"))
 
 
-@refused("Messages.csv", "line 1", "a zero byte", "Save it anew")
+@refused("Messages.csv", "line 1", "a zero byte", "Save it again")
 def tables_in_utf_16_without_a_mark(bench):
     """The same without its mark."""
     return check(bench.tables(encoding="utf-16-le"))
@@ -1494,7 +1494,7 @@ def checkout_that_is_none(bench):
     return ["build", "synthetic"]
 
 
-@refused("mine", "its ledger can't be read", "Build it anew", around=in_its_checkout)
+@refused("mine", "its ledger can't be read", "Build it again", around=in_its_checkout)
 def ledger_of_an_edition_broken(bench):
     """The ledger of a built edition is cut short."""
     ledger(CLAIM)(bench)
@@ -1665,13 +1665,13 @@ def predictions_as_csv_called_xlsx(bench):
     return evaluate(bench.predictions().rename(bench.folder / "a-b-iter1.xlsx"))
 
 
-@refused("iter1.csv", "not UTF-8", "Save it anew as CSV")
+@refused("iter1.csv", "not UTF-8", "Save it again as CSV")
 def predictions_as_workbook_called_csv(bench):
     """The wrong ending, the other way."""
     return evaluate(bench.predictions("a-b-iter1.xlsx").rename(bench.folder / "a-b-iter1.csv"))
 
 
-@refused("iter1.csv", "not a table that can be read", "line 3", "Save it anew as CSV")
+@refused("iter1.csv", "not a table that can be read", "line 3", "Save it again as CSV")
 def predictions_with_more_cells_than_names(bench):
     """A row longer than the names."""
     return evaluate(bench.file("a-b-iter1.csv", "IS_EMPATHY,ground-truth\n4,4\n4,4,4\n"))

@@ -222,7 +222,7 @@ class Command:
 
 
 def require_full(ended: Ended, path: object) -> None:
-    """One message that names the file and the mend."""
+    """One message that names the file and how to fix it."""
     assert ended.code == 2, ended
     assert "Traceback" not in ended.err, ended.err
     assert "Exception ignored" not in ended.err, ended.err

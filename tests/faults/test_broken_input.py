@@ -114,7 +114,7 @@ def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(case, be
     for diagnostic in json.loads(out)["diagnostics"]:
         counts[diagnostic["kind"]] = counts.get(diagnostic["kind"], 0) + diagnostic["count"]
         assert diagnostic["sheet"]
-        assert diagnostic["mend"]
+        assert diagnostic["fix"]
     assert counts == dict(case.outcome.warnings)
     expected = copy.deepcopy(clean)
     if case.outcome.touch:

@@ -130,7 +130,7 @@ def test_a_small_run_is_the_same_again_and_goes_on_where_it_was(one_design, tmp_
     assert [len(studies) for studies in whole.values()] == [10, 10]
     lines = keep.read_text("utf-8").splitlines(keepends=True)
     keep.write_text("".join(lines[:-1]), "utf-8")
-    # What is gone is the second world: it is computed anew, and nothing else is.
+    # What is gone is the second world: it is computed again, and nothing else is.
     assert one_design.run(settings, keep) == whole
     assert keep.read_text("utf-8").splitlines(keepends=True) == lines
     assert one_design.one_study("within, with effects", 7, settings) == whole["within, with effects"][7]

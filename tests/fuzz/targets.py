@@ -77,7 +77,7 @@ def refusals() -> Iterator[None]:
         yield
     except UserError as error:
         if len(str(error)) < 20:
-            raise AssertionError("a refusal names the place and the mend") from error
+            raise AssertionError("a refusal names the place and how to fix it") from error
 
 
 # Workbooks

@@ -52,7 +52,7 @@ def test_a_refusal_that_says_nothing_is_a_finding(monkeypatch):
         raise UserError("bad file")
 
     monkeypatch.setattr(targets, "read_workbook", refuses)
-    with pytest.raises(AssertionError, match="names the place and the mend"):
+    with pytest.raises(AssertionError, match="names the place and how to fix it"):
         targets.TARGETS["workbook"](b"")
 
 

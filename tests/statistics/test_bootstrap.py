@@ -242,7 +242,7 @@ def test_where_there_is_no_t_interval_the_reason_says_so(values, scale, reason):
 
 
 def test_an_estimate_that_the_scale_does_not_know_has_no_interval():
-    # A mean of -1 in all, and above nought without any one of them, can't be: a statistic made up for this.
+    # A mean of -1 in all, and above zero without any one of them, can't be: a statistic made up for this.
     rows = one_row_each([1.0, 2, 3, 4, 5, 6])
     bootstrap = ParticipantBootstrap(rows["who"], draws=1)
     *limits, reason = bootstrap.estimate(

@@ -40,7 +40,7 @@ def test_empty_it_is_refused_with_what_is_to_be_filled(path):
     with pytest.raises(WorkbookError) as caught:
         read_workbook(path)
     assert {diagnostic.kind for diagnostic in caught.value.diagnostics.errors} == {"no-conversation", "no-rating"}
-    assert "sheet Tasks: the sheet holds no conversation. Mend: fill it." in str(caught.value)
+    assert "sheet Tasks: the sheet holds no conversation. Fix: fill it." in str(caught.value)
 
 
 def test_filled_in_it_is_read_without_a_diagnostic(path):

@@ -130,7 +130,7 @@ def hold_to_the_contract(study):
         assert diagnostic.severity in {"warning", "notice"}
         assert diagnostic.sheet
         assert diagnostic.problem.endswith(".")
-        assert diagnostic.mend.endswith(".")
+        assert diagnostic.fix.endswith(".")
         assert str(diagnostic).isprintable()
 
 

@@ -1,4 +1,4 @@
-"""What is found in a workbook, as it is said: place, value, what was done, mend."""
+"""What is found in a workbook, as it is said: place, value, what was done, how to fix it."""
 
 import pytest
 
@@ -9,22 +9,22 @@ from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
 def diagnostics(*severities):
     found = Diagnostics()
     for number, severity in enumerate(severities):
-        found.add(severity, f"kind-{number}", f"odd {number}.", "mend it.", sheet="Tasks", rows=[number + 2])
+        found.add(severity, f"kind-{number}", f"odd {number}.", "fix it.", sheet="Tasks", rows=[number + 2])
     return found
 
 
 def test_one_without_a_place_or_a_value_says_neither():
     found = Diagnostics()
-    found.add(WARNING, "kind", "odd.", "mend it.")
+    found.add(WARNING, "kind", "odd.", "fix it.")
     (diagnostic,) = found
-    assert str(diagnostic) == "odd. Mend: mend it."
+    assert str(diagnostic) == "odd. Fix: fix it."
     assert diagnostic.place == ""
     assert (diagnostic.sheet, diagnostic.column, diagnostic.value) == ("", "", "")
 
 
 def test_as_plain_values_it_has_its_rows_and_how_many():
     found = Diagnostics()
-    found.add(WARNING, "kind", "odd.", "mend it.", sheet="Tasks", column="Age", position=2, rows=[2, 7], value=3)
+    found.add(WARNING, "kind", "odd.", "fix it.", sheet="Tasks", column="Age", position=2, rows=[2, 7], value=3)
     (diagnostic,) = found
     assert diagnostic.to_dict() == {
         "severity": "warning",
@@ -35,12 +35,12 @@ def test_as_plain_values_it_has_its_rows_and_how_many():
         "rows": [2, 7],
         "value": "3",
         "problem": "odd.",
-        "mend": "mend it.",
+        "fix": "fix it.",
         "count": 2,
     }
 
 
-FIRST, SECOND = ("sheet Tasks, row {}: odd {}. Mend: mend it.".format(*numbers) for numbers in ((2, 0), (3, 1)))
+FIRST, SECOND = ("sheet Tasks, row {}: odd {}. Fix: fix it.".format(*numbers) for numbers in ((2, 0), (3, 1)))
 
 
 @pytest.mark.parametrize(

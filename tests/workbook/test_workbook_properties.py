@@ -246,7 +246,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_sheet_that_is_no_markup_takes_no_time(kind, package, tmp_path):
-    """These took minutes: a search that begins anew at each tag, and looks on to the end of the sheet."""
+    """These took minutes: a search that begins again at each tag, and looks on to the end of the sheet."""
     sheet = package["xl/worksheets/sheet2.xml"].replace(b"</sheetData>", b"<f>" + ENDLESS[kind] + b"</sheetData>")
     outcome(pack(package | {"xl/worksheets/sheet2.xml": sheet}), tmp_path)
 

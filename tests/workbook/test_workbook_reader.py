@@ -100,7 +100,7 @@ def test_what_makes_the_analysis_impossible_is_an_error(read, changes, kind, she
     error = failure(read, **changes)
     diagnostic = found(error, kind)
     assert (diagnostic.severity, diagnostic.sheet, diagnostic.column) == ("error", sheet, column)
-    assert diagnostic.mend
+    assert diagnostic.fix
     assert str(diagnostic) in str(error)
 
 
@@ -213,7 +213,7 @@ def test_all_else_is_a_located_warning(read, changes, kind, place):
     diagnostic = found(read(**changes), kind)
     assert (diagnostic.severity, diagnostic.place) == ("warning", place)
     assert diagnostic.problem
-    assert diagnostic.mend
+    assert diagnostic.fix
 
 
 def test_many_values_of_one_kind_are_one_diagnostic(read):
@@ -336,8 +336,8 @@ def test_seven_levels_of_agreement_are_refused_and_not_read_as_five(read):
     error = failure(read, tasks={"PostTaskExperience_Engaged": ["agree", "somewhat agree", "neutral", "disagree"]})
     diagnostic = found(error, "other-scale")
     assert "'agree' and 'somewhat agree' both occur" in diagnostic.problem
-    assert "--scale PostTaskExperience_Engaged=1-7 --words words.yml" in diagnostic.mend
-    assert "'somewhat agree': ?" in diagnostic.mend
+    assert "--scale PostTaskExperience_Engaged=1-7 --words words.yml" in diagnostic.fix
+    assert "'somewhat agree': ?" in diagnostic.fix
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, co
     study = read(messages={column: [first, cell, *last, *[first, *last, None] * 3]})
     said = [diagnostic for diagnostic in study.diagnostics if diagnostic.value]
     assert [diagnostic.value for diagnostic in said] == [value]
-    assert hint is None or said[0].mend == hint
+    assert hint is None or said[0].fix == hint
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_duplicated_rows_are_one_warning_with_one_advice(minimal_sheets, apart, 
     [warning] = study.diagnostics
     assert (warning.severity, warning.kind) == (WARNING, "duplicate-message")
     assert warning.rows == ((18, 19, 20, 21) if apart else (3, 5, 7, 9))
-    assert "remove these rows" in warning.mend
+    assert "remove these rows" in warning.fix
     assert "counted more than once" in warning.problem
     own = study.turns[study.turns["conversation"] == "C1"]
     assert own["turn"].nunique() == 4

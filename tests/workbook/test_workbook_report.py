@@ -140,6 +140,6 @@ def test_diagnostics_stand_in_a_table_without_empty_columns():
     assert isinstance(table, pd.DataFrame)
     assert len(table) == len(study.diagnostics)
     assert list(table.columns) in (
-        ["where", "count", "value", "diagnostic", "mend"],
-        ["where", "count", "diagnostic", "mend"],
+        ["where", "count", "value", "diagnostic", "fix"],
+        ["where", "count", "diagnostic", "fix"],
     )

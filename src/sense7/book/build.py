@@ -140,7 +140,9 @@ def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
             f"Build it: make book DATA={name}"
         ) from None
     except ValueError as error:
-        raise UserError(f"{folder}: its ledger can't be read ({error}). Build it anew: make book DATA={name}") from None
+        raise UserError(
+            f"{folder}: its ledger can't be read ({error}). Build it again: make book DATA={name}"
+        ) from None
     return rows, facts["label"]
 
 
@@ -235,7 +237,7 @@ def build_edition(
         progress(len(ready), len(jobs), notebook)
 
     judges = _judges(study, judged, say)
-    with _naming_the_mend(place), under_way(place.parent, cache, KEPT_IN_CACHE):
+    with _naming_the_fix(place), under_way(place.parent, cache, KEPT_IN_CACHE):
         if (finished := _up_to_date(place, key)) is not None:
             list_editions(place.parent)
             return finished
@@ -282,7 +284,7 @@ def _write_what_was_given(edition: Path, study: Study, truth: dict | None, judge
 
 
 @contextlib.contextmanager
-def _naming_the_mend(place: Path) -> Iterator[None]:
+def _naming_the_fix(place: Path) -> Iterator[None]:
     """Say what to do where a disk is full or a folder not ours, whichever process found out."""
     try:
         yield
@@ -687,7 +689,7 @@ def _replace(new: Path, place: Path, claim: Callable[[], None] = lambda: None) -
         if not place.exists():
             new.replace(place)
         elif not exchange(new, place):
-            # Without an exchange in one step: two renames; the next build mends what falls between them.
+            # Without an exchange in one step: two renames; the next build repairs what falls between them.
             aside = place.with_name(_ASIDE + place.name)
             place.replace(aside)
             new.replace(place)

@@ -133,7 +133,7 @@ def list_editions(editions: Path) -> list[dict]:
     Parameters
     ----------
     editions : Path
-        Folder with a folder an edition.
+        Folder with one folder per edition.
 
     Returns
     -------

@@ -308,7 +308,7 @@ def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
 def execute_apart(job: Job, edition: Path, place: Path) -> None:
     """Execute a notebook on a worker of a cluster: nothing is written but its place in the cache.
 
-    A worker that dies leaves an edition as it is, so that another one can begin anew.
+    A worker that dies leaves an edition as it is, so that another one can begin again.
     """
     if place.exists():
         return
@@ -417,7 +417,7 @@ def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels
             resources={"metadata": {"path": str(folder)}},
             kernel_manager_class=kernels.manager(ipython),
             progress_bar=False,
-            # Else all of it is written anew before and after every cell, and nobody looks.
+            # Else all of it is written again before and after every cell, and nobody looks.
             request_save_on_cell_execute=False,
             # All that it gave is here by then. A kernel that is asked to end takes a while.
             shutdown_kernel="immediate",

@@ -74,7 +74,7 @@ def explorer_files(study: Study) -> dict[str, str]:
     -------
     dict
         Name -> text. ``conversations.js`` sets ``window.sense7Conversations``: names (conditions, topics,
-        ratings, answers) and a row a conversation, with ground truth (1..5, None where no dimension was rated),
+        ratings, answers) and one row per conversation, with ground truth (1..5, None where no dimension was rated),
         its label and the number of poor turns (None where no turn has an overall rating). ``texts-N.js`` sets
         ``window.sense7Texts[N]``: each different text once, and the messages of its conversations, in order.
         A rating is one character: its level 1..5, ``-`` for "unknown" (not rated), ``.`` for a blank cell.

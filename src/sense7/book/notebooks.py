@@ -119,7 +119,7 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
     for notebook in notebooks:
         for needed in notebook.needs:
             if needed not in known:
-                raise UserError(f"{notebook.path}: needs {needed!r}, which is no notebook. Mend its metadata.")
+                raise UserError(f"{notebook.path}: needs {needed!r}, which is no notebook. Fix its metadata.")
     return notebooks
 
 
@@ -144,7 +144,7 @@ def _loaded(path: Path, source: str) -> TextNotebook:
     try:
         defaults = dict(map(_assignment, ast.parse(cells[0].source).body))
     except (SyntaxError, ValueError):
-        raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Mend it.") from None
+        raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it.") from None
     schemas = COMMON | settings.get("parameters", {})
     unknown = sorted(set(defaults) - set(schemas))
     if unknown:
@@ -169,7 +169,7 @@ def _own_settings(path: Path, settings) -> dict:
         for schema in settings.get("parameters", {}).values():
             jsonschema.Draft202012Validator.check_schema(schema)
     except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
-        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Mend it.") from None
+        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Fix it.") from None
     return dict(settings)
 
 

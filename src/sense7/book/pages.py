@@ -3,7 +3,7 @@
 ``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them. The next
 build starts there, so that Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose
 values did. All else that pages depend on, the rest of the book, the configuration, the packages, how the edition was
-made, is its *frame*: under another one, and after a build that failed or was killed, all is made anew. Of a frame that
+made, is its *frame*: under another one, and after a build that failed or was killed, all is made again. Of a frame that
 is new before any notebook has run, Jupyter Book reads the pages that rest on none while they run. The
 pages are those that a first build makes; a test compares them to the byte.
 """
@@ -79,7 +79,7 @@ def pages_under_way(
     def begin(place: Path, sources: Mapping[str, bytes]) -> None:
         settings = {"stage/_config.yml": _configuration(config, facts, place / "edition")}
         _bring_up_to_date(place, {**sources, **settings})
-        # Always copied anew; what lies there already gets another address.
+        # Always copied again; what lies there already gets another address.
         shutil.rmtree(place / "pages" / "_build" / "html" / "_static", ignore_errors=True)
         arguments = ["build", str(place / "stage"), "--path-output", str(place / "pages")]
         program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], place / "stage")

@@ -65,7 +65,7 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
     try:
         return load_notebook(path.resolve())
     except (OSError, UnicodeDecodeError):
-        raise UserError(f"{text}: can't be read as text in UTF-8. Check its permissions, or save it anew.") from None
+        raise UserError(f"{text}: can't be read as text in UTF-8. Check its permissions, or save it again.") from None
 
 
 def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None) -> Rerun:
@@ -136,7 +136,7 @@ def _with_needed(chosen: TextNotebook, known: Sequence[TextNotebook]) -> list[Te
     while names:
         name = names.pop()
         if name not in by_name:
-            raise UserError(f"{chosen.path}: needs {name!r}, which is no notebook. Mend its metadata.")
+            raise UserError(f"{chosen.path}: needs {name!r}, which is no notebook. Fix its metadata.")
         if name not in found:
             found[name] = by_name[name]
             names += found[name].needs

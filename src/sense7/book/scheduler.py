@@ -114,7 +114,7 @@ class Cluster(ThisMachine):
                 differing = one_line(other) if isinstance(other, Exception) else _differing(own, other)
                 raise UserError(
                     f"--scheduler {self._address}: the worker {worker} differs from this process: {differing}. "
-                    "Start it anew in an environment made from the same checkout and lock."
+                    "Start it again in an environment made from the same checkout and lock."
                 )
 
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:

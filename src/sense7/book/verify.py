@@ -49,7 +49,7 @@ TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
 
 Sums taken in another order differ near the sixteenth digit, and models that are fitted step by step carry that up to
-where their steps end. What is left is far below the digits that pages show. Numbers nearer to nought than this may
+where their steps end. What is left is far below the digits that pages show. Numbers nearer to zero than this may
 differ by a thousandth of it.
 """
 

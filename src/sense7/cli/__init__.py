@@ -1,7 +1,7 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
 Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
-that does not verify; 2 something that the user can mend; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
+that does not verify; 2 something that the user can fix; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
 go to standard error, results to standard output.
 """
 
@@ -43,7 +43,7 @@ app.add_typer(judge, name="judge")
 
 
 def main() -> None:
-    """Run a verb; what a user can mend or ends is one message and its exit code, never a traceback."""
+    """Run a verb; what a user can fix or ends is one message and its exit code, never a traceback."""
     terminated = _treat_sigterm_as_ctrl_c()
     _name_standard_output()
     try:

@@ -291,7 +291,7 @@ def histogram(values: pd.Series, *, name: str, label: str, caption: str) -> Figu
 
 
 def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
-    """Letter-value plots (seaborn's boxenplot): a panel a quantity, a row a condition.
+    """Letter-value plots (seaborn's boxenplot): one panel per quantity, one row per condition.
 
     The widest box holds the middle half of the values, each further pair of boxes half of what is left, so that tails
     are shown as well (Hofmann, Wickham and Kafadar, 2017).
@@ -340,7 +340,7 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
             )
             tail = frame["value"].max() > HEAVY_TAIL * frame["value"].median() > 0
             if tail:
-                # Linear up to one: seconds and words may be nought.
+                # Linear up to one: seconds and words may be zero.
                 axes.set_xscale("symlog", linthresh=1)
                 axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="")

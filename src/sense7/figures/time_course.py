@@ -24,7 +24,7 @@ def lines_by_turn(
     Parameters
     ----------
     tables : mapping of name -> DataFrame
-        Tables of estimates with a row a turn, e.g. one a condition.
+        Tables of estimates with one row per turn, e.g. one a condition.
     name, label, caption : str
         As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
     across : str, optional

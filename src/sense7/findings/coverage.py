@@ -118,7 +118,7 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
     Returns
     -------
     table : DataFrame
-        A row a statistic: share of studies with Wilson's interval; n is the number of studies in
+        One row per statistic: share of studies with Wilson's interval; n is the number of studies in
         which the interval was defined.
     keys : dict
         Row -> key to record it under.
@@ -146,7 +146,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        A row a statistic: studies whose whole interval lies below the truth, and above it (counts);
+        One row per statistic: studies whose whole interval lies below the truth, and above it (counts);
         and the mean width of the intervals by that of the right one, had the estimates of all studies
         been normal with their own standard deviation (1: as wide as it should be).
     """

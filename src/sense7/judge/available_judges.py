@@ -218,7 +218,7 @@ def compare(
 
 
 def by_judge(compared: Mapping[str, OverRuns], metric: str) -> pd.DataFrame:
-    """One metric of every judge, mean over runs: a row a judge; no row if there is none.
+    """One metric of every judge, mean over runs: one row per judge; no row if there is none.
 
     Examples
     --------

@@ -94,8 +94,8 @@ class Baseline:
     method : str
         How it predicts.
     predictions : DataFrame
-        A row a conversation with ground truth, in the order of sheet Tasks: conversation, participant, ground_truth,
-        score, ``above``. The last is the score minus what is predicted without any feature (mean, or most
+        One row per conversation with ground truth, in the order of sheet Tasks: conversation, participant,
+        ground_truth, score, ``above``. The last is the score minus what is predicted without any feature (mean, or most
         frequent label, of what was learned from); by it conversations are ordered. Empty if there is none.
     reason : str
         Why there are no predictions; "" if there are.
@@ -210,7 +210,7 @@ def baseline_table(
     As :func:`sense7.judge.metrics.label_metrics`, with one exception: Spearman's correlation is of the score *above*
     what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
     participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
-    that knows nothing well below nought.
+    that knows nothing well below zero.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
     Returns
     -------
     DataFrame
-        A row a baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
+        One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
         reason.
     """
     majority, rows = baselines["majority label"], {}

@@ -352,7 +352,7 @@ def content_share_needed(result: float, thresholds, measure: str = "spearman") -
     lowest, highest = excess(0.0), excess(1.0)
     if not (np.isfinite(lowest) and np.isfinite(highest)) or highest < 0:
         return np.nan
-    # Not nought itself: the curve of accuracy begins flat, so that a rounding error would be a share.
+    # Not zero itself: the curve of accuracy begins flat, so that a rounding error would be a share.
     return 0.0 if lowest > -_ROUNDING else float(brentq(excess, 0.0, 1.0, xtol=1e-9))
 
 
@@ -702,7 +702,7 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Its first resamplings: bound and distribution of the labels are taken anew in each, together.
+        Its first resamplings: bound and distribution of the labels are taken again in each, together.
     shares : ContentShares
         From :func:`content_shares`, with the same bootstrap; the first bound is used.
 

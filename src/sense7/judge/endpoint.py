@@ -233,7 +233,7 @@ def _find_key(address: str, environ: Mapping[str, str]) -> tuple[str, str]:
     for name in names:
         key = environ.get(name, "").strip()
         if key and not _FIT_FOR_HEADERS.fullmatch(key):
-            raise UserError(f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it anew.")
+            raise UserError(f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again.")
         if key:
             return name, key
     return "", ""

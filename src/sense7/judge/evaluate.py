@@ -100,7 +100,7 @@ class Evaluation:
         ]
 
     def further_rows(self) -> list[list[str]]:
-        """Return every metric as texts: a header, and a row a metric with mean, interval, deviation and note."""
+        """Return every metric as texts: a header, and one row per metric with mean, interval, deviation and note."""
         table = [["metric", "mean", f"{self.confidence:.0%} interval", "sd over files", "note"]]
         for name, metric in METRICS.items():
             mean, spread = self.metrics.mean.loc[name], self.metrics.spread.loc[name]

@@ -123,7 +123,7 @@ def chosen_examples(
     Returns
     -------
     DataFrame
-        A row an example, conversations in the order of sheet Tasks, the examples of each in the order given:
+        One row per example, conversations in the order of sheet Tasks, the examples of each in the order given:
         conversation, example (a conversation), participant (of the example), similarity (-1..1, with TF-IDF 0..1;
         rounded to twelve digits), level (1..5), rank (1: the most similar of those chosen).
 

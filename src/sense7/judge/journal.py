@@ -1,6 +1,6 @@
 """What a session of a judge has been answered so far: kept so that no paid answer is lost or paid twice.
 
-Beside the logs stands ``journal.jsonl``: a line an answer, appended before anything else is done with it.
+Beside the logs stands ``journal.jsonl``: one line per answer, appended before anything else is done with it.
 ``manifest.json`` says what was asked; a session that would ask something else is refused. It also lists the
 conversations with their ground truth, so that the answers of an interrupted session can be evaluated as they stand.
 """

@@ -259,7 +259,7 @@ def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstra
     Returns
     -------
     DataFrame
-        A row a metric (``METRICS``): estimate, low, high (shares and F1 0..1; rho and kappa at most 1; errors in
+        One row per metric (``METRICS``): estimate, low, high (shares and F1 0..1; rho and kappa at most 1; errors in
         levels), n (conversations with both), unit, method, reason. A metric that is undefined is NaN.
 
     Raises
@@ -506,7 +506,8 @@ def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "s
     Returns
     -------
     DataFrame of int
-        5 x 5: a row a label of the ground truth, a column a label of the scores. Rows without either are left out.
+        5 x 5: one row per label of the ground truth, one column per label of the scores. Rows without either are left
+        out.
 
     Examples
     --------
@@ -547,7 +548,7 @@ def calibration(
     Returns
     -------
     DataFrame
-        A row a predicted label 1..5: mean ground truth (unrounded), low, high, n (predictions), and why it is
+        One row per predicted label 1..5: mean ground truth (unrounded), low, high, n (predictions), and why it is
         missing.
 
     Examples

@@ -104,7 +104,7 @@ def plan_session(
         Where everything goes. A folder with a session that asked the same resumes it: what was answered is not asked
         again, failures are; more runs or a greater limit add to it.
     runs : int
-        How often each conversation is asked about: each run is asked anew, at temperature 0 too.
+        How often each conversation is asked about: each run is asked again, at temperature 0 too.
     prompt : Prompt, optional
         The companion's own if not given.
     shots, limit, omit

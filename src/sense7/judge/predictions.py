@@ -554,7 +554,7 @@ def _csv_sheet(path: Path) -> Sheet:
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: the file is empty. Save it again, or leave it out.") from None
     except pd.errors.ParserError as error:
-        raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it anew as CSV.") from None
+        raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it again as CSV.") from None
     rows = [[None if pd.isna(cell) or cell == "" else cell for cell in row] for row in table.to_numpy(dtype=object)]
     return Sheet(SHEET, [cell or "" for cell in rows[0]], rows[1:])
 

@@ -71,7 +71,7 @@ class Questions:
     shots : Shots
         Which examples were put in.
     frame : DataFrame
-        A row a conversation, in the order of sheet Tasks: conversation, participant, ground_truth (1..5; NaN if
+        One row per conversation, in the order of sheet Tasks: conversation, participant, ground_truth (1..5; NaN if
         it has none), chat (its JSON), prompt (the user message), request_sha256 (of the body).
     sha256 : str
         Of all requests of the study, also of those beyond a limit.

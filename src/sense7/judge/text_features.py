@@ -37,7 +37,7 @@ def conversation_texts(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a conversation in the order of sheet Tasks: user, assistant (their messages, a line feed between),
+        One row per conversation in the order of sheet Tasks: user, assistant (their messages, a line feed between),
         user_words, assistant_words (by white space), turns (messages of the assistant).
 
     Examples

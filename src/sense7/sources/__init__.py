@@ -1,7 +1,7 @@
 """Named data sets: where they live, how they are fetched, and what is known of a file's origin.
 
 What this package promises of origin is modest, and worth having. A file counts as verified if
-its record says that it was fetched from the authors' own address and its bytes, hashed anew each
+its record says that it was fetched from the authors' own address and its bytes, hashed again each
 time, are those of the record. The authors publish no checksum: the first fetch is trusted
 because of TLS, and from then on any change is seen. A record is a small JSON file beside the
 data; whoever writes one by hand can claim anything. Software that runs on the forger's own

@@ -114,7 +114,7 @@ def is_fetched(name: str) -> bool:
     -------
     bool
         False also if it is incomplete, or was fetched for another version of this project: in every such
-        case ``sense7 fetch NAME`` is the mend.
+        case ``sense7 fetch NAME`` fixes it.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def is_fetched(name: str) -> bool:
 
 
 def fetched_digest(name: str) -> str:
-    """Give the sha256 of what was fetched under a name, hashed anew; "" if it isn't here.
+    """Give the sha256 of what was fetched under a name, hashed again; "" if it isn't here.
 
     Raises
     ------

@@ -29,5 +29,5 @@ def data_file(name: str) -> Path:
     tried = " nor ".join(str(folder) for folder in folders)
     raise UserError(
         f"{name}: neither in {tried}. The checkout or the installation isn't complete: "
-        "get it anew, or set SENSE7_ROOT to a checkout."
+        "get it again, or set SENSE7_ROOT to a checkout."
     )

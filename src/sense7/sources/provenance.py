@@ -249,8 +249,8 @@ def read_record(path: str | Path) -> Provenance | None:
     return read_record_at(record_path(path), "Delete it to use the workbook as your own data")
 
 
-def read_record_at(place: Path, mend: str) -> Provenance | None:
-    """Read a record at any place; what is none is refused with the mend given."""
+def read_record_at(place: Path, fix: str) -> Provenance | None:
+    """Read a record at any place; what is not a record is refused, with how to fix it."""
     try:
         return Provenance.from_dict(json.loads(place.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
@@ -258,7 +258,7 @@ def read_record_at(place: Path, mend: str) -> Provenance | None:
     except OSError as error:
         raise UserError(f"{place}: can't be read ({error.strerror}). Check its permissions.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {mend}.") from None
+        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {fix}.") from None
 
 
 def write_record(path: str | Path, provenance: Provenance) -> Path:

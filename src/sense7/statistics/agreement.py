@@ -208,7 +208,7 @@ def agreement_with_overall(
     Returns
     -------
     DataFrame
-        A row a dimension: estimate, low, high (at most 1), n (turns with both ratings, or with all),
+        One row per dimension: estimate, low, high (at most 1), n (turns with both ratings, or with all),
         unit, method, reason.
 
     Raises

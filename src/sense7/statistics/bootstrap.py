@@ -435,7 +435,7 @@ class ParticipantBootstrap:
 
         Without a scale it is the percentile interval. It is left out below five participants, where the
         statistic is undefined in more than 5% of the draws (draws in which it is undefined are passed over), and
-        where every draw gives the same value: a share of nought has no width, and is not certain.
+        where every draw gives the same value: a share of zero has no width, and is not certain.
 
         With a scale g it is a t interval on it,
 

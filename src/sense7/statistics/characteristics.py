@@ -63,7 +63,7 @@ class Relations:
     Attributes
     ----------
     estimates : DataFrame
-        A table of estimates, a row a characteristic: Spearman's rho of numbers, omega squared of groups.
+        A table of estimates, one row per characteristic: Spearman's rho of numbers, omega squared of groups.
     tests : DataFrame
         p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
     left_out : DataFrame
@@ -97,7 +97,7 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
     Returns
     -------
     DataFrame
-        A row a column: ``kind`` (number, group, or "" if left out), ``reason``, ``answers``.
+        One row per column: ``kind`` (number, group, or "" if left out), ``reason``, ``answers``.
     """
     if participants is None:
         return pd.DataFrame(columns=["kind", "reason", "answers"]).rename_axis("characteristic")

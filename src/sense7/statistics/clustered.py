@@ -123,7 +123,7 @@ class ClusteredFit:
 
     @property
     def cr2(self) -> np.ndarray:
-        r"""Clustered covariances whose bias is nought if rows are independent (CR2).
+        r"""Clustered covariances whose bias is zero if rows are independent (CR2).
 
         .. math:: B \Big(\sum_g K_g^\top s_g s_g^\top K_g\Big) B
         """
@@ -147,7 +147,7 @@ class ClusteredFit:
         Returns
         -------
         array, shape (contrasts,)
-            NaN where the variance is nought.
+            NaN where the variance is zero.
         """
         found = []
         for contrast in np.asarray(contrasts, dtype=float):
@@ -255,8 +255,8 @@ def condition_intervals(study: Study, bootstrap: ParticipantBootstrap) -> dict[s
     Returns
     -------
     dict of DataFrame
-        Kind (``KINDS``) -> table of estimates, a row a pair of conditions; n counts the turns of both. The kind *as if
-        independent* is least squares with the residual variance of all conditions, which for two is the t test.
+        Kind (``KINDS``) -> table of estimates, one row per pair of conditions; n counts the turns of both. The kind
+        *as if independent* is least squares with the residual variance of all conditions, which for two is the t test.
     """
     turns = study.turns.assign(y=study.turns[list(DIMENSION_NAMES)].mean(axis=1))
     turns = turns[turns["y"].notna() & turns["condition"].notna()]
@@ -411,7 +411,7 @@ def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row an estimate: ``estimate``, a column a kind, ``n``, and ``note`` where something is missing.
+        One row per estimate: ``estimate``, one column per kind, ``n``, and ``note`` where something is missing.
 
     Examples
     --------

@@ -221,7 +221,7 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     Returns
     -------
     DataFrame
-        A row a condition: estimate, low, high (1..5), n (conversations), unit, method, reason.
+        One row per condition: estimate, low, high (1..5), n (conversations), unit, method, reason.
     """
     frame = _compared(study, rating)
     unit, method = "level (from 1 to 5)", f"mean over conversations of the {RATINGS[rating]}"
@@ -273,7 +273,7 @@ def condition_differences(
     Returns
     -------
     DataFrame
-        A row a pair, the prompted condition first, then by name; one row that says so if there are fewer
+        One row per pair, the prompted condition first, then by name; one row that says so if there are fewer
         than two conditions, or more than 12. n counts conversations.
     """
     frame = _compared(study, rating)
@@ -318,7 +318,7 @@ class Contrasts:
     Attributes
     ----------
     differences, p : DataFrame
-        Tables of estimates, a row a pair: the difference in points, and its p value by Holm.
+        Tables of estimates, one row per pair: the difference in points, and its p value by Holm.
     shown : DataFrame
         Difference, standard error, degrees of freedom, p and p by Holm, in words.
     reason : str
@@ -745,7 +745,7 @@ def friedman(table: np.ndarray) -> tuple[float, float, float]:
 def wilcoxon(differences: np.ndarray) -> tuple[float, float, float]:
     """Wilcoxon's signed-rank test: V, p (normal, corrected for continuity) and rank-biserial correlation.
 
-    Differences of nought are left out; NaN if none is left.
+    Differences of zero are left out; NaN if none is left.
 
     References
     ----------
@@ -784,7 +784,7 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a test: estimate (size of the effect), n (means, or participants), unit, method (with
+        One row per test: estimate (size of the effect), n (means, or participants), unit, method (with
         the statistic and p), reason.
     """
     frame = _compared(study, rating)

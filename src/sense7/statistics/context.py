@@ -209,7 +209,7 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     Returns
     -------
     DataFrame
-        A row a group, in its order (of more than 40 groups the 40 largest): estimate, low,
+        One row per group, in its order (of more than 40 groups the 40 largest): estimate, low,
         high (1..5; points if ``own``), n (conversations), unit, method, reason. Conversations
         without ground truth or without the context are left out.
     """
@@ -266,7 +266,7 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        A row a slope and adjustment (``SLOPE_KEYS``): estimate (points per step), low, high, n
+        One row per slope and adjustment (``SLOPE_KEYS``): estimate (points per step), low, high, n
         (conversations with ground truth and the columns of the model), unit, method, reason.
 
     Notes
@@ -506,7 +506,7 @@ def slopes_by_condition(study: Study, bootstrap: ParticipantBootstrap, name: str
     Returns
     -------
     DataFrame
-        A row a condition, as :func:`context_slopes`; n counts the condition's conversations.
+        One row per condition, as :func:`context_slopes`; n counts the condition's conversations.
     """
     frame = _with_condition(study, name)
     if reason := _no_slopes(study, frame, name):
@@ -648,7 +648,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     Returns
     -------
     DataFrame
-        A row a way (``WAYS``): estimate (-1..1, positive if more was experienced), low, high, n
+        One row per way (``WAYS``): estimate (-1..1, positive if more was experienced), low, high, n
         (conversations), unit, method, reason.
     """
     frame = expected_and_experienced(study)
@@ -684,7 +684,7 @@ def gap_by_topic(
     Returns
     -------
     DataFrame
-        A row a topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`.
+        One row per topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`.
     """
     frame = expected_and_experienced(study)
     reason = _no_gap(study, frame)

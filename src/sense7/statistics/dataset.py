@@ -115,11 +115,11 @@ class Characteristics:
     Attributes
     ----------
     numbers : DataFrame
-        A row a column of numbers: n, lowest, lower quartile, median, upper quartile, highest.
+        One row per column of numbers: n, lowest, lower quartile, median, upper quartile, highest.
     groups : DataFrame
-        A row an answer of a column of few answers: participants, share of answers (%).
+        One row per answer of a column of few answers: participants, share of answers (%).
     others : DataFrame
-        A row a column of many texts or of what may name people: n, different answers. Not the answers.
+        One row per column of many texts or of what may name people: n, different answers. Not the answers.
     reason : str
         Why there are none; "" if there are.
     """
@@ -282,7 +282,7 @@ def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a condition; ``(no condition)`` for conversations without one.
+        One row per condition; ``(no condition)`` for conversations without one.
     """
     frame = _with_condition(study.conversations).assign(
         turns=turns_per_conversation(study).to_numpy(), truth=_truth(study, truth).to_numpy()
@@ -321,7 +321,7 @@ def lengths(study: Study) -> list[Quantity]:
     """Words of messages and turns of conversations.
 
     Words are what stands between white space. Messages without a text are left out; a conversation
-    without a turn has nought turns.
+    without a turn has zero turns.
 
     Returns
     -------
@@ -506,7 +506,7 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     Returns
     -------
     DataFrame
-        A table of estimates, a row a quantity by its name; n counts messages, turns or conversations.
+        A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
     """
     rows = {}
     for one in quantities:
@@ -532,7 +532,7 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a condition, then ``(all)``: n, lower quartile, median, upper quartile (linear interpolation);
+        One row per condition, then ``(all)``: n, lower quartile, median, upper quartile (linear interpolation);
         empty if there is no value.
 
     Examples
@@ -559,7 +559,7 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a condition, then ``(all)``; texts. Quantities without a value are left out; empty if none has one.
+        One row per condition, then ``(all)``; texts. Quantities without a value are left out; empty if none has one.
     """
     columns = {}
     for one in quantities:
@@ -607,7 +607,7 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a condition, then ``(all)``; a column a level, then ``not answered``; conversations. Empty if
+        One row per condition, then ``(all)``; one column per level, then ``not answered``; conversations. Empty if
         nobody answered.
     """
     conversations = _with_condition(study.conversations)
@@ -627,7 +627,7 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a topic, a column a condition, both by name; beyond 40 topics the rarest are one row. Empty if no
+        One row per topic, one column per condition, both by name; beyond 40 topics the rarest are one row. Empty if no
         conversation has a topic.
     """
     conversations = _with_condition(study.conversations)
@@ -663,12 +663,12 @@ def disturbances(study: Study) -> pd.DataFrame:
     """Retries and errors in each condition.
 
     The release does not describe the column Retry. A message counts as a retry if its cell holds anything but
-    nought, false, no or none. Errors are messages whose role is exactly ``error``.
+    zero, false, no or none. Errors are messages whose role is exactly ``error``.
 
     Returns
     -------
     DataFrame
-        A row a condition, then ``(all)``: messages, marked as retries, errors, conversations, conversations with a
+        One row per condition, then ``(all)``: messages, marked as retries, errors, conversations, conversations with a
         retry, conversations with an error. Retries are "not recorded" if no cell is filled.
     """
     messages, recorded = _disturbed(study)
@@ -708,7 +708,7 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     first, *shares = DISTURBANCE_KEYS
     reason = "" if recorded else NO_RETRIES
     count = np.nan if reason else messages["retry"].sum()
-    method = "messages whose cell in Retry holds anything but nought, false, no or none"
+    method = "messages whose cell in Retry holds anything but zero, false, no or none"
     rows = {first: estimate_row(count, n=len(messages), unit="messages", method=method, reason=reason)}
     for name, kind in zip(shares, ("retry", "error"), strict=True):
         method = f"conversations with at least one {kind} by all"

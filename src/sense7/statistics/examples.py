@@ -47,7 +47,7 @@ def taxonomy() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a dimension, by its title. The definitions are in our words; what to look for and the
+        One row per dimension, by its title. The definitions are in our words; what to look for and the
         group are the companion's reading, and their columns say so.
 
     Examples
@@ -83,7 +83,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a dimension and end: dimension (its name), title, end, level (NaN if there is none),
+        One row per dimension and end: dimension (its name), title, end, level (NaN if there is none),
         conversation, turn, participant, user, assistant (texts, uncut), candidates (turns that
         fulfil the rule, whatever was taken before), reason ("" if there is an example).
     """
@@ -162,7 +162,7 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
     Returns
     -------
     DataFrame
-        A row an end; columns rating, user before, assistant's turn, conversation in full (its name). Where there
+        One row per end; columns rating, user before, assistant's turn, conversation in full (its name). Where there
         is no example the assistant's turn says why.
     """
     chosen = examples[examples["dimension"] == name]

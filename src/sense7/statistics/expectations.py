@@ -130,7 +130,7 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     Returns
     -------
     DataFrame
-        A row a comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
+        One row per comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
         n (conversations), unit, method, reason. Missing values: see :func:`expectation_conversations`.
 
     Notes

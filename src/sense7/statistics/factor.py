@@ -307,7 +307,7 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
         Indexed by participant. Items never rated or without variation are left out, and named in
         the method.
     bootstrap : ParticipantBootstrap
-        Draws of participants; the model is fitted anew in each.
+        Draws of participants; the model is fitted again in each.
 
     Returns
     -------
@@ -379,7 +379,7 @@ def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
     Returns
     -------
     DataFrame
-        A row an item: estimate, low, high (-1..1, the correlation of item and factor), n, unit,
+        One row per item: estimate, low, high (-1..1, the correlation of item and factor), n, unit,
         method, reason.
     """
     return _loadings(ratings, _fitted(ratings, bootstrap), bootstrap)
@@ -422,7 +422,7 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row an index (``FIT_KEYS``): estimate, n, unit, method, reason. There are no intervals and
+        One row per index (``FIT_KEYS``): estimate, n, unit, method, reason. There are no intervals and
         no test: chi-square takes units as independent, which turns are not, and resampling inflates misfit.
 
     References

@@ -77,7 +77,7 @@ def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -
     With t a turn in which the dimension is rated at most poor, t + 1 the turn after it, and R the rated
     turns of the conversation other than these two: the mean over failures of
     :math:`\bar y_R - y_t` (same turn) or of :math:`\bar y_R - y_{t+1}` (next turn), y the overall rating. If
-    the order of turns meant nothing, the loss of the next turn would be nought on the average. After the
+    the order of turns meant nothing, the loss of the next turn would be zero on the average. After the
     conversation: mean post-task empathy of conversations in which the dimension was rated and never failed,
     minus that of conversations in which it failed at least once.
 
@@ -93,14 +93,14 @@ def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -
     Returns
     -------
     DataFrame
-        A row a dimension, and one for Relational minus the mean of the other dimensions: estimate
+        One row per dimension, and one for Relational minus the mean of the other dimensions: estimate
         (levels; positive: lower where it failed), low, high, n (failures; after the conversation,
         conversations), unit, method, reason. A failure whose turn, or next turn, or all other turns have no
         overall rating is left out.
 
     Notes
     -----
-    Checked against brute force, and that the loss of the next turn is nought over all orders.
+    Checked against brute force, and that the loss of the next turn is zero over all orders.
     """
     columns = [_after(study, name) if moment == "after" else _turns(study, name, moment) for name in DIMENSION_NAMES]
     lengths = [len(values) for values, _ in columns]

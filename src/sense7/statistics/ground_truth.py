@@ -303,7 +303,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a conversation, a column a convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
+        One row per conversation, one column per convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
         twelve digits, so that no label hangs on the order of a sum; and equal to the authors' value where
         it is equal but for rounding.
     """
@@ -331,7 +331,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceComparison:
-    """Other conventions held against the authors'; tables of estimates with a row a convention.
+    """Other conventions held against the authors'; tables of estimates with one row per convention.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     Returns
     -------
     DataFrame
-        A row a dimension: estimate, low, high (0..1), n (participants who chose), unit,
+        One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
         method, reason. Participants without an answer are left out.
     """
     unit = "share of participants"

@@ -7,7 +7,7 @@ from sense7.arguments import check_arguments
 __all__ = ["NEGLIGIBLE", "least_squares"]
 
 NEGLIGIBLE = 1e-8
-"""A sum of squares up to this is nought but for rounding."""
+"""A sum of squares up to this is zero but for rounding."""
 
 _RELATIVE, _IDENTIFIED = 1e-8, 1e-6
 

@@ -4,7 +4,7 @@ With :math:`\lambda = \sigma_p^2 / \sigma^2` the inverse covariance of a partici
 is :math:`(I - \lambda/(1 + n\lambda)\, 11^\top)/\sigma^2`. So the restricted likelihood needs
 cross products per participant only, and is a function of one number: it is minimised for many
 resamplings at once. (statsmodels' MixedLM fits it too, one data set at a time, and not
-dependably where the participants' variance is near nought.)
+dependably where the participants' variance is near zero.)
 """
 
 from dataclasses import dataclass
@@ -691,7 +691,7 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     .. math:: \nu = 2 v^2 / (g^\top A g)
 
     with v the variance of the contrast, g its gradient in the variances, and A their covariance
-    matrix, from the curvature of the restricted likelihood. Variances of nought are held there.
+    matrix, from the curvature of the restricted likelihood. Variances of zero are held there.
 
     Parameters
     ----------
@@ -741,7 +741,7 @@ def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tup
     fit : Nested
         One fitted model of them, by REML.
     contrasts : array, shape (q, p)
-        Weights of the fixed effects, rows independent; all are nought under the hypothesis.
+        Weights of the fixed effects, rows independent; all are zero under the hypothesis.
 
     Returns
     -------
@@ -798,7 +798,7 @@ def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float
     chi, freedom = float(smaller.deviance - larger.deviance), len(larger.coefficients) - len(smaller.coefficients)
     if not np.isfinite(chi):
         return np.nan, freedom, np.nan
-    # Rounding may leave a hair below nought where nothing differs.
+    # Rounding may leave a hair below zero where nothing differs.
     chi = max(chi, 0.0)
     return chi, freedom, float(stats.chi2.sf(chi, freedom))
 

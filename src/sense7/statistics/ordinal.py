@@ -55,7 +55,7 @@ class CumulativeLogit:
     Attributes
     ----------
     coefficients : array, shape (p,)
-        :math:`\beta`: log odds of a higher level, against a row of noughts.
+        :math:`\beta`: log odds of a higher level, against a row of zeros.
     covariance : array, shape (p, p)
         Theirs, clustered by participant.
     thresholds : array, shape (levels - 1,)
@@ -217,7 +217,7 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
     Returns
     -------
     DataFrame
-        A row a pair: estimate, low, high (above 0; 1 if alike), n (turns of all conditions), unit, method, reason.
+        One row per pair: estimate, low, high (above 0; 1 if alike), n (turns of all conditions), unit, method, reason.
     """
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
     present = [name for name in ordered_conditions(study) if (turns["condition"] == name).any()]
@@ -291,8 +291,8 @@ def beside_the_mixed_model(study: Study, rating: str = "overall", confidence: fl
     Returns
     -------
     DataFrame
-        A row a pair that both models have: ``points (mixed model)``, ``odds ratio (cumulative logit)``, ``same sign``;
-        empty if there is none.
+        One row per pair that both models have: ``points (mixed model)``, ``odds ratio (cumulative logit)``, ``same
+        sign``; empty if there is none.
     """
     points = mixed_contrasts(study, rating, turns=True, confidence=confidence).differences
     odds = odds_ratios(study, rating, confidence)
@@ -324,7 +324,7 @@ def order_of_conditions(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a rating: ``mixed model``, ``cumulative logit`` (names of the conditions, or why there is no order),
+        One row per rating: ``mixed model``, ``cumulative logit`` (names of the conditions, or why there is no order),
         ``same order`` (yes, no, or "").
     """
     rows = {}

@@ -108,7 +108,7 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
     Returns
     -------
     DataFrame
-        A row a conversation that has both: participant, mean, trough, peak, end, ``rated`` (turns), outcome.
+        One row per conversation that has both: participant, mean, trough, peak, end, ``rated`` (turns), outcome.
     """
     turns = study.turns.assign(rating=turn_rating(study.turns, rating))
     rated = turns[turns["rating"].notna()].sort_values("turn", kind="stable").groupby("conversation")["rating"]
@@ -229,7 +229,7 @@ def variance_inflation(study: Study, outcome: str = "empathy", rating: str = "ov
     Returns
     -------
     DataFrame
-        A row a predictor; no interval.
+        One row per predictor; no interval.
     """
     frame = turn_summaries(study, outcome, rating)
     reason = _missing(study, frame, outcome, rating) or _alike(frame)
@@ -265,7 +265,7 @@ def cross_validated_r2(
     Returns
     -------
     DataFrame
-        A row a model (``MODELS``), and ``all four minus mean alone``: estimate (at most 1; below 0 where the
+        One row per model (``MODELS``), and ``all four minus mean alone``: estimate (at most 1; below 0 where the
         mean of the others predicts better), low, high, n (conversations), unit, method, reason.
 
     References
@@ -329,7 +329,7 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; ranks are computed anew in each, exactly.
+        Draws of participants for the intervals; ranks are computed again in each, exactly.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     Returns
     -------
     DataFrame
-        A row an eigenvalue: estimate, low, high, n, unit, method, reason; one row if there is none.
+        One row per eigenvalue: estimate, low, high, n, unit, method, reason; one row if there is none.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SI
     Returns
     -------
     DataFrame
-        A row a rank: ``components`` (eigenvalues of the correlations) and ``factors`` (of the
+        One row per rank: ``components`` (eigenvalues of the correlations) and ``factors`` (of the
         correlations with squared multiple correlations in the diagonal); each with the 95th
         percentile of noise of as many rows as units, and as participants (NaN if these are not
         more than the items). Empty if there are too few ratings.

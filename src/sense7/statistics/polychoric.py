@@ -42,7 +42,7 @@ _FAR = 8.0  # stands for infinity in units of standard deviations
 _STEPS = 60
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
 MOST_DRAWS = 500
-"""Draws for the interval of ordinal alpha: each takes all correlations anew."""
+"""Draws for the interval of ordinal alpha: each takes all correlations again."""
 
 
 def bivariate_normal(h: np.ndarray, k: np.ndarray, rho: np.ndarray) -> np.ndarray:
@@ -288,7 +288,7 @@ def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) ->
         Whole levels 1..5, indexed by participant. Items never rated or without variation are left
         out, and named in the method.
     bootstrap : ParticipantBootstrap
-        Draws of participants, of which at most 500 are used: each takes all correlations anew.
+        Draws of participants, of which at most 500 are used: each takes all correlations again.
 
     Returns
     -------

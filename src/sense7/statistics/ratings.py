@@ -193,7 +193,7 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
     Returns
     -------
     DataFrame
-        A row a rating, as :func:`applicability`.
+        One row per rating, as :func:`applicability`.
     """
     turns = study.turns_put_to_rating
     unit = "share of rated turns" if of == "rated" else "share of turns put to rating"
@@ -214,7 +214,7 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a rating, as :func:`applicability`; estimates in 1..5.
+        One row per rating, as :func:`applicability`; estimates in 1..5.
     """
     turns = study.turns
     unit = "level, 1 to 5"

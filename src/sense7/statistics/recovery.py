@@ -136,7 +136,7 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row an event time: estimate (levels; negative: lower than right before the first poor turn),
+        One row per event time: estimate (levels; negative: lower than right before the first poor turn),
         low, high, n (turns at that time), unit, method, reason. Turns without a level are left out.
 
     Notes
@@ -192,7 +192,7 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
     -------
     dict of DataFrame
         "as rated", "in chance order" and "difference" (the first minus the second; levels, negative: lower
-        than chance order would have it). Each has a row an event time, -3 .. 5: estimate, low, high,
+        than chance order would have it). Each has one row per event time, -3 .. 5: estimate, low, high,
         n (rated turns at that time), unit, method, reason. Time counts turns; those without a level leave
         a hole that the permutations keep. The poor turn itself is poor in every order, so at time 0 the
         two differ only by how poor.

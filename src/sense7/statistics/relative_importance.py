@@ -192,7 +192,7 @@ def relative_importance(
     Returns
     -------
     DataFrame
-        A row an item and, unless ``share``, one of R squared (``TOTAL``): estimate, low, high
+        One row per item and, unless ``share``, one of R squared (``TOTAL``): estimate, low, high
         (0..1), n (complete units), unit, method, reason. Fewer than ten units an item are too few.
 
     Examples

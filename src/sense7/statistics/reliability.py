@@ -361,7 +361,7 @@ def alpha_if_dropped(
     Returns
     -------
     DataFrame
-        A row an item, as :func:`alpha_row`; without a value for an item that was never rated.
+        One row per item, as :func:`alpha_row`; without a value for an item that was never rated.
 
     Notes
     -----

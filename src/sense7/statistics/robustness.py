@@ -272,7 +272,7 @@ def multiverse(
     Returns
     -------
     DataFrame
-        A row a specification: its choices, then the columns of a table of estimates.
+        One row per specification: its choices, then the columns of a table of estimates.
 
     References
     ----------
@@ -415,7 +415,7 @@ def _condition(study: Study) -> _Compute:
 def _standardised_difference(sums: np.ndarray) -> np.ndarray:
     n_best, best, n_worst, worst, n, total, squares = np.moveaxis(sums, -1, 0)
     variance = (squares - total**2 / n) / (n - 1)
-    # Guards against a variance of nought that rounding made a hair.
+    # Guards against a variance of zero that rounding made a hair.
     spread = np.where(variance > 1e-9, np.sqrt(np.maximum(variance, 0)), np.nan)
     return (best / n_best - worst / n_worst) / spread
 

@@ -3,7 +3,7 @@ r"""How the ratings hang together: their correlations, each with the rest, and w
 All of it is algebra on a covariance matrix. *Pairwise*, each covariance is over the units that
 rate both items and each variance over those that rate the item; *listwise*, over the units that
 rate every item. A rating that is missing is never scored: the correlation of an item with a sum
-that skips holes would score them nought, and is too low.
+that skips holes would score them zero, and is too low.
 """
 
 import itertools
@@ -210,7 +210,7 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.D
     Returns
     -------
     DataFrame
-        A row a pair, "a with b": estimate, low, high (-1..1), n (units that rate both),
+        One row per pair, "a with b": estimate, low, high (-1..1), n (units that rate both),
         unit, method, reason.
 
     Notes
@@ -258,7 +258,7 @@ def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
     Returns
     -------
     array, shape (..., k)
-        -1..1; NaN where a variance is nought, or pairwise covariances are of no real data set.
+        -1..1; NaN where a variance is zero, or pairwise covariances are of no real data set.
 
     References
     ----------
@@ -297,7 +297,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     Returns
     -------
     DataFrame
-        A row an item: estimate, low, high (-1..1), n (pairwise: units that rate the item;
+        One row per item: estimate, low, high (-1..1), n (pairwise: units that rate the item;
         listwise: units that rate all), unit, method, reason.
 
     Notes
@@ -328,7 +328,7 @@ def _no_item(ratings: pd.DataFrame, name: str, unit: str, method: str, reason: s
 
 
 def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    """Correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is nought."""
+    """Correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
     own = np.diagonal(covariances, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.sqrt(np.where(own > _NOUGHT, own, np.nan))

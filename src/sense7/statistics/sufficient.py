@@ -155,7 +155,7 @@ def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **op
     Returns
     -------
     DataFrame
-        A row a statistic, under the key by which the book records it: alpha, applicability and mean of each rating,
+        One row per statistic, under the key by which the book records it: alpha, applicability and mean of each rating,
         agreement with the overall rating, d of a poor turn, mean of each condition and difference of each two,
         Spearman correlation of empathy with the experience, accuracy of the scores. Equal to those of the data in one
         piece but for the last digits, which hang on the order of summing.
@@ -265,7 +265,7 @@ def _some_draws(
 
 
 def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
-    """The sums of all parts one below the other: noughts for a part that lacks them, as it may lack a condition."""
+    """The sums of all parts one below the other: zeros for a part that lacks them, as it may lack a condition."""
     shape = next(part.sums[key].shape[1:] for part in parts if key in part.sums)
     return np.concatenate([part.sums.get(key, np.zeros((len(part.participants), *shape))) for part in parts])
 

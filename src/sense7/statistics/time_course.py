@@ -61,7 +61,7 @@ def levels_by_turn(
     Returns
     -------
     dict of str -> DataFrame
-        For each condition (``all conversations`` if there is none) a table with a row a turn, 1 to at most 10:
+        For each condition (``all conversations`` if there is none) a table with one row per turn, 1 to at most 10:
         estimate, low, high (1..5), n (rated turns), unit, method, reason.
     """
     turns = _rated(study, rating)
@@ -90,7 +90,7 @@ def still_going(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a turn (1 to at most 10), a column a condition (``all conversations`` if there is none); 0..1.
+        One row per turn (1 to at most 10), one column per condition (``all conversations`` if there is none); 0..1.
     """
     lengths = study.turns.groupby("conversation")["turn"].max()
     lengths = lengths.reindex(study.conversations["conversation"], fill_value=0).to_numpy()

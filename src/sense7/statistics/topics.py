@@ -100,11 +100,12 @@ class TopicModel:
         By number of topics: how well topics are found again in the comments, and the mean, lowest and highest of
         the shuffled ones; empty if there were too few comments to try.
     topics : DataFrame
-        A row a topic, numbered from the largest: words (the heaviest first), found again (0..1), comments, quotation.
+        One row per topic, numbered from the largest: words (the heaviest first), found again (0..1), comments,
+        quotation.
     shares : DataFrame
-        A table of estimates: share of the comments, a row a topic by number and three words, and those of none.
+        A table of estimates: share of the comments, one row per topic by number and three words, and those of none.
     ratings : DataFrame
-        A table of estimates: mean rating of the turns, a row a topic, those of none, and all.
+        A table of estimates: mean rating of the turns, one row per topic, those of none, and all.
     keys : dict
         Name of a row of ``shares`` or ``ratings`` -> its part of a key.
     """
@@ -147,7 +148,7 @@ def tf_idf(documents: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> csr
     Returns
     -------
     sparse array, shape (texts, terms)
-        0..1; a text without a term of the vocabulary is a row of noughts.
+        0..1; a text without a term of the vocabulary is a row of zeros.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
         # A row times the root of its weight has the squared error of so many copies.
         matrix = csr_array(matrix[taken].multiply(np.sqrt(weights[taken])[:, None]))
     model = NMF(topics, init="nndsvd", random_state=0, tol=_TOLERANCE, max_iter=_MOST_STEPS)
-    # A perfect fit has an error of nought, which rounding may take below; scikit-learn then draws its root.
+    # A perfect fit has an error of zero, which rounding may take below; scikit-learn then draws its root.
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Some of a thousand fits may stop before they have settled; their topics are as good as they are.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -275,7 +276,7 @@ def matched_similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def shuffled(documents: Sequence[Sequence[str]], generator: np.random.Generator) -> list[list[str]]:
-    """The same texts with their words dealt out anew: each keeps its length, each word its number of uses.
+    """The same texts with their words dealt out again: each keeps its length, each word its number of uses.
 
     Examples
     --------
@@ -419,7 +420,7 @@ def _stability_curves(
 
 
 def _found_again(matrix: csr_array, terms: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean likeness of each topic and its counterparts in resampled comments, nought where too few are taken."""
+    """Mean likeness of each topic and its counterparts in resampled comments, zero where too few are taken."""
     found = np.zeros((len(weights), len(terms)))
     for row, draw in zip(found, weights, strict=True):
         if np.count_nonzero(draw) >= len(terms):

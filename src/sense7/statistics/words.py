@@ -224,7 +224,7 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     Returns
     -------
     DataFrame
-        A row a term, the most of poor turns first, the most of good turns last; empty if a kind has no
+        One row per term, the most of poor turns first, the most of good turns last; empty if a kind has no
         comments. estimate (log-odds ratio, positive: more of poor turns), low, high, n (times that the
         term is used about poor and good turns), unit, method, reason; and kind ("poor" or "good"), z, poor
         and good (times used), participants (who use it about turns of its kind). Comments on neutral or

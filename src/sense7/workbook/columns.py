@@ -76,7 +76,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
             WARNING,
             "error-cell",
             "a formula's error (such as #N/A or #DIV/0!); the cell was read as blank.",
-            "mend the formula, or write the value.",
+            "correct the formula, or write the value.",
             **place_of(sheet, position),
             rows=[row],
         )
@@ -85,7 +85,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
             WARNING,
             "formula-without-value",
             "a formula without a stored value; the cell was read as blank.",
-            "open the file in a spreadsheet program and save it anew, or write the value.",
+            "open the file in a spreadsheet program and save it again, or write the value.",
             **place_of(sheet, position),
             rows=[row],
         )
@@ -266,26 +266,26 @@ def _report_unmatched(sheet, claimed, diagnostics) -> None:
                 continue
             kind = "nameless-column"
             problem = "the column holds values but has no name in row 1; it is kept and not used."
-            mend = "name it."
+            fix = "name it."
         elif normalise_name(header) in taken:
             kind = "duplicate-column"
             problem = (
                 f"a further column of the name {taken[normalise_name(header)]}; the one that bears the exact name is "
                 "used, or else the first. This one is kept and not used."
             )
-            mend = "rename or remove one of the two."
+            fix = "rename or remove one of the two."
         elif header in sheet.header[:position]:
             kind = "duplicate-column"
             problem = "the name stands twice in row 1; neither column is used."
-            mend = "rename or remove one of the two."
+            fix = "rename or remove one of the two."
         elif normalise_name(header).startswith(prefix):
             kind = "unmatched-column"
             problem = (
                 "it could not be matched to one of the seven dimensions, or not to one alone; it is kept and not used."
             )
-            mend = f"name it PostTaskEmpathy_ and one of {', '.join(taxonomy.DIMENSION_NAMES)}."
+            fix = f"name it PostTaskEmpathy_ and one of {', '.join(taxonomy.DIMENSION_NAMES)}."
         else:
             kind = "unknown-column"
             problem = "the official format does not describe this column; it is kept and not used."
-            mend = "nothing, if that is as meant."
-        diagnostics.add(WARNING, kind, problem, mend, **place_of(sheet, position))
+            fix = "nothing, if that is as meant."
+        diagnostics.add(WARNING, kind, problem, fix, **place_of(sheet, position))

@@ -1,4 +1,4 @@
-"""What a reader found wrong or strange in a workbook, located, counted and with the mend."""
+"""What a reader found wrong or strange in a workbook, located, counted, and with how to fix it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -43,7 +43,7 @@ class Diagnostic:
         The value found, or ""; the first few where many places hold many values.
     problem : str
         What is wrong and what was done about it.
-    mend : str
+    fix : str
         What to do.
     """
 
@@ -55,7 +55,7 @@ class Diagnostic:
     rows: tuple[int, ...]
     value: str
     problem: str
-    mend: str
+    fix: str
 
     @property
     def count(self) -> int:
@@ -86,7 +86,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = f"{self.place}: " if self.place else ""
         value = f"{_shorten(self.value)!r}: " if self.value else ""
-        return plain(f"{place}{value}{self.problem} Mend: {self.mend}")
+        return plain(f"{place}{value}{self.problem} Fix: {self.fix}")
 
     def to_dict(self) -> dict:
         """As plain values for JSON, the count included."""
@@ -108,7 +108,7 @@ class Diagnostics:
         severity: str,
         kind: str,
         problem: str,
-        mend: str,
+        fix: str,
         *,
         sheet: str = "",
         column: str = "",
@@ -117,7 +117,7 @@ class Diagnostics:
         value: object = "",
     ) -> None:
         """Add a diagnostic, or further rows of one that is there already; a value is shown as a cell would show it."""
-        diagnostic = Diagnostic(severity, kind, sheet, column, position, (), as_text(value), problem, mend)
+        diagnostic = Diagnostic(severity, kind, sheet, column, position, (), as_text(value), problem, fix)
         self._places.setdefault(diagnostic, []).extend(rows)
 
     def __iter__(self) -> Iterator[Diagnostic]:

@@ -143,7 +143,7 @@ def _known_conversations(
                 "messages whose TaskId is not in the sheet Tasks; they are left out."
                 if identifier is not None
                 else "messages without a TaskId; they are left out.",
-                "add the conversation to Tasks, or mend the TaskId.",
+                "add the conversation to Tasks, or correct the TaskId.",
                 **table.place("TaskId"),
                 rows=[index + 2],
                 value=identifier or "",
@@ -232,7 +232,7 @@ def _report_ratings_elsewhere(table, levels, elsewhere: np.ndarray, diagnostics)
                     "rating-elsewhere",
                     "ratings in rows whose Role is not exactly assistant; they are not counted, as in the "
                     "authors' scripts.",
-                    "mend the Role, or remove the rating.",
+                    "correct the Role, or remove the rating.",
                     **table.place(column.official),
                     rows=(np.flatnonzero(stray) + 2).tolist(),
                 )
@@ -273,7 +273,7 @@ def _positions(table: Table, said: _Said, diagnostics: Diagnostics) -> np.ndarra
             WARNING,
             "unordered-time",
             "times that run backwards within a conversation; they are kept as they are.",
-            "mend TimeOffsetSeconds.",
+            "correct TimeOffsetSeconds.",
             **table.place("TimeOffsetSeconds"),
             rows=said.rows[backwards].tolist(),
         )

@@ -128,22 +128,22 @@ def _require_sound(path: Path, package: zipfile.ZipFile) -> None:
     if "_rels/.rels" not in names or not any(name.endswith("workbook.xml") for name in names):
         raise UserError(
             f"{path}: not a workbook that can be read (a zip archive, but none of an .xlsx workbook). "
-            "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
+            "Expected an .xlsx file; open it in a spreadsheet program and save it again as .xlsx."
         )
     if any(info.flag_bits & _ENCRYPTED for info in parts):
         raise UserError(f"{path}: the archive is protected by a password. Save a copy without one and use that.")
     if len(names) < len(parts):
-        raise UserError(f"{path}: damaged: a part is in the archive twice. Save it anew from a spreadsheet program.")
+        raise UserError(f"{path}: damaged: a part is in the archive twice. Save it again from a spreadsheet program.")
     unpacked, packed = sum(info.file_size for info in parts), path.stat().st_size
     if unpacked > LARGEST:
         raise UserError(
             f"{path}: unpacks to {unpacked / 2**20:,.0f} MB, more than a workbook of conversations can be "
-            f"({LARGEST // 2**20} MB). Check where it comes from, or save it anew from a spreadsheet program."
+            f"({LARGEST // 2**20} MB). Check where it comes from, or save it again from a spreadsheet program."
         )
     if unpacked > max(ALWAYS_SMALL, DENSEST * packed):
         raise UserError(
             f"{path}: unpacks to {unpacked / packed:,.0f} times its size, as no workbook of conversations does. "
-            "Check where it comes from, or save it anew from a spreadsheet program."
+            "Check where it comes from, or save it again from a spreadsheet program."
         )
 
 
@@ -159,10 +159,10 @@ def _unpacked(package: zipfile.ZipFile, part: str) -> bytes:
 def _require_plain(path: Path, part: str, xml: bytes) -> None:
     """Refuse what no workbook has and the reading library would misread: document types, other encodings."""
     if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
-        raise UserError(f"{path}: {part} is not in UTF-8. Open it in a spreadsheet program and save it anew as .xlsx.")
+        raise UserError(f"{path}: {part} is not in UTF-8. Open it in a spreadsheet program and save it again as .xlsx.")
     if b"<!DOCTYPE" in xml[:4096]:
         raise UserError(
-            f"{path}: {part} has a document type, as no workbook does. Check where it comes from, or save it anew "
+            f"{path}: {part} has a document type, as no workbook does. Check where it comes from, or save it again "
             "from a spreadsheet program."
         )
 
@@ -185,7 +185,7 @@ def _sheet_names(path: Path, package: zipfile.ZipFile) -> dict[str, str]:
         if other is not None and part.casefold() in known:  # thousands of names could stand for one large sheet
             raise UserError(
                 f"{path}: the sheets {other} and {name} are one and the same part ({part}). "
-                "Save it anew from a spreadsheet program."
+                "Save it again from a spreadsheet program."
             )
         names[part.casefold()] = name
     return names
@@ -204,12 +204,12 @@ def _require_reasonable(path: Path, name: str, xml: bytes) -> None:
     if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
         raise UserError(
             f"{path}: sheet {name} reaches to row {height:,} and column {width:,}, which is more than can be read "
-            "at once. Delete the stray cells far below or beside the data and save it anew."
+            "at once. Delete the stray cells far below or beside the data and save it again."
         )
     if cells > MOST_CELLS:
         raise UserError(
             f"{path}: sheet {name} has more than {MOST_CELLS:,} cells, most of them blank. "
-            "Delete the rows below the data and save it anew."
+            "Delete the rows below the data and save it again."
         )
 
 
@@ -218,7 +218,7 @@ def _require_closed(path: Path, name: str, xml: bytes) -> None:
     if match := _UNCLOSED.search(xml):
         raise UserError(
             f"{path}: sheet {name}: damaged: the tag at byte {match.start() + 1:,} has no end. "
-            "Save it anew from a spreadsheet program."
+            "Save it again from a spreadsheet program."
         )
 
 

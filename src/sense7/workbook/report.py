@@ -111,15 +111,15 @@ def _codes(states: "np.ndarray | pd.Series") -> np.ndarray:
 
 
 def diagnostics_table(study: Study) -> "pd.DataFrame":
-    """Diagnostics as a table: where, how many, value, what was done, mend."""
+    """Diagnostics as a table: where, how many, value, what was done, how to fix it."""
     import pandas as pd
 
     return pd.DataFrame(
         [
-            (diagnostic.place or "the file", diagnostic.count, diagnostic.value, diagnostic.problem, diagnostic.mend)
+            (diagnostic.place or "the file", diagnostic.count, diagnostic.value, diagnostic.problem, diagnostic.fix)
             for diagnostic in study.diagnostics
         ],
-        columns=["where", "count", "value", "diagnostic", "mend"],
+        columns=["where", "count", "value", "diagnostic", "fix"],
     ).loc[:, lambda table: [name for name in table if name != "value" or table[name].any()]]
 
 

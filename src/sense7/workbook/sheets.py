@@ -137,7 +137,7 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
             raise
         raise UserError(
             f"{path}: {where}not a workbook that can be read ({one_line(error)}). "
-            "Expected an .xlsx file; open it in a spreadsheet program and save it anew as .xlsx."
+            "Expected an .xlsx file; open it in a spreadsheet program and save it again as .xlsx."
         ) from None
     return sheets
 
@@ -161,7 +161,7 @@ def _require_readable(path: Path) -> None:
     tables = " Of CSV files, give the folder that holds Tasks.csv and Messages.csv."
     raise UserError(
         f"{path}: not a workbook that can be read. Expected an .xlsx file; open it in a spreadsheet program and save "
-        f"it anew as .xlsx.{tables if path.suffix.casefold() == '.csv' else ''}"
+        f"it again as .xlsx.{tables if path.suffix.casefold() == '.csv' else ''}"
     )
 
 

@@ -112,7 +112,8 @@ def read_tables(folder: str | Path) -> dict[str, Sheet]:
     Raises
     ------
     UserError
-        If a file is no UTF-8 or no table, or it is parquet and pyarrow is not installed; names file, row and mend.
+        If a file is no UTF-8 or no table, or it is parquet and pyarrow is not installed; names file and row, and how
+        to fix it.
 
     Examples
     --------
@@ -205,12 +206,14 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError(
-            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it anew as CSV in UTF-8 "
+            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it again as CSV in UTF-8 "
             '(in a spreadsheet program: "CSV UTF-8").'
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it anew as CSV in UTF-8.")
+        raise UserError(
+            f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it again as CSV in UTF-8."
+        )
     return text
 
 
@@ -267,7 +270,7 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
                 ]
                 rows += map(list, zip(*columns, strict=True))
         except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it anew.") from None
+            raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it again.") from None
     return list(names.values()), rows
 
 

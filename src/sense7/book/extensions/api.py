@@ -1,4 +1,4 @@
-"""The reference of the library: pages of the book that are made of docstrings, anew with every build.
+"""The reference of the library: pages of the book that are made of docstrings, again with every build.
 
 A Sphinx extension. On a page, a fence ``{modules} NAMES`` becomes a section for every module it names: of the packages
 in :data:`OPEN` a section for each of their modules. A fence ``{front-door}`` becomes the table of what

@@ -92,7 +92,7 @@ def edition_of(app_or_env) -> Edition:
 
 
 def looked_up(env, file: str) -> Edition:
-    """The edition, of which the page that is read shows what stands in this file: with it the page is read anew."""
+    """The edition, of which the page that is read shows what stands in this file: with it the page is read again."""
     edition = edition_of(env)
     env.note_dependency(str(edition.folder / file))
     return edition

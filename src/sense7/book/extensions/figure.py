@@ -62,7 +62,7 @@ class PictureDirective(SphinxDirective):
     def run(self):
         page, name = self.arguments
         path = Path(self.config.sense7_edition) / f"{page}.ipynb"
-        self.env.note_dependency(str(path))  # with the notebook, the page that shows it is read anew
+        self.env.note_dependency(str(path))  # with the notebook, the page that shows it is read again
         try:
             shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name)
         except (OSError, ValueError):
