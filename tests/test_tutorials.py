@@ -106,7 +106,7 @@ def carry_out_batch(requests, replies):
 
 @pytest.fixture
 def empty_folder(tmp_path, monkeypatch):
-    """A folder in which nobody's key is at hand."""
+    """A folder in which nobody's key is available."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.setenv("SENSE7_ROOT", str(ROOT))

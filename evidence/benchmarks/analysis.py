@@ -127,7 +127,7 @@ class Bootstrapped:
         self.frame["score"] = labels(self.frame["ground_truth"] + noise)
 
     def bootstrap(self, draws: int) -> ParticipantBootstrap:
-        """New draws of participants."""
+        """New resamples of participants."""
         return ParticipantBootstrap(self.study.conversations["participant"], draws=draws, seed=1)
 
     def ours(self, draws: int) -> dict[str, tuple[float, float]]:
@@ -204,7 +204,7 @@ def bootstrap(counts: Counts) -> list[Row]:
     draws, few = counts.of(DRAWS, 20), counts.of(200, 2)
     row = Row(
         "bootstrap",
-        f"intervals of alpha, difference, d, kappa, Spearman and accuracy, {draws:,} draws of participants",
+        f"intervals of alpha, difference, d, kappa, Spearman and accuracy, {draws:,} resamples of participants",
         f"copying rows of data frames, alpha alone ({few} draws timed, and multiplied)",
         "300 times as fast, and exact",
         ratio_at_least=300,

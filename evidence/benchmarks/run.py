@@ -45,7 +45,7 @@ REASONS: dict[str, str] = {
     "book_cold": "About 70 s of processor time: 47 s for the notebooks, and 20 s for Jupyter Book, which makes the "
     "pages in one process when they are done (two gained 2 s). The goal asks for 33 s, less than two "
     "processors need for it.",
-    "book_unchanged": "The goal hangs on the cold build, which became faster: 1.24 s, where 1.3 s were measured. "
+    "book_unchanged": "The goal depends on the cold build, which became faster: 1.24 s, where 1.3 s were measured. "
     "Imports of pandas and jupytext take 0.4 s of them, the notebooks that are looked through the same.",
 }
 """Key of a row that misses its goal -> the measured reason, which the page shows."""

@@ -1,6 +1,6 @@
 """Every page, opened from disk in a browser: light and dark, wide and on a phone.
 
-Of rows, entries and pieces of code of one make, those at the beginning are held against the rules of axe; all of them,
+Of rows, entries and pieces of code of one make, those at the beginning are compared with the rules of axe; all of them,
 with ``--long``.
 """
 

@@ -1719,7 +1719,7 @@ def predictions_without_tasks(bench):
 
 @refused("iter1.csv", "the ground truth of 4 conversations is not that of this data set", around=in_its_checkout)
 def predictions_made_before_the_workbook_changed(bench):
-    """A book is to show predictions that were held against other ratings."""
+    """A book is to show predictions that were compared with other ratings."""
     command = ledger(CLAIM)(bench)
     path = bench.predictions("predictions/a-b-iter1.csv", _TRUTH=["1", "1", "1", "1"])
     return [*command, "--predictions", path.parent]

@@ -124,10 +124,10 @@ def test_without_predictions_every_table_says_so(study):
     for name in ("mean", "spread", "authors", "coverage", "bounds", "calibration", "stability", "recognition"):
         table = getattr(detail, name)
         assert len(table)
-        assert set(table["reason"]) == {"no predictions of a judge are at hand"}
+        assert set(table["reason"]) == {"no predictions of a judge are available"}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
 
-    assert available_judges.number_recognized(detail)["reason"] == "no predictions of a judge are at hand"
+    assert available_judges.number_recognized(detail)["reason"] == "no predictions of a judge are available"
     assert available_judges.number_recognized(detail)["estimate"] is None
     assert available_judges.levels_are_comparable(detail)["estimate"] is None
 

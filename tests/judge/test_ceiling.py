@@ -166,7 +166,7 @@ def test_the_curve_is_what_a_simulation_gives(simulated, counts):
     assert np.corrcoef(content, rating)[0, 1] == pytest.approx(found["pearson"], abs=FOUR_ERRORS["correlation"])
     assert rho(content, rating) == pytest.approx(found["spearman_untied"], abs=FOUR_ERRORS["correlation"])
     assert rho(content, label) == pytest.approx(found["spearman"], abs=FOUR_ERRORS["correlation"])
-    # A judge that answers in levels, held against unrounded ground truth: the same ceiling.
+    # A judge that answers in levels, compared with unrounded ground truth: the same ceiling.
     assert rho(answer, rating) == pytest.approx(found["spearman"], abs=FOUR_ERRORS["correlation"])
     assert rho(answer, label) == pytest.approx(found["spearman_levels"], abs=FOUR_ERRORS["correlation"])
 
@@ -343,7 +343,7 @@ def test_a_study_of_unknown_origin_is_other_data():
     assert "(on other data)" in name
 
 
-# Judges at hand
+# Available judges
 
 
 def predictions(folder, name, study, scores):
@@ -456,7 +456,7 @@ def test_without_two_labels_there_is_no_curve_to_show(counts, reason):
 
 
 def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3, between=False):
-    """A study of turn means with known standard deviations: participant, leaning, conversation, turn."""
+    """A study of turn means with known standard deviations: participant, interaction, conversation, turn."""
     generator = np.random.default_rng(seed)
     kinds = len(means)
     cells = [
@@ -464,8 +464,8 @@ def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3,
     ]
     cell = np.repeat(np.arange(len(cells)), per_cell)
     who, kind = np.array(cells)[cell].T
-    person, leaning = sds[0] * generator.standard_normal(people), sds[1] * generator.standard_normal(len(cells))
-    level = np.array(means)[kind] + person[who] + leaning[cell] + sds[2] * generator.standard_normal(len(cell))
+    person, interaction = sds[0] * generator.standard_normal(people), sds[1] * generator.standard_normal(len(cells))
+    level = np.array(means)[kind] + person[who] + interaction[cell] + sds[2] * generator.standard_normal(len(cell))
     counts = generator.integers(1, 2 * turns, size=len(cell))
     of = np.repeat(np.arange(len(cell)), counts)
     names = pd.DataFrame(
@@ -487,21 +487,21 @@ SDS = (0.6, 0.3, 0.5, 0.8)
 def test_bounds_are_what_the_planted_variances_leave():
     study, bootstrap = made(SDS)
     frequencies = study.conversations["condition"].map({"M0": 2.6, "M1": 3.0, "M2": 3.4})
-    person, leaning, conversation, turn = np.square(SDS)
+    person, interaction, conversation, turn = np.square(SDS)
     whole = (
         frequencies.var(ddof=0)
         + person
-        + leaning
+        + interaction
         + conversation
         + turn * (1 / study.turns["conversation"].value_counts()).mean()
     )
     found = ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5)
-    expected = [1 - person / whole, 1 - person / whole, 1 - (person + leaning) / whole]
+    expected = [1 - person / whole, 1 - person / whole, 1 - (person + interaction) / whole]
     np.testing.assert_allclose(found.bounds["estimate"], expected, atol=0.04)
     parts = [
         frequencies.var(ddof=0),
         person,
-        leaning,
+        interaction,
         conversation,
         turn * (1 / study.turns["conversation"].value_counts()).mean(),
     ]
@@ -590,18 +590,18 @@ def test_equal_seeds_give_equal_numbers(reference):
     np.testing.assert_array_equal(first.draws, second.draws)
 
 
-def test_where_each_met_one_condition_leanings_are_part_of_the_participants():
+def test_where_each_met_one_condition_interactions_are_part_of_the_participants():
     study, bootstrap = made(SDS, between=True)
     bounds = ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5).bounds
-    person, leaning, conversation, turn = np.square(SDS)
+    person, interaction, conversation, turn = np.square(SDS)
     whole = (
         np.var([2.6, 3.0, 3.4])
         + person
-        + leaning
+        + interaction
         + conversation
         + turn * (1 / study.turns["conversation"].value_counts()).mean()
     )
-    assert bounds["estimate"].iloc[0] == pytest.approx(1 - (person + leaning) / whole, abs=0.06)
+    assert bounds["estimate"].iloc[0] == pytest.approx(1 - (person + interaction) / whole, abs=0.06)
     assert np.isnan(bounds["estimate"].iloc[2])
     assert bounds["reason"].iloc[2] == "no participant met two conditions: it is part of the participant's"
 

@@ -76,7 +76,7 @@ def test_without_predictions_the_page_says_how_they_are_made(tmp_path):
     copy = tmp_path / "mine.xlsx"
     shutil.copyfile(ROOT / "data" / "synthetic.xlsx", copy)
     values = recorded(tmp_path / "edition", "", copy)
-    assert values["judge_spearman"]["reason"] == "no predictions of a judge are at hand"
+    assert values["judge_spearman"]["reason"] == "no predictions of a judge are available"
     page = (tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8")
     assert "sense7 judge run --model NAME" in page
 

@@ -1,4 +1,4 @@
-"""What a judge is shown and what it answers, held against the authors' rules written down once more, step by step."""
+"""What a judge is shown and what it answers, compared with the authors' rules written down once more, step by step."""
 
 import json
 import math

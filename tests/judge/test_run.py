@@ -615,7 +615,7 @@ def test_when_a_session_asks_first(study_of, tmp_path):
     assert known.needs_consent(12.0, near=False) == ""
     assert "1,200 calls of unknown cost" in unknown.needs_consent(None, near=False)
     assert unknown.needs_consent(None, near=True) == ""
-    assert "can't be held against the limit" in unknown.needs_consent(5.0, near=True)
+    assert "can't be compared with the limit" in unknown.needs_consent(5.0, near=True)
 
 
 @pytest.mark.parametrize("prices", [(1.0, None), (None, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1.0)])

@@ -429,7 +429,7 @@ def test_third_parties_are_pinned_and_credited(name):
     assert (host, len(commit), int(commit, 16) > 0, end) == ("raw.githubusercontent.com", 40, True, "")
     assert owner
     assert repository
-    assert len(source.pins) == len(source.parts) > 0, "parts are told apart by the names of their files"
+    assert len(source.pins) == len(source.parts) > 0, "parts are distinguished by the names of their files"
     assert all(len(part.sha256) == 64 and not part.path.startswith("/") for part in source.parts)
     assert source.licence in {"CC-BY-4.0", "MIT"}
     assert source.credit

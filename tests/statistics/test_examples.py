@@ -1,4 +1,4 @@
-"""Examples of rated turns: the rule, held against a plain loop, and where there is none."""
+"""Examples of rated turns: the rule, compared with a plain loop, and where there is none."""
 
 import numpy as np
 import pytest

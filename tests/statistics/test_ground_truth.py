@@ -1,4 +1,4 @@
-"""Ground truth: the authors' convention to the letter, and other conventions held against it."""
+"""Ground truth: the authors' convention to the letter, and other conventions compared with it."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -180,7 +180,7 @@ def test_exact_halves_are_those_of_fractions(conversations):
 
 
 TRAPPED = [[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]
-"""Turns whose exact mean is 4.5, and whose mean in floating point is a hair more."""
+"""Turns whose exact mean is 4.5, and whose mean in floating point is slightly more."""
 
 
 def test_a_half_that_floating_point_moves_is_counted_with_its_label():

@@ -266,7 +266,7 @@ def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
 
 def test_one_rated_turn_can_not_tell_the_four_apart(workbooks):
     study = read(workbooks["ieval"])
-    reason = "mean, trough, peak and end of the turns can't be told apart in this data set"
+    reason = "mean, trough, peak and end of the turns can't be distinguished in this data set"
     assert outcomes.rating_at_hand(study) == "dimensions"
     assert set(outcomes.peak_end(study, rating="dimensions")["reason"]) == {reason}
     table = outcomes.cross_validated_r2(study, bootstrap_of(study), rating="dimensions")
@@ -314,7 +314,7 @@ def test_reasons_name_what_does_not_vary(minimal_sheets):
 
     assert reason("constant ratings of turns").endswith("is the same in every conversation")
     assert reason("constant outcome") == "post-task empathy does not vary"
-    assert reason("two turns each").endswith("can't be told apart in this data set")
+    assert reason("two turns each").endswith("can't be distinguished in this data set")
     assert reason("three conversations") == "only 3 conversations of 2 participants with both"
 
 

@@ -1,4 +1,4 @@
-"""What every reader of a Study may rely on, and what the data sets at hand are known to hold."""
+"""What every reader of a Study may rely on, and what the available data sets are known to hold."""
 
 import numpy as np
 import pandas as pd

@@ -60,7 +60,7 @@ body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem au
 </body>
 </html>
 """
-_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not at hand when this site was made. It is one
+_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not available when this site was made. It is one
 command away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
 """
 

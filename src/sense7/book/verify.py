@@ -1,4 +1,4 @@
-"""An edition recomputed from its own data, and held against what it shows.
+"""An edition recomputed from its own data, and compared with what it shows.
 
 Everything is computed afresh in a temporary place: from the edition's copy of the workbook, with its parameters and
 its judge's predictions, without the cache of finished notebooks. Nothing is written into the edition. Compared are the
@@ -289,7 +289,7 @@ def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
             raise UserError(f"{name}: this edition shows it, and it is not fetched here. Run: sense7 fetch {name}")
         if not before:
             raise UserError(
-                f"{name}: fetched here, but not where the edition was made. Have it not found for once: "
+                f"{name}: fetched here, but not where the edition was made. Hide it for this run: "
                 "SENSE7_CACHE=EMPTY_FOLDER sense7 verify ..."
             )
         raise UserError(f"{name}: what is fetched here is not what the edition shows. Run: sense7 fetch {name} --again")

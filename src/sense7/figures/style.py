@@ -35,7 +35,7 @@ _HASHED = re.compile(r'\bid="(([^"]*?)[0-9a-f]{10})"')
 _DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's colours: told apart by colour-blind readers, visible on white and black."""
+"""Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
 
 LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
 

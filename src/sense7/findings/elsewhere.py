@@ -800,7 +800,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "characteristics",
-        "Ratings go with characteristics of the person (SENSE-7: collected, no result at hand)",
+        "Ratings go with characteristics of the person (SENSE-7: collected, no result available)",
         "finding_data",
         Rule(0.0, _NO_SIZE),
         {"ieval": Asked("ieval_teq", "correlation of an empathy questionnaire with the person's mean rating")},

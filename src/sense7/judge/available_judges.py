@@ -1,4 +1,4 @@
-"""The judges whose predictions for a data set are at hand, brought into line with its conversations."""
+"""The judges whose predictions for a data set are available, brought into line with its conversations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,10 +57,10 @@ __all__ = [
 AUTHORS_PROMPT = "empathy_judge"
 """Name of the authors' prompt file, which stands in the names of prediction files made with it."""
 
-ABSENT = "no predictions of a judge are at hand"
+ABSENT = "no predictions of a judge are available"
 
 HOW_TO_MAKE_THEM = (
-    "No predictions of a judge are at hand for this edition. To make them, with an endpoint of your own: "
+    "No predictions of a judge are available for this edition. To make them, with an endpoint of your own: "
     "make judge, then sense7 judge run --model NAME --base-url URL --data DATA --runs 10 --out predictions_NAME, "
     "and build the edition again."
 )
@@ -206,7 +206,7 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     ('b', '')
     """
     if name and name not in judges:
-        raise UserError(f"judge = {name!r}: no predictions of it are at hand ({', '.join(judges) or 'of none'}).")
+        raise UserError(f"judge = {name!r}: no predictions of it are available ({', '.join(judges) or 'of none'}).")
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
@@ -286,14 +286,14 @@ def detail(
     judge : str
         One of them; "" if there is none.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
     words : Series, optional
         Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
 
     Examples
     --------
     >>> detail({}, "", ParticipantBootstrap(["a", "b"])).mean.loc["accuracy", "reason"]
-    'no predictions of a judge are at hand'
+    'no predictions of a judge are available'
     """
     runs = judges.get(judge, {"": _NOTHING})
     frames = list(runs.values())

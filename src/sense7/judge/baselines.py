@@ -217,8 +217,8 @@ def baseline_table(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals. Predictions are held fixed: how much they would change with other
-        participants to learn from is not in the intervals.
+        Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
+        with other participants to learn from is not in the intervals.
     baselines : mapping, optional
         As :func:`baseline_predictions` returns it; predicted here if not given.
     embedder : callable or str, optional
@@ -275,7 +275,7 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
     baselines : mapping
         As :func:`baseline_predictions` returns it.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals, which are of the difference.
+        Bootstrap resamples of participants for the intervals, which are of the difference.
 
     Returns
     -------

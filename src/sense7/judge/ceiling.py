@@ -1,7 +1,7 @@
 r"""How well a judge that sees only the text could do at all: the noise ceiling.
 
 Each conversation has one rater. So what the text explains and that person's own reaction can't be
-told apart, and the share s of the ratings' variance that the text explains (the *content share*) is
+distinguished, and the share s of the ratings' variance that the text explains (the *content share*) is
 not identified: it can't be estimated from these data. What can be computed is the ceiling for
 every s, the largest s that the variance between participants leaves (under an assumption), and the
 smallest s that a given judge's result needs.
@@ -77,7 +77,7 @@ CEILINGS = {
 BOUNDS = {
     "participants' levels carry no content": "participant",
     "the same, from single turns": "participant_turns",
-    "nor do participants' leanings towards conditions": "participant_condition",
+    "nor do participants' interactions with conditions": "participant_condition",
 }
 """Assumptions under which variance parts bound the content share -> endings of keys."""
 
@@ -138,9 +138,9 @@ def level_thresholds(counts) -> np.ndarray:
     >>> level_thresholds([1, 2, 4, 2, 1]).round(3).tolist()
     [-1.282, -0.524, 0.524, 1.282]
     """
-    heaped = np.cumsum(np.asarray(counts, dtype=float), axis=-1)
+    cumulative = np.cumsum(np.asarray(counts, dtype=float), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return ndtri(heaped[..., :-1] / heaped[..., -1:])
+        return ndtri(cumulative[..., :-1] / cumulative[..., -1:])
 
 
 def study_thresholds(study: Study) -> np.ndarray:
@@ -160,7 +160,7 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
                 \frac{1}{2\pi} \int_0^{\arcsin\sqrt{s/2}} e^{-t_k^2 / (2 \cos^2 \theta)}\, d\theta
 
       It is the ceiling of a continuous prediction of labels; and, since c and y may change places, that of a judge who
-      answers in five levels, as often each as the labels have them, held against the unrounded ground truth. One
+      answers in five levels, as often each as the labels have them, compared with the unrounded ground truth. One
       whose levels are more even has fewer ties and can pass it, though not *spearman_untied*;
     - *spearman_levels*: both have the five levels, with the same frequencies;
     - *accuracy*: :math:`E[\max_k P(y = k \mid c)]`;
@@ -255,12 +255,12 @@ def _ceilings(thresholds: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarra
     for first in range(0, len(shares), _CHUNK):
         rows = slice(first, first + _CHUNK)
         likely, weights = _level_probabilities(thresholds[rows], shares[rows])
-        heaped = np.cumsum(likely, axis=-1)
+        cumulative = np.cumsum(likely, axis=-1)
         hits[rows] = (likely.max(axis=-1) * weights).sum(axis=-1)
         threes = likely[..., :-2] + likely[..., 1:-1] + likely[..., 2:]
         near[rows] = (threes.max(axis=-1) * weights).sum(axis=-1)
         # E|y - k| is least at the median: each threshold passed on the wrong side costs one level.
-        beside = np.minimum(heaped[..., :-1], 1 - heaped[..., :-1]).sum(axis=-1)
+        beside = np.minimum(cumulative[..., :-1], 1 - cumulative[..., :-1]).sum(axis=-1)
         error[rows] = (beside * weights).sum(axis=-1)
     return {
         "pearson": np.sqrt(shares),
@@ -291,9 +291,9 @@ def _level_probabilities(thresholds: np.ndarray, shares: np.ndarray) -> tuple[np
 
 def _midranks(thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Jumps of the midrank at each threshold, and 12 times its variance (NaN if it has none)."""
-    heaped = ndtr(thresholds)
-    ends = np.zeros((*heaped.shape[:-1], 1))
-    p = np.diff(np.concatenate([ends, heaped, ends + 1], axis=-1), axis=-1)
+    cumulative = ndtr(thresholds)
+    ends = np.zeros((*cumulative.shape[:-1], 1))
+    p = np.diff(np.concatenate([ends, cumulative, ends + 1], axis=-1), axis=-1)
     spread = 1 - (p**3).sum(axis=-1)
     return (p[..., :-1] + p[..., 1:]) / 2, np.where(spread > 1e-9, spread, np.nan)
 
@@ -431,7 +431,7 @@ def published_judge(study: Study) -> dict[str, Result]:
 def judges_at_hand(
     study: Study, runs: Mapping[str, Mapping[str, pd.DataFrame]], bootstrap: ParticipantBootstrap | None = None
 ) -> dict[str, Result]:
-    """The published classifier, and the judges whose predictions for this data set are at hand.
+    """The published classifier, and the judges whose predictions for this data set are available.
 
     Parameters
     ----------
@@ -504,8 +504,8 @@ class ContentShares:
     Attributes
     ----------
     parts : DataFrame
-        Shares of the ground truth's whole variance: between conditions, between participants, participants' leanings
-        towards conditions, and the rest; a table of estimates.
+        Shares of the ground truth's whole variance: between conditions, between participants, participants'
+        interactions with conditions towards conditions, and the rest; a table of estimates.
     averaged : DataFrame
         The same from the variance of turns, carried over to means over turns.
     bounds : DataFrame
@@ -533,15 +533,15 @@ def content_shares(
     .. math:: g_{pci} = \mu_c + u_p + v_{pc} + w_{pci}
 
     (a mixed model by REML). A judge sees the text of one conversation. **If** nothing in the text says who rates
-    strictly, u is no content. All the rest may be: differences of conditions, a person's leaning towards one (the
+    strictly, u is no content. All the rest may be: differences of conditions, a person's interaction with one (the
     assistant may answer them differently there), and the single conversation with its rater's passing mood. Therefore
 
     .. math:: s \le 1 - \frac{\sigma_u^2}{\sigma_\mu^2 + \sigma_u^2 + \sigma_v^2 + \sigma_w^2}, \quad
               \sigma_\mu^2 = \sum_c f_c (\mu_c - \bar\mu)^2
 
     with f the shares of the conversations. Conditions are part of the whole here, unlike in
-    :func:`sense7.statistics.variance.variance_parts`, since a judge is scored over all of them. If the leanings v are
-    no content either, :math:`\sigma_v^2` is taken off as well. The truth lies anywhere below: that a part *may* be
+    :func:`sense7.statistics.variance.variance_parts`, since a judge is scored over all of them. If the interactions v
+    are no content either, :math:`\sigma_v^2` is taken off as well. The truth lies anywhere below: that a part *may* be
     content does not make it content. Nor is the bound safe if the assumption fails: people who write differently and
     rate differently give themselves away by the text, and then part of u is content.
 
@@ -563,7 +563,7 @@ def content_shares(
     -------
     ContentShares
         Where the design can't tell a part from another one, the bounds that need it have a reason instead. If each
-        participant met one condition only, leanings are part of the participant's, and are taken off with it.
+        participant met one condition only, interactions are part of the participant's, and are taken off with it.
 
     Notes
     -----
@@ -654,10 +654,10 @@ def _shares(fit: Nested, counts: np.ndarray, *, of_turns: bool) -> np.ndarray:
         frequency = counts / counts.sum(axis=1, keepdims=True)
         centre = (frequency * fit.coefficients).sum(axis=1, keepdims=True)
         condition = (frequency * (fit.coefficients - centre) ** 2).sum(axis=1)
-        person, leaning, group, rest = fit.variances.T
+        person, interaction, group, rest = fit.variances.T
         # At the level of conversations the model's residual is the conversation.
         turns = rest * inverse / counts.sum(axis=1) if of_turns else np.zeros_like(rest)
-        parts = np.column_stack([condition, person, leaning, group if of_turns else rest, turns])
+        parts = np.column_stack([condition, person, interaction, group if of_turns else rest, turns])
         return parts / parts.sum(axis=1, keepdims=True)
 
 

@@ -136,7 +136,7 @@ class Estimate:
             high = self.cost_range[1]
             return f"this may cost up to {high:,.2f}, more than the limit of {limit:,.2f}" if high > limit else ""
         if limit is not None:
-            return f"the cost is unknown, and can't be held against the limit of {limit:,.2f}"
+            return f"the cost is unknown, and can't be compared with the limit of {limit:,.2f}"
         return f"these are {self.calls:,} calls of unknown cost" if self.calls > MOST_CALLS and not near else ""
 
 

@@ -254,7 +254,7 @@ def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstra
     participant : array-like, optional
         Participant of each conversation.
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants, which it has to know. Without either there is no interval.
+        Bootstrap resamples of participants, which it has to know. Without either there is no interval.
 
     Returns
     -------
@@ -326,7 +326,7 @@ def run_metrics(
         Predictions with score, status, ground_truth and participant, as
         :func:`sense7.judge.predictions.read_predictions` gives them.
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants.
+        Bootstrap resamples of participants.
     policy : {"strict", "authors"}
         See :func:`sense7.judge.predictions.counted_scores`. Coverage is that of usable scores under both.
 
@@ -389,7 +389,7 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     frame : DataFrame
         Predictions with score and, if known, status, participant and ground_truth.
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants.
+        Bootstrap resamples of participants.
 
     Returns
     -------
@@ -449,7 +449,7 @@ def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstr
     participant : array-like, optional
         Participant of each conversation.
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants: the interval is of the bound.
+        Bootstrap resamples of participants: the interval is of the bound.
 
     Returns
     -------
@@ -541,7 +541,7 @@ def calibration(
     frames : DataFrame or sequence of DataFrame
         Predictions of one run, or of several, which are pooled.
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants, each with all their predictions.
+        Bootstrap resamples of participants, each with all their predictions.
     policy : {"strict", "authors"}
         See :func:`sense7.judge.predictions.counted_scores`.
 
@@ -687,7 +687,7 @@ def stability(
     frames : sequence of DataFrame
         Predictions of each run, with ``conversation`` (distinct within a run).
     bootstrap : ParticipantBootstrap, optional
-        Draws of participants.
+        Bootstrap resamples of participants.
     policy : {"strict", "authors"}
         See :func:`sense7.judge.predictions.counted_scores`.
 

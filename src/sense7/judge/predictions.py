@@ -176,7 +176,7 @@ def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) 
 
     Characters that file names can't have everywhere are written as ``%`` and their code, as are hyphens of the
     prompt's name. So different models, prompts or runs never share a name (but for case, where a
-    file system does without it), and the parts can be told apart from the right; very long ones are cut and
+    file system does without it), and the parts can be distinguished from the right; very long ones are cut and
     end in ``~`` and a hash.
 
     Parameters

@@ -226,11 +226,11 @@ def _places(counts: np.ndarray) -> np.ndarray:
 
 def _context(p, participant, condition, people, generator) -> dict[str, np.ndarray]:
     topic = generator.integers(len(p.topics), size=len(participant))
-    leaning = p.importance_participant_sd * generator.standard_normal(people)
+    offset = p.importance_participant_sd * generator.standard_normal(people)
     importance = cut(
         p.importance_mean
         + np.array(p.topic_importance)[topic]
-        + leaning[participant]
+        + offset[participant]
         + p.importance_sd * generator.standard_normal(len(participant)),
         (1.5, 2.5, 3.5, 4.5),
     )

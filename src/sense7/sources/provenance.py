@@ -99,7 +99,7 @@ class Provenance:
     def from_dict(cls, record: dict) -> "Provenance":
         """Read what :meth:`to_dict` wrote.
 
-        The result isn't ``verified`` before it was held against its file, see :meth:`against`.
+        The result isn't ``verified`` before it was compared with its file, see :meth:`against`.
 
         Raises
         ------

@@ -197,7 +197,7 @@ def agreement_with_overall(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     weights : {"linear", "quadratic"}
         See :func:`weighted_kappa`.
     turns : {"each", "complete"}

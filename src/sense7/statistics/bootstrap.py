@@ -8,7 +8,7 @@ of p, the sums of the resampled data are :math:`\sum_p w_{bp} s_p`, equal to tho
 rows copied out. The cost grows linearly in participants and draws, and not at all in rows.
 
 Two kinds of interval come from this. The percentile interval is the middle part of the draws.
-It leans to one side, and is somewhat narrow, for a statistic near an end of its range that hangs on few
+It leans to one side, and is somewhat narrow, for a statistic near an end of its range that depends on few
 participants, as alpha does; for such there is a t interval on a :class:`Scale`, whose standard error comes
 from leaving out each participant in turn.
 """
@@ -170,7 +170,7 @@ def jackknife_error(left_out: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
-    """Draws of participants, the same for every statistic of a study.
+    """Bootstrap resamples of participants, the same for every statistic of a study.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ def relations(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; its seed also serves the permutations.
+        Bootstrap resamples of participants for the intervals; its seed also serves the permutations.
     means : Series, optional
         Mean rating by participant; without it, that of the conversations' ground truth.
     permutations : int, optional

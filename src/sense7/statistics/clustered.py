@@ -250,7 +250,7 @@ def condition_intervals(study: Study, bootstrap: ParticipantBootstrap) -> dict[s
     study : Study
         The data. Turns without a rated dimension or a condition are left out.
     bootstrap : ParticipantBootstrap
-        Draws of participants; its confidence is that of all intervals.
+        Bootstrap resamples of participants; its confidence is that of all intervals.
 
     Returns
     -------
@@ -362,7 +362,7 @@ def poor_turn_intervals(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants; its confidence is that of all intervals.
+        Bootstrap resamples of participants; its confidence is that of all intervals.
     outcome : {"empathy", "experience"}
         See :data:`sense7.statistics.disruption.OUTCOMES`.
 

@@ -1,6 +1,6 @@
 """Conditions compared: whom they vary within or between, how far apart they are, how sure that is.
 
-A participant has a level of their own, and a leaning of their own towards a condition. So
+A participant has a level of their own, and an interaction of their own with a condition. So
 intervals resample participants, and p values come from a model with both: with a participant's
 level alone it finds differences in most data sets that have none.
 """
@@ -214,7 +214,7 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     rating : str
         One of ``RATINGS``. Conversations without it are left out.
 
@@ -263,7 +263,7 @@ def condition_differences(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; they also carry what a participant's conversations
+        Bootstrap resamples of participants for the intervals; they also carry what a participant's conversations
         in both conditions have in common.
     rating : str
         One of ``RATINGS``. Conversations without it are left out.

@@ -199,7 +199,7 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     by : {"topic", "importance", "desired_empathy"}
         What makes the groups.
     own : bool
@@ -261,7 +261,7 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -335,7 +335,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants, at most 2,000 of them.
+        Bootstrap resamples of participants, at most 2,000 of them.
 
     Returns
     -------
@@ -499,7 +499,7 @@ def slopes_by_condition(study: Study, bootstrap: ParticipantBootstrap, name: str
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     name : {"desired_empathy", "importance"}
         Which slope.
 
@@ -643,7 +643,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -675,7 +675,7 @@ def gap_by_topic(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; percent ranks are computed again in each.
+        Bootstrap resamples of participants for the intervals; percent ranks are computed again in each.
     way : {"scale", "thirds", "bins", "ranks"}
         See :func:`gaps`; ranks: share of conversations below, ties counting half.
     centred : bool

@@ -142,7 +142,7 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     study : Study
         The data.
     truth : Series, optional
-        Ground truth of the conversations in their order, if it is at hand.
+        Ground truth of the conversations in their order, if it is available.
 
     Returns
     -------
@@ -501,7 +501,7 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     quantities : sequence of Quantity
         From :func:`lengths`, :func:`times` or :func:`answers`.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------

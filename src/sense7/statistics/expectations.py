@@ -123,7 +123,7 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals, which take the place of clustered errors.
+        Bootstrap resamples of participants for the intervals, which take the place of clustered errors.
     outcome : {"empathy", "experience"}
         Mean of the seven post-task ratings of empathy, or of the four of the experience.
 
@@ -276,7 +276,7 @@ def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBoots
         lambda cross: -least_squares(cross)[0][..., 1], z[:, :, None] * z[:, None, :], frame["participant"]
     )
     if not np.isfinite(estimate):
-        reason = "what is to be held equal can't be told apart from the unmet expectation in these conversations"
+        reason = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
         return estimate_row(n=len(frame), unit=UNIT, method=method, reason=reason)
     if not reason:
         method += f"; {bootstrap.description}"

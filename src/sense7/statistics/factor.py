@@ -307,7 +307,7 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
         Indexed by participant. Items never rated or without variation are left out, and named in
         the method.
     bootstrap : ParticipantBootstrap
-        Draws of participants; the model is fitted again in each.
+        Bootstrap resamples of participants; the model is fitted again in each.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def omegas_and_loadings(
     turns, post_task : DataFrame, shape (units, items)
         Indexed by participant.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
     """
     frames = {"turn": turns, "post": post_task}
     fits = {
@@ -374,7 +374,7 @@ def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
     ratings : DataFrame, shape (units, items)
         Indexed by participant.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     moment : {"same_turn", "next_turn", "after"}
         See ``MOMENTS``.
 
@@ -123,7 +123,7 @@ def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -
 
 
 def _loss_of(places: list[int]):
-    """Mean loss over dimensions; columns are n and sum of the failed, n and sum of what they are held against."""
+    """Mean loss over dimensions; columns are n and sum of the failed, n and sum of what they are compared with."""
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         chosen = sums[..., places, :]
@@ -167,7 +167,7 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def exact_halves(study: Study) -> pd.DataFrame:
     r"""Count the ground truths on the edge of two labels, and where floating point puts them.
 
     A half is rounded to the even label. The authors' script takes means of means in floating point, where
-    a mean that is a half exactly can come out a hair beside it, as 4.500000000000001, and then has the other
+    a mean that is a half exactly can come out slightly beside it, as 4.500000000000001, and then has the other
     label. Whether it is a half is found in whole numbers: with :math:`s_t` the sum and :math:`m_t` the
     number of the ratings of turn t, :math:`\sum_t 420\, s_t / m_t` is whole, since every m from 1 to 7 divides 420.
 
@@ -233,7 +233,7 @@ def exact_halves(study: Study) -> pd.DataFrame:
             number if n else np.nan,
             n=n,
             unit="conversations",
-            method="counted; means in whole numbers, held against those in floating point",
+            method="counted; means in whole numbers, compared with those in floating point",
             reason="" if n else _NONE,
         )
         for name, number in zip(HALVES, numbers, strict=True)
@@ -304,7 +304,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     -------
     DataFrame
         One row per conversation, one column per convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
-        twelve digits, so that no label hangs on the order of a sum; and equal to the authors' value where
+        twelve digits, so that no label depends on the order of a sum; and equal to the authors' value where
         it is equal but for rounding.
     """
     conversations = study.conversations.set_index("conversation")
@@ -331,7 +331,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceComparison:
-    """Other conventions held against the authors'; tables of estimates with one row per convention.
+    """Other conventions compared with the authors'; tables of estimates with one row per convention.
 
     Attributes
     ----------
@@ -361,7 +361,7 @@ def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComp
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -426,7 +426,7 @@ def _correlation(sums: np.ndarray) -> np.ndarray:
 
 
 def _why_not(study: Study, name: str, truth: np.ndarray, other: np.ndarray, both: int) -> str:
-    """Why a convention can't be held against the authors'; "" if it can."""
+    """Why a convention can't be compared with the authors'; "" if it can."""
     if both:
         return ""
     if name == "overall ratings" and not study.turns["overall"].notna().any():

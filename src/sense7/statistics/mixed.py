@@ -798,7 +798,7 @@ def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float
     chi, freedom = float(smaller.deviance - larger.deviance), len(larger.coefficients) - len(smaller.coefficients)
     if not np.isfinite(chi):
         return np.nan, freedom, np.nan
-    # Rounding may leave a hair below zero where nothing differs.
+    # Rounding may leave slightly less than zero where nothing differs.
     chi = max(chi, 0.0)
     return chi, freedom, float(stats.chi2.sf(chi, freedom))
 

@@ -142,12 +142,12 @@ def _missing(study: Study, frame: pd.DataFrame, outcome: str, rating: str) -> st
 
 
 def _alike(frame: pd.DataFrame) -> str:
-    """Why the four summaries can't be told apart; "" if they can."""
+    """Why the four summaries can't be distinguished; "" if they can."""
     if constant := [name for name in PREDICTORS if np.ptp(frame[name]) == 0]:
         return f"the {' and the '.join(constant)} of the turns' ratings is the same in every conversation"
     correlations = np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)
     if np.linalg.eigvalsh(correlations)[0] < 1e-8:
-        return "mean, trough, peak and end of the turns can't be told apart in this data set"
+        return "mean, trough, peak and end of the turns can't be distinguished in this data set"
     return ""
 
 
@@ -258,7 +258,7 @@ def cross_validated_r2(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; seed of the folds.
+        Bootstrap resamples of participants for the intervals; seed of the folds.
     outcome, rating : str
         See :func:`turn_summaries`.
 
@@ -329,7 +329,7 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; ranks are computed again in each, exactly.
+        Bootstrap resamples of participants for the intervals; ranks are computed again in each, exactly.
 
     Returns
     -------

@@ -63,7 +63,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     ratings : DataFrame, shape (units, items)
         Indexed by participant. Items never rated or without variation are left out.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
 
     Returns
     -------

@@ -288,7 +288,7 @@ def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) ->
         Whole levels 1..5, indexed by participant. Items never rated or without variation are left
         out, and named in the method.
     bootstrap : ParticipantBootstrap
-        Draws of participants, of which at most 500 are used: each takes all correlations again.
+        Bootstrap resamples of participants, of which at most 500 are used: each takes all correlations again.
 
     Returns
     -------

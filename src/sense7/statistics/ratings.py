@@ -66,7 +66,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "p
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     of : {"put", "all"}
         Whether the share is of the turns put to rating, or of all turns of the assistant.
 
@@ -107,7 +107,7 @@ def applicability_by_turn(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     names : sequence of str
         Dimensions. Of several, the share is that of their ratings together.
 
@@ -143,7 +143,7 @@ def applicability_of_first_turn(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     name : str
         The dimension.
 
@@ -183,7 +183,7 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     level : int
         1..5.
     of : {"rated", "all"}

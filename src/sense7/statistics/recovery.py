@@ -131,7 +131,7 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------

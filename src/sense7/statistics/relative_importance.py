@@ -182,7 +182,7 @@ def relative_importance(
         Indexed by participant. Items never rated or without variation are left out, and have a
         row that says so.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
     share : bool
         Whether to divide by R squared, so that the rows of the items sum to one.
     conversations : Series, shape (units,), optional

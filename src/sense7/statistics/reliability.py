@@ -225,7 +225,7 @@ def alpha_row(
     with SE the standard error of :math:`\log(1 - \hat\alpha)` by leaving out each of m participants in turn
     (:func:`sense7.statistics.bootstrap.jackknife_error`), and :math:`\gamma` one minus the confidence. The percentile
     interval holds the truth of simulated studies too rarely, and misses it to the same side nearly always: alpha
-    lies near its upper end, and hangs on those participants who use all of the scale.
+    lies near its upper end, and depends on those participants who use all of the scale.
 
     Parameters
     ----------

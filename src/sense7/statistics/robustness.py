@@ -244,7 +244,7 @@ def best_and_worst(study: Study) -> tuple[str, str] | None:
 def multiverse(
     study: Study, bootstrap: ParticipantBootstrap, headline: str, *, first_only: bool = False
 ) -> pd.DataFrame:
-    r"""Compute every specification of a headline on the same draws of participants.
+    r"""Compute every specification of a headline on the same resamples of participants.
 
     - *alpha*: Cronbach's alpha of the turns' ratings as coded.
     - *condition_difference*: the conditions that are best and worst by mean ground truth, the same
@@ -263,7 +263,7 @@ def multiverse(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for all intervals.
+        Bootstrap resamples of participants for all intervals.
     headline : str
         A key of ``HEADLINES``.
     first_only : bool
@@ -415,7 +415,7 @@ def _condition(study: Study) -> _Compute:
 def _standardised_difference(sums: np.ndarray) -> np.ndarray:
     n_best, best, n_worst, worst, n, total, squares = np.moveaxis(sums, -1, 0)
     variance = (squares - total**2 / n) / (n - 1)
-    # Guards against a variance of zero that rounding made a hair.
+    # Guards against a variance of zero that rounding made tiny.
     spread = np.where(variance > 1e-9, np.sqrt(np.maximum(variance, 0)), np.nan)
     return (best / n_best - worst / n_worst) / spread
 

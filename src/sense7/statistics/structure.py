@@ -1,4 +1,4 @@
-r"""How the ratings hang together: their correlations, each with the rest, and what follows from these.
+r"""Internal structure of the ratings: their correlations, each with the rest, and what follows from these.
 
 All of it is algebra on a covariance matrix. *Pairwise*, each covariance is over the units that
 rate both items and each variance over those that rate the item; *listwise*, over the units that
@@ -205,7 +205,7 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.D
     ratings : DataFrame, shape (units, items)
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     ratings : DataFrame, shape (units, items)
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
     missing : {"pairwise", "listwise"}
         Rule for missing ratings; see the head of this module.
 
@@ -430,7 +430,7 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
     ratings : DataFrame, shape (units, items)
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
-        Draws of participants.
+        Bootstrap resamples of participants.
     missing : {"pairwise", "listwise"}
         Pairwise, correlations are covariances over pairs by standard deviations of all ratings of
         an item (as psych::alpha does), not quite those of :func:`correlations`.

@@ -2,7 +2,7 @@
 
 A part gives sums over each of its participants' turns or conversations. Participants lie in one part each, so the
 sums of all parts stand one below the other, and are what the bootstrap takes: estimates and intervals are those of the
-data in one piece, and no part has to be held beside another.
+data in one piece, and no part has to be compared with another.
 """
 
 from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     Returns
     -------
     PartSums
-        Its size hangs on the number of participants, not of turns.
+        Its size depends on the number of participants, not of turns.
     """
     names = pd.Index(study.conversations["participant"].unique())
 

@@ -25,7 +25,7 @@ FADING_KEYS = {
     "slope of the other conditions": "prompt_slope_others",
     "difference, all participants": "prompt_fading",
     "difference, participants who met both": "prompt_fading_within",
-    "difference, conversations not held against themselves": "prompt_fading_mixed_up",
+    "difference, conversations not compared with themselves": "prompt_fading_mixed_up",
 }
 """Rows of :func:`prompt_fading` -> keys."""
 
@@ -54,7 +54,7 @@ def levels_by_turn(
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     rating : {"dimensions", "overall"}
         What stands for a turn: the mean of its rated dimensions, or its overall rating. Turns without are left out.
 
@@ -102,7 +102,7 @@ def still_going(study: Study) -> pd.DataFrame:
 
 
 def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str = "dimensions") -> pd.DataFrame:
-    r"""Change of the rating per turn, each conversation held against itself, by condition.
+    r"""Change of the rating per turn, each conversation compared with itself, by condition.
 
     .. math:: y_{ct} - \bar y_c = \beta \, (t - \bar t_c) + e_{ct}
 
@@ -114,7 +114,7 @@ def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     rating : {"dimensions", "overall"}
         See :func:`levels_by_turn`.
 
@@ -179,7 +179,7 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     rating : {"dimensions", "overall"}
         See :func:`levels_by_turn`.
 

@@ -2,7 +2,7 @@
 
 The model is non-negative matrix factorisation (NMF) of TF-IDF weights, by scikit-learn: on short texts it tends to do
 better than latent Dirichlet allocation (Chen and others, 2019), and its usual start by singular vectors leaves nothing
-to chance. A topic model finds topics in anything, so its topics are held against those of the same comments with
+to chance. A topic model finds topics in anything, so its topics are compared with those of the same comments with
 their words shuffled.
 
 References
@@ -68,7 +68,7 @@ SHOWN_TERMS = 6
 NO_TOPIC = "none of these"
 ALL = "all comments"
 NOT_APART = (
-    "no themes can be told apart: whatever their number, topics of these comments are found again no better than "
+    "no themes can be distinguished: whatever their number, topics of these comments are found again no better than "
     "topics of shuffled ones"
 )
 
@@ -313,7 +313,7 @@ def farthest_above(curves: np.ndarray) -> tuple[int, float]:
     """
     above = curves - curves.mean(axis=0)
     largest = above.max(axis=1)
-    # Sums in another order differ by a hair.
+    # Sums in another order differ slightly.
     return int(np.argmax(above[0])), float((largest >= largest[0] - 1e-12).mean())
 
 
@@ -338,7 +338,8 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
         The data. Ratings of turns as in :func:`sense7.statistics.recovery.turn_levels`; a comment on an unrated turn
         counts for the topics and not for the ratings.
     bootstrap : ParticipantBootstrap
-        Draws of participants, the first of which also serve for the stability; its seed serves the shuffles.
+        Bootstrap resamples of participants, the first of which also serve for the stability; its seed serves the
+        shuffles.
 
     Returns
     -------

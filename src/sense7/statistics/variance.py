@@ -680,7 +680,7 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals; conditions' means are taken again in each.
+        Bootstrap resamples of participants for the intervals; conditions' means are taken again in each.
 
     Returns
     -------
@@ -791,7 +791,7 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         The data. Conversations without a condition (and, for the pairs by topic, a topic) are left out; if no
         conversation has a condition, all count as of one.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------

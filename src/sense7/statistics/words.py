@@ -128,7 +128,7 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Draws of participants for the intervals.
+        Bootstrap resamples of participants for the intervals.
     count : int
         Largest number of terms of each kind, at least 1.
 

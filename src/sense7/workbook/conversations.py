@@ -49,7 +49,7 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
             diagnostics.add(
                 ERROR,
                 "duplicate-id",
-                "the TaskId stands in several rows; its messages can't be told apart.",
+                "the TaskId stands in several rows; its messages can't be distinguished.",
                 "give each conversation a TaskId of its own.",
                 **tasks.place("TaskId"),
                 rows=twice,
