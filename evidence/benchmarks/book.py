@@ -158,8 +158,8 @@ def profile_build(file: Path) -> None:
     clocked(build, "plan_jobs", "planning")
     clocked(scheduler, "run", "notebooks")
     clocked(build, "write_ledger", "ledger")
-    clocked(jupyter_book.JupyterBook, "run", "pages")
-    clocked(build, "_add_pages", "beside")
+    clocked(jupyter_book.JupyterBook, "finish", "pages")
+    clocked(build, "_complete_pages", "beside")
     start = time.perf_counter()
     build.build_edition("synthetic")
     steps["whole"] = time.perf_counter() - start
@@ -341,7 +341,7 @@ STEPS = {
     "kernels": "notebooks: waiting for the warm kernels",
     "notebooks": "notebooks: their own work",
     "ledger": "ledger",
-    "pages": "pages: Jupyter Book",
+    "pages": "pages: what Jupyter Book has left to do when the notebooks are done",
     "beside": "pages: what is added to them, such as the conversations",
     "rest": "the rest",
 }
@@ -356,7 +356,6 @@ def profile(counts: Counts) -> dict:
     steps = found["steps"]
     steps["start"] = whole - steps.pop("whole")
     steps["notebooks"] -= steps.get("kernels", 0.0)
-    steps["beside"] -= steps["pages"]
     steps["rest"] = whole - sum(steps.values())
     return {
         "steps": [{"key": key, "step": words, "seconds": steps.get(key, 0.0)} for key, words in STEPS.items()],
