@@ -21,7 +21,7 @@ from sense7.errors import UserError
 from sense7.implied import ImpliedTruth
 from sense7.simulate.parameters import Parameters
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONF = """\
 extensions = ["myst_parser", "sense7.book.extensions.truths"]
 sense7_edition = "../edition"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.statistics import parallel, reliability
+from sense7.statistics import parallel_analysis, reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import read_workbook
 
@@ -17,7 +17,7 @@ def frames(workbooks):
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
 def test_eigenvalues_equal_those_of_r(frames, golden, which):
-    table = parallel.eigenvalues(frames[which], ParticipantBootstrap(frames[which].index, 100, 1))
+    table = parallel_analysis.eigenvalues(frames[which], ParticipantBootstrap(frames[which].index, 100, 1))
     golden.check(f"eigen1_{which}", table.loc[1, "estimate"], abs=1e-7)
     golden.check(f"eigen2_{which}", table.loc[2, "estimate"], abs=1e-7)
     assert table["estimate"].sum() == pytest.approx(7)
@@ -25,7 +25,7 @@ def test_eigenvalues_equal_those_of_r(frames, golden, which):
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
 def test_the_numbers_retained_are_those_of_psych_in_r(frames, golden, which):
-    table = parallel.retained(frames[which], seed=1)["estimate"]
+    table = parallel_analysis.retained(frames[which], seed=1)["estimate"]
     golden.check(f"parallel_ncomp_{which}", table["components, noise of as many units"], abs=0)
     golden.check(f"parallel_nfact_{which}", table["factors, noise of as many units"], abs=0)
 
@@ -38,35 +38,35 @@ def two_factors(rows=400, people=40, seed=1):
 
 
 def test_two_factors_are_found_and_noise_has_none():
-    assert set(parallel.retained(two_factors(), seed=1)["estimate"]) == {2}
+    assert set(parallel_analysis.retained(two_factors(), seed=1)["estimate"]) == {2}
     noise = pd.DataFrame(np.random.default_rng(3).normal(size=(300, 5)), index=range(300), columns=list("abcde"))
-    assert parallel.retained(noise, seed=1).loc["components, noise of as many units", "estimate"] == 0
+    assert parallel_analysis.retained(noise, seed=1).loc["components, noise of as many units", "estimate"] == 0
 
 
 def test_noise_is_that_of_simulated_data():
     generator = np.random.default_rng(2)
     simulated = [np.linalg.eigvalsh(np.corrcoef(generator.normal(size=(5, 80))))[::-1] for _ in range(2000)]
-    ours, _ = parallel.noise_eigenvalues(80, 5, seed=1, simulations=2000)
+    ours, _ = parallel_analysis.noise_eigenvalues(80, 5, seed=1, simulations=2000)
     np.testing.assert_allclose(ours, np.quantile(simulated, 0.95, axis=0), atol=0.02)
 
 
 def test_equal_seeds_give_equal_noise():
-    first, second = (parallel.parallel_analysis(two_factors(), seed=4, simulations=50) for _ in range(2))
+    first, second = (parallel_analysis.parallel_analysis(two_factors(), seed=4, simulations=50) for _ in range(2))
     pd.testing.assert_frame_equal(first, second)
 
 
 def test_few_participants_have_no_cautious_reference():
-    table = parallel.retained(two_factors(people=4), seed=1, simulations=50)
+    table = parallel_analysis.retained(two_factors(people=4), seed=1, simulations=50)
     assert table.loc["components, noise of as many participants", "reason"] == "only 4 participants for 6 items"
     assert np.isnan(table.loc["components, noise of as many participants", "estimate"])
     assert table.loc["components, noise of as many units", "estimate"] == 2
-    barely = parallel.retained(two_factors(people=7), seed=1, simulations=50)
+    barely = parallel_analysis.retained(two_factors(people=7), seed=1, simulations=50)
     assert barely.loc["components, noise of as many participants", "reason"] == "only 7 participants for 6 items"
 
 
 def test_alike_items_have_components_and_no_factors():
     frame = two_factors().assign(g=lambda f: f["a"])
-    table = parallel.retained(frame, seed=1, simulations=50)
+    table = parallel_analysis.retained(frame, seed=1, simulations=50)
     assert np.isfinite(table.loc["components, noise of as many units", "estimate"])
     reason = table.loc["factors, noise of as many units", "reason"]
     assert reason == "some of the ratings are the same, or sums of others"
@@ -74,9 +74,9 @@ def test_alike_items_have_components_and_no_factors():
 
 def test_too_few_ratings_are_said():
     frame = two_factors()[["a", "b"]]
-    table = parallel.retained(frame, seed=1)
+    table = parallel_analysis.retained(frame, seed=1)
     assert set(table["reason"]) == {"only 2 of these ratings were given and vary; this needs 3"}
-    assert parallel.parallel_analysis(frame, seed=1).empty
-    row = parallel.eigenvalues(frame, ParticipantBootstrap(frame.index, 100, 1))
+    assert parallel_analysis.parallel_analysis(frame, seed=1).empty
+    row = parallel_analysis.eigenvalues(frame, ParticipantBootstrap(frame.index, 100, 1))
     assert row["estimate"].isna().all()
     assert set(row["reason"]) == set(table["reason"])
