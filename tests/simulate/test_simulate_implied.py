@@ -33,7 +33,7 @@ from sense7.statistics import (
     multilevel,
     ordinal,
     outcomes,
-    parallel,
+    parallel_analysis,
     recovery,
     relative_importance,
     reliability,
@@ -147,7 +147,7 @@ def of_structure(study, bootstrap):
         found |= keyed(structure.item_rest(frame, bootstrap, missing=missing), f"item_rest_{ending}_{{}}")
         keys = {name: f"{key}_{ending}" for name, key in structure.CONSISTENCY_KEYS.items()}
         found |= keyed(structure.consistency(frame, bootstrap, missing=missing), keys)
-    return found | keyed(parallel.eigenvalues(turns, bootstrap), "eigenvalue_turn_{}")
+    return found | keyed(parallel_analysis.eigenvalues(turns, bootstrap), "eigenvalue_turn_{}")
 
 
 def of_one_factor(study, bootstrap):

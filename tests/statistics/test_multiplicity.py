@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.statistics.multiplicity import holm
@@ -18,11 +18,13 @@ def by_definition(p):
     return adjusted
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_it_is_the_rule(p):
     np.testing.assert_allclose(holm(p), by_definition(p), atol=1e-15)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), max_size=8), st.lists(st.integers(0, 8), max_size=4))
 def test_a_test_that_could_not_be_made_does_not_count(p, places):
     holes = list(p)
