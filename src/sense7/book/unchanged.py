@@ -142,7 +142,7 @@ def _files(places: Iterable[str | Path]) -> set[Path]:
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file; a word for what is none."""
+    """SHA-256 of a file; ``folder`` or ``absent`` where there is no file."""
     if not path.is_file():
         return "folder" if path.is_dir() else "absent"
     with path.open("rb") as stream:

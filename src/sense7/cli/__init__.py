@@ -17,10 +17,10 @@ import typer
 
 from sense7 import __version__
 from sense7.cli import book, data
+from sense7.cli.common import complain
 from sense7.cli.judge import judge
 from sense7.errors import UserError
 from sense7.files import not_written
-from sense7.terminal import plain_lines
 
 __all__ = ["main"]
 
@@ -58,7 +58,7 @@ def main() -> None:
         message = "interrupted; what was finished is kept"
         code = _TERMINATED if terminated else code
     if message:
-        print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+        complain(message)
     gc.freeze()  # the interpreter would search all that is left for cycles before it ends
     sys.exit(code)
 

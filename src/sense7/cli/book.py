@@ -18,6 +18,7 @@ from sense7.cli.common import (
     Scheduler,
     Words,
     assignments,
+    complain,
     fail,
     progress_bar,
 )
@@ -191,7 +192,7 @@ def verify(
     except BuildError as error:
         fail(str(error), 1)
     for note in found.notes:
-        print(plain_lines(f"sense7: {note}"), file=sys.stderr)
+        complain(note)
     _print_comparison(found)
     if found.differences:
         raise typer.Exit(1)
@@ -254,7 +255,7 @@ def sweep(
             root, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
         )
     for failure in failures:
-        print(plain_lines(f"sense7: {failure}"), file=sys.stderr)
+        complain(failure)
     print(out)
     if failures:
         raise typer.Exit(1)

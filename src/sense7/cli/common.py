@@ -20,6 +20,7 @@ __all__ = [
     "Scheduler",
     "Words",
     "assignments",
+    "complain",
     "fail",
     "progress_bar",
 ]
@@ -48,9 +49,14 @@ Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Das
 Quiet = Annotated[bool, typer.Option(help="Print the result only.")]
 
 
+def complain(message: str) -> None:
+    """Print a message of ours on standard error."""
+    print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+
+
 def fail(message: str, code: int) -> NoReturn:
     """End with a message and an exit code."""
-    print(plain_lines(f"sense7: {message}"), file=sys.stderr)
+    complain(message)
     raise typer.Exit(code)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sense7.cli.common import complain
 from sense7.errors import UserError
 from sense7.judge.prompt import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
@@ -249,7 +250,7 @@ def import_batch(
 def _require_none(problems: list[str]) -> None:
     """End with exit code 1 if there are problems, each on a line of its own."""
     for problem in problems:
-        print(plain_lines(f"sense7: {problem}"), file=sys.stderr)
+        complain(problem)
     if problems:
         raise typer.Exit(1)
 

@@ -81,6 +81,16 @@ def _stored(path: str | Path | None) -> dict:
     return json.loads(Path(path or data_file(COVERAGE)).read_text(encoding="utf-8"))
 
 
+def _entries(design: str, kind: str, path: str | Path | None) -> list[dict]:
+    """Stored results of one design and kind, as :func:`coverage_table` explains them."""
+    return [entry for entry in _stored(path)["results"] if (entry["design"], entry["kind"]) == (design, kind)]
+
+
+def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
+    """Whether the Wilson interval of each row lies wholly above or below the confidence."""
+    return (table["low"] > NOMINAL) | (table["high"] < NOMINAL)
+
+
 def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
     """How the stored proof of coverage was made: a row for each setting, a column for each part, values as text.
 
@@ -124,12 +134,11 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
         Row -> key to record it under.
     """
     rows, keys = {}, {}
-    for entry in _stored(path)["results"]:
-        if entry["design"] == design and entry["kind"] == kind:
-            rows[entry["name"]] = wilson_row(
-                entry["count"], entry["studies"], unit="share of simulated studies", method=entry["method"]
-            )
-            keys[entry["name"]] = entry["key"]
+    for entry in _entries(design, kind, path):
+        rows[entry["name"]] = wilson_row(
+            entry["count"], entry["studies"], unit="share of simulated studies", method=entry["method"]
+        )
+        keys[entry["name"]] = entry["key"]
     return estimate_table(rows, "statistic"), keys
 
 
@@ -157,8 +166,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
             "interval above the truth": entry["too_high"],
             "mean width, by the right one": entry["mean_width"] / (right * entry["standard_deviation"]),
         }
-        for entry in _stored(path)["results"]
-        if entry["design"] == design and entry["kind"] == "participants"
+        for entry in _entries(design, "participants", path)
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
@@ -184,8 +192,7 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
             "mean estimate": entry["mean"],
             "computed by": entry["truth_by"],
         }
-        for entry in _stored(path)["results"]
-        if entry["design"] == design and entry["kind"] == "participants"
+        for entry in _entries(design, "participants", path)
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
@@ -206,7 +213,7 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
     """
     tables = [coverage_table(design=design, kind="participants", path=path)[0] for design in ("within", "between")]
     both = pd.concat(tables)
-    counted = [(both["low"] > NOMINAL) | (both["high"] < NOMINAL), both["estimate"] < NOMINAL]
+    counted = [_excludes_nominal(both), both["estimate"] < NOMINAL]
     rows = {
         name: estimate_row(int(which.sum()), n=len(both), unit="intervals", method=f"{name}, both designs; a count")
         for name, which in zip(EXCLUSION_KEYS, counted, strict=True)
@@ -228,7 +235,7 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         Another file than that of the project's ``data/``.
     """
     table, _ = coverage_table(design=design, kind="participants", path=path)
-    excluding = table[(table["low"] > NOMINAL) | (table["high"] < NOMINAL)]
+    excluding = table[_excludes_nominal(table)]
     number = f"{len(excluding)} of {len(table)} Wilson intervals"
     named = "; ".join(f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows())
     first = f"{number} exclude {NOMINAL:.0%}" + (f": {named}." if named else ".")
