@@ -14,6 +14,7 @@ import os
 import re
 import resource
 import struct
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -966,12 +967,14 @@ def no_permission(bench):
 @contextlib.contextmanager
 def full_disk(bench: Bench) -> Iterator[None]:
     """No file can grow beyond a few bytes: what a full disk is to a program that writes."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limits, before = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # Python would leave a part of a module's, and stumble over it ever after
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        sys.dont_write_bytecode = before
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # XlsxWriter leaves the files that it could not fill to the collector
             gc.collect()

@@ -139,11 +139,13 @@ class Command:
         """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
         limiting = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))" if limit else ""
+        # Python would leave a part of a module's bytecode, and stumble over it ever after.
+        unwritten = {"PYTHONDONTWRITEBYTECODE": "1"} if limit else {}
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
         return subprocess.Popen(
             [*(IN_BACKGROUND if background else ()), sys.executable, "-c", limiting + DRIVER, *given],
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment | unwritten,
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
