@@ -183,7 +183,7 @@ class Recorder:
         UserError
             If it is no table of estimates.
         """
-        from sense7.statistics.estimates import require_estimates
+        from sense7.estimators.estimates import require_estimates
 
         require_estimates("record.table", "table", table)
         for name, row in table.iterrows():
