@@ -240,8 +240,8 @@ def test_what_may_be_given_stands_in_the_library():
 
 SLOW = {
     "findings.words.topics.topic_model",
-    "findings.robustness.multiverse.multiverse",
-    "findings.individualized.variance_parts.variance_parts",
+    "findings.robustness.headlines.multiverse",
+    "findings.individualized.variance_components.variance_parts",
     "findings.robustness.detectable_difference.headline_estimates",
 }
 OF_OTHER_TABLES = {"findings.words.double_coding.coder_agreement"}

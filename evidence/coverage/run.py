@@ -38,11 +38,11 @@ from sense7.findings.context.shares import context_shares
 from sense7.findings.disrupted.recovery import lasting_drop
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized.same_person import participant_icc
-from sense7.findings.individualized.variance_parts import variance_parts
+from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
 from sense7.findings.relative_importance import overall_and_ratings, relative_importance
-from sense7.findings.robustness.multiverse import multiverse
+from sense7.findings.robustness.headlines import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.implied import implied_values

@@ -108,12 +108,12 @@ import json
 from sense7.book.settings import SETTINGS, setting
 from sense7.findings import measures
 from sense7.findings.poor_turn import definitions
-from sense7.findings.robustness import multiverse
+from sense7.findings.robustness import headlines
 print(json.dumps({
     "poor_turn": setting("poor_turn"),
     "poor": measures.is_poor([1, 1.5, 2, 2.5]).tolist(),
-    "choices": multiverse.HEADLINES["poor_turn_d"].choices["poor turn"],
-    "docs": [definitions.poor_turn_conversations.__doc__, multiverse.__doc__],
+    "choices": headlines.HEADLINES["poor_turn_d"].choices["poor turn"],
+    "docs": [definitions.poor_turn_conversations.__doc__, headlines.__doc__],
 }))
 """
 

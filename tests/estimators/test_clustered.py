@@ -19,6 +19,7 @@ from sense7.findings.disrupted import recovery
 from sense7.findings.poor_turn import definitions
 from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.whole import outcomes
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
@@ -185,7 +186,7 @@ def test_where_d_has_no_interval_it_is_nan(arguments):
 def test_all_kinds_of_intervals_have_the_same_estimate(study):
     tables = conditions_intervals.condition_intervals(study, bootstrap_of(study))
     assert list(tables) == list(clustered.KINDS)
-    means = study.turns.assign(y=study.turns[list(definitions.DIMENSION_NAMES)].mean(axis=1))
+    means = study.turns.assign(y=study.turns[list(DIMENSION_NAMES)].mean(axis=1))
     means = means.groupby("condition")["y"].mean()
     for table in tables.values():
         assert list(table.index) == list(pairs.pair_keys(study, "x"))
@@ -199,7 +200,7 @@ def test_turns_as_if_independent_are_the_t_test(study):
     frames = {name: getattr(study, name) for name in ("conversations", "turns")}
     few = dataclasses.replace(study, **{name: frame[frame["condition"].isin(two)] for name, frame in frames.items()})
     row = conditions_intervals.condition_intervals(few, bootstrap_of(few, 50))["as if independent"].iloc[0]
-    y = few.turns[list(definitions.DIMENSION_NAMES)].mean(axis=1)
+    y = few.turns[list(DIMENSION_NAMES)].mean(axis=1)
     test = stats.ttest_ind(*(y[few.turns["condition"] == name].dropna() for name in reversed(two)))
     assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval()))
 
@@ -241,7 +242,7 @@ DEGENERATE = {
     "three conversations": {"conversations": 3},
     "no condition": {"tasks": {"Model": [None] * 4}},
     "one condition": {"tasks": {"Model": ["only"] * 4}},
-    "no dimension": {"messages": dict.fromkeys(definitions.DIMENSION_NAMES)},
+    "no dimension": {"messages": dict.fromkeys(DIMENSION_NAMES)},
     "no overall": {"messages": {"EmpathyOverall": None}},
     "ratings that vary": {"messages": {"EmpathyOverall": [None, "poor", None, "good"] * 2 + [None, "good"] * 4}},
     "thirteen conditions": {"conversations": 26, "tasks": {"Model": [f"m{n % 13}" for n in range(26)]}},

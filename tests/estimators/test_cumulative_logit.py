@@ -15,7 +15,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import sense7 as s7
 from sense7.estimators import cumulative_logit
-from sense7.findings.conditions import odds_ratios, pairs
+from sense7.findings.conditions import cumulative_logit_model, pairs
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -41,7 +41,7 @@ def test_the_model_is_that_of_clm_in_r(study, golden):
 
 
 def test_odds_ratios_are_those_of_clm_in_r(study, golden):
-    table = odds_ratios.odds_ratios(study)
+    table = cumulative_logit_model.odds_ratios(study)
     logs = {name: golden[f"clm_b_model{name}"] for name in CONDITIONS[1:]} | {CONDITIONS[0]: 0.0}
     for first, second in pairs.condition_pairs(study).values():
         expected = np.exp(logs[first] - logs[second])
@@ -147,13 +147,13 @@ def test_without_a_maximum_there_is_no_model():
 
 
 def test_ratios_of_pairs_fit_together(study):
-    table = odds_ratios.odds_ratios(study, "Affective")
+    table = cumulative_logit_model.odds_ratios(study, "Affective")
     value = lambda a, b: table.loc[f"{a} against {b}", "estimate"]  # noqa: E731
     first, second, third, _ = pairs.ordered_conditions(study)
     assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
-    assert odds_ratios.odds_keys(study).keys() == set(table.index)
+    assert cumulative_logit_model.odds_keys(study).keys() == set(table.index)
 
 
 def test_intervals_are_wider_than_of_turns_as_if_independent(study):
@@ -169,21 +169,21 @@ def test_both_models_find_the_order_that_was_planted():
     study = s7.load("synthetic")
     truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
     planted = {entry["key"]: entry["value"] for entry in truth["planted"]}
-    orders = odds_ratios.order_of_conditions(study)
+    orders = cumulative_logit_model.order_of_conditions(study)
     assert list(orders.index) == list(RATING_NAMES)
     assert planted["best_condition"] == orders.loc["overall", "cumulative logit"].split(" > ")[0]
-    value = odds_ratios.same_order(orders)
+    value = cumulative_logit_model.same_order(orders)
     assert value["n"] == len(RATING_NAMES)
     assert value["estimate"] == (orders["mixed model"] == orders["cumulative logit"]).sum()
 
 
 def test_signs_beside_the_mixed_model_are_compared(study):
-    table = odds_ratios.beside_the_mixed_model(study)
+    table = cumulative_logit_model.beside_the_mixed_model(study)
     assert len(table) == 6
     for a, b in itertools.combinations(pairs.ordered_conditions(study), 2):
         points, odds, same = table.loc[f"{a} against {b}"]
         assert (same == "yes") == (points.startswith("-") == (float(odds.split()[0]) < 1))
-    narrower = odds_ratios.beside_the_mixed_model(study, confidence=0.5)
+    narrower = cumulative_logit_model.beside_the_mixed_model(study, confidence=0.5)
     assert (narrower != table).all().tolist() == [True, True, False]
 
 
@@ -195,9 +195,9 @@ def test_conditions_that_are_alike_have_no_order(minimal_sheets):
             messages={"EmpathyOverall": [None, "poor", None, "good"] * 8},
         )
     )
-    orders = odds_ratios.order_of_conditions(study)
+    orders = cumulative_logit_model.order_of_conditions(study)
     assert set(orders.loc["overall"]) == {"plain = plain-empathy", "yes"}
-    assert set(odds_ratios.beside_the_mixed_model(study)["same sign"]) == {"yes"}
+    assert set(cumulative_logit_model.beside_the_mixed_model(study)["same sign"]) == {"yes"}
 
 
 DEGENERATE = {
@@ -231,45 +231,45 @@ DEGENERATE = {
 @pytest.mark.parametrize(("changes", "reason"), DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reason):
     study = parse_sheets(minimal_sheets(**changes))
-    rating = odds_ratios.rating_compared(study)
-    table = odds_ratios.odds_ratios(study, rating)
+    rating = cumulative_logit_model.rating_compared(study)
+    table = cumulative_logit_model.odds_ratios(study, rating)
     assert len(table)
     if reason:
         assert set(table["reason"]) == {reason}
         assert table["estimate"].isna().all()
     missing = table["low"].isna()
     assert (table.loc[missing, "reason"] != "").all()
-    beside = odds_ratios.beside_the_mixed_model(study, rating)
-    orders = odds_ratios.order_of_conditions(study)
+    beside = cumulative_logit_model.beside_the_mixed_model(study, rating)
+    orders = cumulative_logit_model.order_of_conditions(study)
     for shown in (beside, orders):
         assert not shown.astype(str).apply(lambda column: column.str.contains(r"\bnan\b")).any(axis=None)
-    value = odds_ratios.same_order(orders)
+    value = cumulative_logit_model.same_order(orders)
     assert value["estimate"] is not None or value["reason"]
 
 
 def test_the_rating_at_hand_is_that_which_was_rated(minimal_sheets):
-    assert odds_ratios.rating_compared(parse_sheets(minimal_sheets())) == "overall"
+    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets())) == "overall"
     only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
-    assert odds_ratios.rating_compared(parse_sheets(minimal_sheets(messages=only))) == "Interest"
+    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets(messages=only))) == "Interest"
 
 
 def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
     study = read_workbook(workbooks["ieval"])
-    orders = odds_ratios.order_of_conditions(study)
+    orders = cumulative_logit_model.order_of_conditions(study)
     assert orders.loc["overall", "cumulative logit"] == "none: never rated in this data set"
-    assert odds_ratios.same_order(orders)["n"] == len(study.rated_dimensions)
+    assert cumulative_logit_model.same_order(orders)["n"] == len(study.rated_dimensions)
 
 
 def test_keys_of_odds_ratios_begin_alike_and_are_of_their_pair(study):
-    keys = odds_ratios.odds_keys(study)
-    assert list(keys) == list(odds_ratios.odds_ratios(study).index)
+    keys = cumulative_logit_model.odds_keys(study)
+    assert list(keys) == list(cumulative_logit_model.odds_ratios(study).index)
     assert all(key.startswith("condition_odds_ratio_") for key in keys.values())
     assert len(set(keys.values())) == len(keys)
 
 
 def test_orders_that_differ_are_told_apart(study, monkeypatch):
     orders = iter(["a > b", "b > a"] * len(RATING_NAMES))
-    monkeypatch.setattr(odds_ratios, "_order", lambda *_: next(orders))
-    table = odds_ratios.order_of_conditions(study)
+    monkeypatch.setattr(cumulative_logit_model, "_order", lambda *_: next(orders))
+    table = cumulative_logit_model.order_of_conditions(study)
     assert table["same order"].tolist() == ["no"] * len(RATING_NAMES)
-    assert odds_ratios.same_order(table)["estimate"] == 0
+    assert cumulative_logit_model.same_order(table)["estimate"] == 0

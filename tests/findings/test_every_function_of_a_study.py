@@ -22,7 +22,7 @@ import sense7.judge
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.measures import turn_ratings
-from sense7.findings.robustness.multiverse import HEADLINES, multiverse
+from sense7.findings.robustness.headlines import HEADLINES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.asking.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets

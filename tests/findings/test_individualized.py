@@ -17,7 +17,7 @@ from sense7.estimators import intraclass
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.findings.context.frame import CONTEXT, context_frame
-from sense7.findings.individualized import one_base, same_person, variance_parts
+from sense7.findings.individualized import same_person, shares_of_variance, variance_components
 from sense7.findings.measures import conversation_ratings
 from sense7.simulate import Parameters, draw
 from sense7.study import Study
@@ -283,7 +283,7 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
 
 
 def test_shares_add_up_and_lie_inside_their_limits(study):
-    parts = variance_parts.variance_parts(study, bootstrap_of(study), draws=60)
+    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=60)
     assert parts.shares["estimate"].sum() == pytest.approx(1)
     assert (parts.shares["low"] <= parts.shares["estimate"]).all()
     assert (parts.shares["estimate"] <= parts.shares["high"]).all()
@@ -292,7 +292,7 @@ def test_shares_add_up_and_lie_inside_their_limits(study):
 
 
 def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
-    parts = variance_parts.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
+    parts = variance_components.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
     reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
     assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
     for part, value in zip(("participant", "pm", "conversation", "Residual"), parts.variances["estimate"], strict=True):
@@ -303,12 +303,12 @@ def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
 
 def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
     lend = read_workbook(workbooks["lend_an_ear"])
-    part = variance_parts.variance_parts(lend, bootstrap_of(lend), draws=20).variances
+    part = variance_components.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
     assert part.loc["participant", "estimate"] > 0
-    turn = variance_parts.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
+    turn = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
     assert turn.loc["conversation", "reason"].startswith("no conversation has two rated turns")
-    overall = variance_parts.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
+    overall = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
     assert overall["estimate"].isna().all()
     assert set(overall["reason"]) == {"no overall rating of a turn in this data set"}
 
@@ -322,19 +322,22 @@ def varied(minimal_sheets, conversations, **changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"participants": 3, "conversations": 3}, variance_parts.ONE_EACH),
+        ({"participants": 3, "conversations": 3}, variance_components.ONE_EACH),
         ({"participants": 1, "conversations": 4}, "there is one participant only"),
     ],
 )
 def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_sheets, changes, reason):
     study = varied(minimal_sheets, **changes)
     for rating in ("ground_truth", "overall"):
-        parts = variance_parts.variance_parts(study, bootstrap_of(study), rating=rating)
+        parts = variance_components.variance_parts(study, bootstrap_of(study), rating=rating)
         for table in (parts.variances, parts.shares, parts.differences, parts.on_one_base):
             assert set(table["reason"]) == {reason}
-    base = one_base.one_base(study, bootstrap_of(study))
+    base = shares_of_variance.one_base(study, bootstrap_of(study))
     assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
-    assert set(same_person.participant_icc(study, bootstrap_of(study))["reason"]) <= {reason, variance_parts.ONE_EACH}
+    assert set(same_person.participant_icc(study, bootstrap_of(study))["reason"]) <= {
+        reason,
+        variance_components.ONE_EACH,
+    }
     alike = same_person.same_condition_differences(study, bootstrap_of(study))
     assert alike["estimate"].isna().all()
     difference = alike.loc["two people minus one person, same condition"]
@@ -344,7 +347,7 @@ def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_shee
 def test_constant_ratings_have_no_parts(minimal_sheets):
     study = parse_sheets(minimal_sheets())
     study.turns[["Affective"]] = 4.0
-    parts = variance_parts.variance_parts(study, bootstrap_of(study))
+    parts = variance_components.variance_parts(study, bootstrap_of(study))
     assert parts.variances["estimate"].isna().all()
     assert (parts.variances["reason"] != "").all()
 
@@ -372,7 +375,7 @@ def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal
             },
         )
     )
-    parts = variance_parts.variance_parts(study, bootstrap_of(study), draws=50)
+    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=50)
     for table in (parts.variances, parts.shares):
         assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
         assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
@@ -380,13 +383,13 @@ def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal
 
 
 def test_intervals_take_no_more_draws_than_they_say(study):
-    parts = variance_parts.variance_parts(study, bootstrap_of(study, 100), draws=30)
+    parts = variance_components.variance_parts(study, bootstrap_of(study, 100), draws=30)
     assert parts.shares["method"].str.endswith("; 95% percentile interval, 30 resamplings of participants").all()
 
 
 def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
     study = varied(minimal_sheets, 6, tasks={"Model": None, "PID": ["P1", "P1", "P2", "P2", "P3", "P3"]})
-    part = variance_parts.variance_parts(study, bootstrap_of(study), draws=20).variances
+    part = variance_components.variance_parts(study, bootstrap_of(study), draws=20).variances
     assert np.isnan(part.loc["participant by condition", "estimate"])
     assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
 
@@ -407,7 +410,7 @@ def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     error = (rest**2).sum() / (19 * 3)
     # Participants shift all conditions alike; so their variance is in all variances and covariances of the means.
     covariance = (error * np.eye(4) + 0.7) / 20
-    found = variance_parts.variance_of_effects(means, covariance, np.full(4, 20))
+    found = variance_components.variance_of_effects(means, covariance, np.full(4, 20))
     mean_square = 20 * means.var(ddof=1)
     assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
 
@@ -418,7 +421,7 @@ def test_conditions_that_do_not_differ_have_no_variance_on_average():
     for _ in range(2000):
         groups = [generator.normal(size=count) for count in counts]
         means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
-        found.append(variance_parts.variance_of_effects(means, np.diag(errors / counts), counts))
+        found.append(variance_components.variance_of_effects(means, np.diag(errors / counts), counts))
     assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
 
 
@@ -429,9 +432,9 @@ def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
     table = complete[list(DIMENSION_NAMES)].to_numpy()
     rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     square = (rest**2).sum() / ((len(table) - 1) * 6)
-    frame, _ = variance_parts.rated_conversations(some, "turn_mean")
-    sums = variance_parts._turns_of(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
-    turn, noise, turn_of_mean, noise_of_mean = variance_parts._within_conversations(sums)
+    frame, _ = variance_components.rated_conversations(some, "turn_mean")
+    sums = variance_components._turns_of(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
+    turn, noise, turn_of_mean, noise_of_mean = variance_components._within_conversations(sums)
     assert noise == pytest.approx(square / 7)
     means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
     size = means.size()
@@ -442,7 +445,7 @@ def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
 
 
 def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
-    frame, _ = variance_parts.rated_conversations(synthetic, "turn_mean")
+    frame, _ = variance_components.rated_conversations(synthetic, "turn_mean")
     names = pd.Index(frame["participant"].unique())
     times = np.random.default_rng(2).integers(0, 3, len(names))
     copies = []
@@ -451,15 +454,17 @@ def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_o
             own = synthetic.turns[synthetic.turns["participant"] == name]
             copies.append(own.assign(conversation=own["conversation"].astype(str) + f"/{copy}"))
     copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
-    whole, _ = variance_parts.rated_conversations(copied, "turn_mean")
-    expected = variance_parts._within_conversations(variance_parts._turns_of(copied, whole, names).sum(axis=0))
-    found = variance_parts._within_conversations(times @ variance_parts._turns_of(synthetic, frame, names))
+    whole, _ = variance_components.rated_conversations(copied, "turn_mean")
+    expected = variance_components._within_conversations(
+        variance_components._turns_of(copied, whole, names).sum(axis=0)
+    )
+    found = variance_components._within_conversations(times @ variance_components._turns_of(synthetic, frame, names))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("rating", ["ground_truth", "turn_mean", "overall"])
 def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic, rating):
-    parts = variance_parts.variance_parts(synthetic, bootstrap_of(synthetic), rating=rating, draws=40)
+    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), rating=rating, draws=40)
     base = parts.on_one_base["estimate"]
     assert base.sum() == pytest.approx(1)
     without = base / (1 - base["condition"])
@@ -470,7 +475,7 @@ def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_
     assert (parts.on_one_base["low"] <= base).equals(base.notna())
     missing = parts.on_one_base["reason"].str.startswith("an overall rating is a single one")
     assert missing.tolist() == [False] * 5 + [rating == "overall"]
-    assert list(variance_parts.BASE_KEYS[rating]) == list(base.index)
+    assert list(variance_components.BASE_KEYS[rating]) == list(base.index)
 
 
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
@@ -497,7 +502,7 @@ def test_what_was_planted_in_the_variance_is_found_on_one_base(rating, turns):
     found = []
     for seed in range(12):
         study = planted_study(seed)
-        parts = variance_parts.variance_parts(study, bootstrap_of(study, 2), rating=rating)
+        parts = variance_components.variance_parts(study, bootstrap_of(study, 2), rating=rating)
         found.append(parts.on_one_base["estimate"].to_numpy())
     error = np.std(found, axis=0, ddof=1) / np.sqrt(12)
     assert error.max() < 0.02
@@ -514,9 +519,9 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     def mean_square(*more):
         return sm.OLS(frame["y"], pd.concat([people, conditions, *more], axis=1)).fit().mse_resid
 
-    base = one_base.one_base(synthetic, bootstrap_of(synthetic), draws=40)
+    base = shares_of_variance.one_base(synthetic, bootstrap_of(synthetic), draws=40)
     shares = base.shares["estimate"]
-    parts = variance_parts.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
+    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
     whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
     for name, columns in (
         ("context", (topics, steps)),
@@ -539,16 +544,16 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
     frame = context_frame(synthetic)
     names = pd.Index(frame["participant"].unique())
     times = np.random.default_rng(6).integers(0, 3, len(names))
-    sums, columns = one_base._context_sums(frame, list(CONTEXT), names)
+    sums, columns = shares_of_variance._context_sums(frame, list(CONTEXT), names)
     copies = [
         frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
         for name, count in zip(names, times, strict=True)
         for copy in range(count)
     ]
     copied = pd.concat(copies, ignore_index=True)
-    expected, _ = one_base._context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
-    found = one_base._context_variances(times @ sums, columns)
-    for name, value in one_base._context_variances(expected.sum(axis=0), columns).items():
+    expected, _ = shares_of_variance._context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
+    found = shares_of_variance._context_variances(times @ sums, columns)
+    for name, value in shares_of_variance._context_variances(expected.sum(axis=0), columns).items():
         assert found[name] == pytest.approx(value, abs=1e-9)
 
 
@@ -581,7 +586,7 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
     passed = []
     for seed in range(3):
         study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
-        base = one_base.one_base(study, bootstrap_of(study, 200))
+        base = shares_of_variance.one_base(study, bootstrap_of(study, 200))
         passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
     assert np.median(passed, axis=0).tolist() == [individual, context]
 
@@ -589,19 +594,19 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
     conversations = synthetic.conversations
     no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
-    comparison = one_base.one_base(no_topic, bootstrap_of(no_topic), draws=20)
+    comparison = shares_of_variance.one_base(no_topic, bootstrap_of(no_topic), draws=20)
     assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
     assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         comparison.shares.loc["condition", "estimate"]
     )
     one = replace(synthetic, conversations=conversations.assign(condition="only"))
-    shares = one_base.one_base(one, bootstrap_of(one), draws=20)
+    shares = shares_of_variance.one_base(one, bootstrap_of(one), draws=20)
     assert shares.shares.loc["condition", "reason"] == "there is one condition only"
     assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
     assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         shares.shares.loc["of the context: topic", "estimate"]
     )
     neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
-    table = one_base.one_base(neither, bootstrap_of(neither), draws=20).comparison
+    table = shares_of_variance.one_base(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}

@@ -9,7 +9,7 @@ import pytest
 import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.multiplicity import holm
-from sense7.findings.conditions.moderation import CONTEXTS, LEVEL, moderation
+from sense7.findings.conditions.moderators import CONTEXTS, LEVEL, moderation
 from sense7.findings.measures import conversation_ratings
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets

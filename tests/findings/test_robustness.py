@@ -14,9 +14,9 @@ from sense7.findings import measures, ratings
 from sense7.findings.context import shares
 from sense7.findings.disrupted import failures
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.individualized import variance_parts
+from sense7.findings.individualized import variance_components
 from sense7.findings.poor_turn import definitions
-from sense7.findings.robustness import multiverse, specifications
+from sense7.findings.robustness import headlines, specifications
 from sense7.sources import data_file
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
@@ -36,11 +36,11 @@ def study():
 
 @pytest.fixture(scope="module")
 def tables(study):
-    return {name: multiverse.multiverse(study, bootstrap_of(study), name) for name in multiverse.HEADLINES}
+    return {name: headlines.multiverse(study, bootstrap_of(study), name) for name in headlines.HEADLINES}
 
 
 def coded(values, choice):
-    return values.replace(dict(enumerate(multiverse.CODINGS[choice["coding"]], 1)))
+    return values.replace(dict(enumerate(headlines.CODINGS[choice["coding"]], 1)))
 
 
 def kept(study, choice):
@@ -73,7 +73,7 @@ def difference_by_frames(study, choice):
     if choice["averaging"] == "turn, then conversation":
         units = turns.groupby(["conversation", "condition"], as_index=False)["score"].mean()
     means = units.groupby("condition")["score"].mean()
-    best, worst = multiverse.best_and_worst(study)
+    best, worst = headlines.best_and_worst(study)
     return (means[best] - means[worst]) / turns["score"].std()
 
 
@@ -135,11 +135,11 @@ def test_the_first_specification_is_that_of_the_other_pages(study, tables):
             assert first[name] == pytest.approx(other[name], abs=1e-12), (headline, name)
 
 
-@pytest.mark.parametrize("name", multiverse.HEADLINES)
+@pytest.mark.parametrize("name", headlines.HEADLINES)
 def test_every_combination_stands_once(name):
-    table = multiverse.specifications(name)
+    table = headlines.specifications(name)
     assert not table.duplicated().any()
-    sizes = [len(options) for options in multiverse.HEADLINES[name].choices.values()]
+    sizes = [len(options) for options in headlines.HEADLINES[name].choices.values()]
     # The overall rating is never incomplete: of its combinations one half falls away. Nor is the loss of the same turn
     # looked at in the mean of the dimensions.
     left = {
@@ -149,13 +149,13 @@ def test_every_combination_stands_once(name):
         "continuity_contrast": 3 / 4,
     }
     assert len(table) == pytest.approx(np.prod(sizes) * left.get(name, 1))
-    assert table.iloc[0].to_dict() == {key: options[0] for key, options in multiverse.HEADLINES[name].choices.items()}
+    assert table.iloc[0].to_dict() == {key: options[0] for key, options in headlines.HEADLINES[name].choices.items()}
 
 
 def test_resampled_standardised_differences_equal_copied_rows(study):
     """The first specification in two draws, against the turns of each draw copied out."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=5, confidence=1 - 1e-12)
-    table = multiverse.multiverse(study, bootstrap, "condition_difference", first_only=True)
+    table = headlines.multiverse(study, bootstrap, "condition_difference", first_only=True)
     assert table.index.tolist() == [1]
     # All of the distribution of two draws: its ends are the draws.
     copied = sorted(difference_of_copies(study, bootstrap, draw) for draw in range(2))
@@ -169,14 +169,14 @@ def difference_of_copies(study, bootstrap, draw):
     turns = turns.loc[turns.index.repeat(turns["participant"].map(times))]
     conversations = conversations.loc[conversations.index.repeat(conversations["participant"].map(times))]
     means = conversations.groupby("condition")["score"].mean()
-    best, worst = multiverse.best_and_worst(study)
+    best, worst = headlines.best_and_worst(study)
     return (means[best] - means[worst]) / turns["score"].std()
 
 
 def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
     study = read_workbook(workbooks["reference"])
-    alpha = multiverse.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
-    choices = multiverse.specifications("alpha")
+    alpha = headlines.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
+    choices = headlines.specifications("alpha")
     plain = (choices["coding"] == "five levels") & (choices["exclusions"] == "none")
     for missing, dimensions, name in (
         ("ratings given", "all seven", "alpha_raw_turn_pairwise"),
@@ -185,7 +185,7 @@ def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
     ):
         row = plain & (choices["missing"] == missing) & (choices["dimensions"] == dimensions)
         golden.check(name, alpha[row].item(), abs=1e-7)
-    applied = multiverse.multiverse(study, bootstrap_of(study), "relational_applicability", first_only=True)
+    applied = headlines.multiverse(study, bootstrap_of(study), "relational_applicability", first_only=True)
     golden.check("share_rated_Relational", applied.loc[1, "estimate"], abs=1e-7)
 
 
@@ -198,45 +198,45 @@ def estimates(numbers):
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=30))
 def test_the_summary_is_range_and_what_intervals_hold(numbers):
-    summary = multiverse.summary(estimates(numbers), "poor_turn_d", 0.5)["estimate"]
+    summary = headlines.summary(estimates(numbers), "poor_turn_d", 0.5)["estimate"]
     assert summary["min"] == min(numbers)
     assert summary["max"] == max(numbers)
     assert summary["median"] == pytest.approx(np.median(numbers))
     assert summary["holds_published"] == pytest.approx(np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers]))
-    in_words = multiverse.summary(estimates(numbers), "context_share")["estimate"]
+    in_words = headlines.summary(estimates(numbers), "context_share")["estimate"]
     assert in_words["above_reference"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
 
 
 def test_specifications_without_an_interval_are_not_counted():
     table = estimates([0.4, 0.6])
     table.loc[2, ["low", "high"]] = np.nan
-    row = multiverse.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    row = headlines.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
     assert (row["estimate"], row["n"]) == (1, 1)
     table["low"] = np.nan
-    row = multiverse.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    row = headlines.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
     assert np.isnan(row["estimate"])
     assert row["reason"].startswith("no specification has an interval")
 
 
 def test_a_published_value_that_is_not_given_is_the_reason():
-    row = multiverse.summary(estimates([0.4]), "alpha").loc["holds_published"]
+    row = headlines.summary(estimates([0.4]), "alpha").loc["holds_published"]
     assert np.isnan(row["estimate"])
     assert row["reason"] == "the published value was not given"
 
 
 def test_only_headlines_without_a_published_figure_have_a_reference():
-    for one in multiverse.HEADLINES.values():
+    for one in headlines.HEADLINES.values():
         assert (one.reference is None) == bool(one.claim)
 
 
 def test_a_summary_of_nothing_says_why():
-    table = multiverse.summary(estimates([np.nan, np.nan]), "alpha")
+    table = headlines.summary(estimates([np.nan, np.nan]), "alpha")
     assert table["estimate"].isna().all()
     assert set(table["reason"]) == {"no specification could be computed: why"}
 
 
 def test_without_the_first_specification_the_others_are_counted():
-    table = multiverse.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
+    table = headlines.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
     assert table.loc["max", "estimate"] == 1
     assert table.loc["holds_published", ["estimate", "n"]].tolist() == [1, 1]
 
@@ -247,7 +247,7 @@ def test_without_the_first_specification_the_others_are_counted():
 def test_the_first_specification_of_a_finding_is_that_of_its_page(study, tables):
     bootstrap = bootstrap_of(study)
     pages = {
-        "participants_share": variance_parts.variance_parts(study, bootstrap).shares.loc["participant"],
+        "participants_share": variance_components.variance_parts(study, bootstrap).shares.loc["participant"],
         "context_share": shares.context_shares(study, bootstrap).loc["all of the context"],
         "continuity_contrast": failures.continuity_contrasts(study, bootstrap).loc[
             "next turn, Relational minus the others"
@@ -330,15 +330,15 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("headline", multiverse.HEADLINES)
+@pytest.mark.parametrize("headline", headlines.HEADLINES)
 def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
     study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
-    table = multiverse.multiverse(study, bootstrap_of(study, 20), headline)
+    table = headlines.multiverse(study, bootstrap_of(study, 20), headline)
     unknown = table["estimate"].isna()
     assert (table.loc[unknown, "reason"] != "").all()
     assert table.loc[unknown, ["low", "high"]].isna().all(axis=None)
     assert (table.loc[table["low"].isna(), "reason"] != "").all()
-    summary = multiverse.summary(table, headline)
+    summary = headlines.summary(table, headline)
     assert (summary.loc[summary["estimate"].isna(), "reason"] != "").all()
     shown = specification_curve(table, name="curve", label=headline, caption="n")
     assert isinstance(shown, Sentence if unknown.all() else Figure)
@@ -348,9 +348,9 @@ def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
 @pytest.mark.parametrize("silent", [0, 1], ids=["the best", "the worst"])
 def test_a_condition_without_a_score_is_the_reason(minimal_sheets, silent):
     study = parse_sheets(minimal_sheets(messages={"Affective": [None, "good"] * 4 + [None, "poor"] * 4}))
-    condition = multiverse.best_and_worst(study)[silent]
+    condition = headlines.best_and_worst(study)[silent]
     study.turns.loc[study.turns["condition"] == condition, "overall"] = np.nan
-    table = multiverse.multiverse(study, bootstrap_of(study, 20), "condition_difference")
+    table = headlines.multiverse(study, bootstrap_of(study, 20), "condition_difference")
     without = table[table["score"] == "overall rating"]
     assert len(without)
     assert set(without["reason"]) == {"under this specification one of the two conditions has no turn with a score"}
@@ -359,12 +359,12 @@ def test_a_condition_without_a_score_is_the_reason(minimal_sheets, silent):
 def test_conditions_are_extremes_by_ground_truth(study):
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     means = pd.Series(truth).groupby(study.conversations["condition"].to_numpy()).mean()
-    assert multiverse.best_and_worst(study) == (means.idxmax(), means.idxmin())
+    assert headlines.best_and_worst(study) == (means.idxmax(), means.idxmin())
 
 
 def test_equal_conditions_are_two_all_the_same(minimal_sheets):
     study = parse_sheets(minimal_sheets())
-    assert multiverse.best_and_worst(study) == ("plain", "plain-empathy")
+    assert headlines.best_and_worst(study) == ("plain", "plain-empathy")
 
 
 def test_the_figure_says_what_it_shows(tables):

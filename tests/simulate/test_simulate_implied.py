@@ -17,9 +17,9 @@ from sense7.estimators import clustered
 from sense7.findings import agreement, ground_truth, naming, relative_importance
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
+from sense7.findings.conditions import cumulative_logit_model, mixed_model
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import mixed_model, odds_ratios
 from sense7.findings.conditions import pairs as pairs_module
 from sense7.findings.conditions import profile as profile_module
 from sense7.findings.context import gap
@@ -27,7 +27,7 @@ from sense7.findings.context import means as context_means
 from sense7.findings.context import shares as shares_module
 from sense7.findings.context import slopes as slopes_module
 from sense7.findings.disrupted import expectations, failures, recovery
-from sense7.findings.individualized import characteristics, same_person, variance_parts
+from sense7.findings.individualized import characteristics, same_person, variance_components
 from sense7.findings.poor_turn import definitions, ladder
 from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.reliability import alphas, levels
@@ -257,7 +257,7 @@ def of_conditions(study, bootstrap):
 
 
 def of_odds(study, bootstrap):
-    return keyed(odds_ratios.odds_ratios(study, "overall", 0.95), odds_ratios.odds_keys(study))
+    return keyed(cumulative_logit_model.odds_ratios(study, "overall", 0.95), cumulative_logit_model.odds_keys(study))
 
 
 def of_persons(study, bootstrap):
@@ -278,10 +278,10 @@ def of_persons(study, bootstrap):
 def of_variances(study, bootstrap):
     found = {}
     for rating, prefix in (("ground_truth", ""), ("turn_mean", "turn_"), ("overall", "overall_")):
-        parts = variance_parts.variance_parts(study, bootstrap, rating=rating)
+        parts = variance_components.variance_parts(study, bootstrap, rating=rating)
         names = {
             part: f"variance_{prefix}{key}"
-            for part, key in variance_parts.KEYS.items()
+            for part, key in variance_components.KEYS.items()
             if part in parts.variances.index
         }
         found |= keyed(parts.variances, names)

@@ -26,7 +26,7 @@ from pandas.api.extensions import ExtensionArray
 
 from sense7.arguments import check_arguments, described
 from sense7.errors import UserError
-from sense7.estimators.estimates import estimate_row
+from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
 __all__ = [
@@ -429,7 +429,7 @@ class ParticipantBootstrap:
         values: np.ndarray,
         participants: pd.Series,
         scale: Scale | None = None,
-    ) -> tuple[float, float, float, str]:
+    ) -> Estimate:
         r"""Return the statistic, its interval, and why there is none if so.
 
         Without a scale it is the percentile interval. It is left out below five participants, where the
@@ -453,24 +453,22 @@ class ParticipantBootstrap:
 
         Returns
         -------
-        estimate, low, high : float
-            NaN where there is none.
-        reason : str
-            "" if there is an interval.
+        Estimate
         """
         values = np.asarray(values, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic(values.sum(axis=0)))
         few = self.too_few(participants)
         if few:
-            return estimate, np.nan, np.nan, few
+            return Estimate(estimate, reason=few)
         if scale is not None:
-            return estimate, *self._t_interval(estimate, self.without_each(statistic, values, participants), scale)
-        return estimate, *self.interval(self.distribution(statistic, values, participants), participants)
+            left_out = self.without_each(statistic, values, participants)
+            return Estimate(estimate, *self._t_interval(estimate, left_out, scale))
+        return Estimate(estimate, *self.interval(self.distribution(statistic, values, participants), participants))
 
     def estimates(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
-    ) -> list[tuple[float, float, float, str]]:
+    ) -> list[Estimate]:
         """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
 
         Parameters
@@ -482,8 +480,8 @@ class ParticipantBootstrap:
 
         Returns
         -------
-        list of tuple
-            For each statistic: estimate, low, high, reason.
+        list of Estimate
+            One for each statistic.
 
         Examples
         --------
@@ -497,10 +495,11 @@ class ParticipantBootstrap:
         with np.errstate(divide="ignore", invalid="ignore"):
             estimates = [float(estimate) for estimate in statistic(values.sum(axis=0))]
         if few := self.too_few(participants):
-            return [(estimate, np.nan, np.nan, few) for estimate in estimates]
+            return [Estimate(estimate, reason=few) for estimate in estimates]
         resampled = self.distribution(statistic, values, participants)
         return [
-            (estimate, *self.interval(resampled[:, place], participants)) for place, estimate in enumerate(estimates)
+            Estimate(estimate, *self.interval(resampled[:, place], participants))
+            for place, estimate in enumerate(estimates)
         ]
 
     def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
@@ -562,21 +561,22 @@ class ParticipantBootstrap:
 
     def row(
         self,
-        found: tuple[float, float, float, str],
+        found: Estimate,
         *,
         n: int,
         unit: str,
         method: str,
         undefined: str = "it is undefined in these data",
         how: str | None = None,
+        key: str = "",
     ) -> dict:
         """Return what :meth:`estimate` found as a row of estimates.
 
         Parameters
         ----------
-        found : tuple
-            Estimate, low, high, and the reason why there is no interval ("" if there is one).
-        n, unit, method
+        found : Estimate
+            As :meth:`estimate` returns it.
+        n, unit, method, key
             As for :func:`sense7.estimators.estimates.estimate_row`; the kind of interval is added to the
             method if there is one.
         undefined : str
@@ -587,18 +587,18 @@ class ParticipantBootstrap:
         Examples
         --------
         >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
-        >>> row = bootstrap.row((2.5, 1.0, 4.0, ""), n=7, unit="points", method="mean")
+        >>> row = bootstrap.row(Estimate(2.5, 1.0, 4.0), n=7, unit="points", method="mean")
         >>> row["method"]
         'mean; 95% percentile interval, 100 resamplings of participants'
-        >>> bootstrap.row((np.nan,) * 3 + ("",), n=0, unit="points", method="mean", undefined="no rating")["reason"]
+        >>> bootstrap.row(Estimate(np.nan), n=0, unit="points", method="mean", undefined="no rating")["reason"]
         'no rating'
         """
         estimate, low, high, reason = found
         if not np.isfinite(estimate):
-            return estimate_row(n=n, unit=unit, method=method, reason=undefined)
+            return estimate_row(n=n, unit=unit, method=method, reason=undefined, key=key)
         if not reason:
             method = f"{method}; {how or self.description}"
-        return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
+        return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason, key=key)
 
     @property
     def description(self) -> str:

@@ -1,6 +1,7 @@
-"""The common form of what statistics return: a table of estimates."""
+"""The common form of what statistics return: an estimate with its interval, and tables of them."""
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,26 @@ import pandas as pd
 from sense7.arguments import HINTS, check_arguments, described
 from sense7.errors import UserError
 
-__all__ = ["COLUMNS", "estimate_row", "estimate_table", "require_estimates"]
+__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates"]
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
+
+
+class Estimate(NamedTuple):
+    """An estimate with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        NaN where there is none.
+    reason : str
+        Why there is no interval; "" if there is one.
+    """
+
+    estimate: float
+    low: float = np.nan
+    high: float = np.nan
+    reason: str = ""
 
 
 def estimate_row(
@@ -22,6 +40,7 @@ def estimate_row(
     unit: str,
     method: str,
     reason: str = "",
+    key: str = "",
 ) -> dict:
     """Return one row of a table of estimates.
 
@@ -37,6 +56,13 @@ def estimate_row(
         Estimator and kind of interval.
     reason : str
         Why there is no estimate, or no interval; "" if there is one.
+    key : str
+        Name under which the estimate is recorded, unique in the book; "" for one that is only shown.
+
+    Returns
+    -------
+    dict
+        The columns of ``COLUMNS``, and ``key`` if there is one.
 
     Raises
     ------
@@ -54,15 +80,42 @@ def estimate_row(
         "unit": unit,
         "method": method,
         "reason": reason,
-    }
+    } | ({"key": key} if key else {})
 
 
-def estimate_table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
-    """Return rows by key as a table of estimates with the index called ``name``, which stands above it."""
+def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return rows as a table of estimates.
+
+    Parameters
+    ----------
+    rows : mapping
+        Name of the row -> what :func:`estimate_row` returns.
+    name : str
+        What the rows are: the name of the index, which stands above it.
+    keys : mapping, optional
+        Name of the row -> key under which it is recorded; rows without one are only shown.
+
+    Returns
+    -------
+    DataFrame
+        One row each, with the columns of ``COLUMNS``; and ``key``, if any row has one ("" where a row has none).
+
+    Raises
+    ------
+    ValueError
+        If the rows have no name.
+
+    Examples
+    --------
+    >>> row = estimate_row(2.5, n=4, unit="points", method="mean")
+    >>> estimate_table({"all": row, "good": row}, "turns", {"all": "turn_mean"})["key"].tolist()
+    ['turn_mean', '']
+    """
     if not (isinstance(name, str) and name):
         raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
-    return frame.rename_axis(name)
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
+    own = {row: entry["key"] for row, entry in rows.items() if "key" in entry} | dict(keys or {})
+    return frame.assign(key=[own.get(row, "") for row in rows]) if own else frame
 
 
 def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:

@@ -29,7 +29,7 @@ from sense7.findings.conditions.means import condition_means
 from sense7.findings.context.shares import context_shares
 from sense7.findings.individualized.characteristics import relations
 from sense7.findings.individualized.same_person import participant_icc
-from sense7.findings.individualized.variance_parts import variance_parts
+from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import conversation_ratings, turn_ratings
 from sense7.findings.structure.items import consistency, correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
@@ -308,7 +308,7 @@ def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
     See Also
     --------
-    sense7.findings.individualized.variance_parts.variance_parts,
+    sense7.findings.individualized.variance_components.variance_parts,
     sense7.findings.individualized.same_person.participant_icc : the formulas.
     """
     two = _only(study, ("Affective", "Response"))

@@ -19,7 +19,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.style import Figure
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.individualized.variance_parts import variance_parts
+from sense7.findings.individualized.variance_components import variance_parts
 from sense7.judge.scoring import noise_ceiling
 from sense7.judge.scoring.available_judges import read_runs
 from sense7.judge.scoring.baselines import baseline_keys, baseline_table

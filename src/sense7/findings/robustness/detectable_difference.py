@@ -11,7 +11,7 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.agreement import agreement_with_overall
 from sense7.findings.conditions.means import condition_differences
 from sense7.findings.measures import turn_ratings
-from sense7.findings.robustness.multiverse import HEADLINES, best_and_worst, multiverse
+from sense7.findings.robustness.headlines import HEADLINES, best_and_worst, multiverse
 from sense7.study import Study
 
 __all__ = ["POWER_KEYS", "headline_estimates", "smallest_detectable"]

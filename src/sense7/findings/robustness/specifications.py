@@ -1,7 +1,7 @@
 """The abstract's three findings under every defensible choice: how each specification is computed.
 
 Each function takes a study, prepares what all specifications share, and returns a function from a specification to a
-row of estimates. The choices themselves are declared in :data:`sense7.findings.robustness.multiverse.HEADLINES`.
+row of estimates. The choices themselves are declared in :data:`sense7.findings.robustness.headlines.HEADLINES`.
 """
 
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def participants_share(study: Study) -> Compute:
 
     Choices: which rating of what unit; the rule for missing ratings; conditions removed as fixed effects, or kept, so
     that they are part of the variance; and participants with few conversations left out or not. The model is that of
-    :func:`sense7.findings.individualized.variance_parts.variance_parts`.
+    :func:`sense7.findings.individualized.variance_components.variance_parts`.
 
     Parameters
     ----------

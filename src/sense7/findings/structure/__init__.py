@@ -10,7 +10,14 @@ from sense7.findings.structure.items import (
     item_rest,
 )
 from sense7.findings.structure.number_of_factors import RETAINED_KEYS, eigenvalues, parallel_analysis, retained
-from sense7.findings.structure.one_factor import FIT_KEYS, OMEGA_KEYS, fit_indices, omegas_and_loadings
+from sense7.findings.structure.one_factor import (
+    FIT_KEYS,
+    OMEGA_KEYS,
+    fit_indices,
+    omega_row,
+    omega_table,
+    omegas_and_loadings,
+)
 from sense7.findings.structure.ordinal_alpha import ORDINAL_KEYS, ordinal_alphas, polychoric_matrix
 
 __all__ = [
@@ -30,6 +37,8 @@ __all__ = [
     "fit_indices",
     "fit_of_models",
     "item_rest",
+    "omega_row",
+    "omega_table",
     "omegas_and_loadings",
     "ordinal_alphas",
     "parallel_analysis",

@@ -29,7 +29,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
-from sense7.findings.individualized.variance_parts import MODEL_DRAWS, variance_parts
+from sense7.findings.individualized.variance_components import MODEL_DRAWS, variance_parts
 from sense7.findings.measures import conversation_ratings
 from sense7.judge.scoring.baselines import BASELINES, baseline_keys
 from sense7.judge.scoring.metrics import over_runs
@@ -540,10 +540,10 @@ def content_shares(
               \sigma_\mu^2 = \sum_c f_c (\mu_c - \bar\mu)^2
 
     with f the shares of the conversations. Conditions are part of the whole here, unlike in
-    :func:`sense7.findings.individualized.variance_parts.variance_parts`, since a judge is scored over all of them. If
-    the interactions v are no content either, :math:`\sigma_v^2` is taken off as well. The truth lies anywhere below:
-    that a part *may* be content does not make it content. Nor is the bound safe if the assumption fails: people who
-    write differently and rate differently give themselves away by the text, and then part of u is content.
+    :func:`sense7.findings.individualized.variance_components.variance_parts`, since a judge is scored over all of
+    them. If the interactions v are no content either, :math:`\sigma_v^2` is taken off as well. The truth lies anywhere
+    below: that a part *may* be content does not make it content. Nor is the bound safe if the assumption fails: people
+    who write differently and rate differently give themselves away by the text, and then part of u is content.
 
     From turns: a turn adds its own residual r, and the ground truth is a mean over the :math:`T_i` rated turns of a
     conversation. So u, v and w pass into it whole, and of r there remains :math:`\sigma_r^2\, \overline{1/T_i}`, if

@@ -11,7 +11,12 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested
 from sense7.findings.context.frame import CONTEXT, context_design, context_frame, not_varying
-from sense7.findings.individualized.variance_parts import MODEL_DRAWS, VarianceModel, confounded, fit_variance_model
+from sense7.findings.individualized.variance_components import (
+    MODEL_DRAWS,
+    VarianceModel,
+    confounded,
+    fit_variance_model,
+)
 from sense7.study import Study
 
 __all__ = ["COMPARISON_KEYS", "CONTEXT_BASE_KEYS", "OneBase", "one_base"]
