@@ -46,6 +46,10 @@ def noise_eigenvalues(
     components, factors : array, shape (items,)
         Of the correlation matrix, and of that with squared multiple correlations in the diagonal.
 
+    Notes
+    -----
+    R: psych::fa.parallel(quant=.95), tests/reference/reference.R; the numbers of factors and components are the same.
+
     Examples
     --------
     >>> components, factors = noise_eigenvalues(1000, 3, seed=1)
