@@ -141,7 +141,7 @@ def test_the_command_line_starts_without_the_heavy_libraries():
 
 # Notebooks
 
-OTHER_NAMES = {"judge": "available_judges", "ground_truth": "ground_truths"}
+OTHER_NAMES = {"judge": "available_judges", "ground_truth": "ground_truths", "taxonomy": "examples"}
 """Notebooks whose module is reached by another name: that of a function or a package is taken."""
 
 

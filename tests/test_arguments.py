@@ -37,7 +37,10 @@ def public_functions():
     return found
 
 
-FUNCTIONS = public_functions()
+RELEASED = ("findings.elsewhere.", "findings.felt_heard.", "findings.whose_empathy.", "judge.scoring.three_judges.")
+"""Findings on released ratings, which take tables or bootstraps of other kinds."""
+
+FUNCTIONS = {name: one for name, one in public_functions().items() if not name.startswith(RELEASED)}
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 OF_STUDIES = [name for name, parameters in PARAMETERS.items() if "study" in parameters]
 OF_BOOTSTRAPS = [name for name, parameters in PARAMETERS.items() if "bootstrap" in parameters]

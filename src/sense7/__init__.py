@@ -39,9 +39,9 @@ _PACKAGES = {
         within_correlation
     """,
     "findings": """
-        agreement conditions context coverage dataset disrupted elsewhere felt_heard importance individualized measures
-        naming poor_turn ratings relative_importance reliability robustness structure sufficient_statistics taxonomy
-        whole whose_empathy words
+        agreement conditions context coverage dataset disrupted elsewhere examples felt_heard importance
+        individualized measures naming poor_turn ratings relative_importance reliability robustness structure
+        sufficient_statistics whole whose_empathy words
     """,
     "judge": "evaluate predictions",
     "judge.scoring": "available_judges baselines metrics noise_ceiling simulated three_judges",
@@ -54,6 +54,7 @@ _MODULES = {
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
     "report": "workbook.report",
     "tables": "tables",
+    "taxonomy": "taxonomy",
     "workbook": "workbook",
     **{name: f"{package}.{name}" for package, names in _PACKAGES.items() for name in names.split()},
 }

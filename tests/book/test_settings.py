@@ -70,7 +70,7 @@ def test_no_other_module_compares_with_the_level_itself():
         if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
     }
     alternatives = {
-        f"findings/{name}.py" for name in ("disrupted/failures", "robustness/multiverse", "robustness/specifications")
+        f"findings/{name}.py" for name in ("disrupted/failures", "robustness/headlines", "robustness/specifications")
     }
     assert users == {"book/settings.py", "findings/measures.py"} | alternatives
 

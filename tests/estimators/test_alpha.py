@@ -85,7 +85,7 @@ ROWS = {
 def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study, tables, row):
     """An independent program: drop each participant's rows, compute alpha with pandas."""
     ratings, left_out, complete = ROWS[row]
-    frame = getattr(alpha_module, ratings)(study).drop(columns=left_out)
+    frame = getattr(measures, ratings)(study).drop(columns=left_out)
     frame = frame.dropna() if complete else frame
     people = frame.index.unique()
     logs = np.log([1 - alpha_by_pandas(frame[frame.index != who]) for who in people])

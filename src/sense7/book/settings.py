@@ -21,13 +21,13 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
         lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS),
     ),
     "good_turn": ("findings.words.terms", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
-    "high_example": ("findings.taxonomy", lambda examples: levels_in_words(examples.ENDS["high"])),
+    "high_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
     "items_for_a_factor": ("estimators.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
     "items_for_a_test_of_a_factor": (
         "findings.structure.one_factor",
         lambda one_factor: in_words(one_factor.ITEMS_FOR_A_TEST),
     ),
-    "low_example": ("findings.taxonomy", lambda examples: levels_in_words(examples.ENDS["low"])),
+    "low_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
     "poor_turn": ("findings.measures", lambda measures: levels_in_words(range(measures.POOR, 0, -1))),
     "precise": ("claims", lambda claims: f"{claims.PRECISE:.0%}"),
     "turns_after": (

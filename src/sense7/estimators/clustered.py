@@ -5,6 +5,7 @@ narrow here); *clustered* errors, which take the residuals of one participant as
 way; and *resampled* participants. They stand side by side where the lesson matters.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import nctdtrinc
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import sums_by_participant
+from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.terminal import count_of
 
@@ -231,7 +232,9 @@ def clustered_intervals(
     return found
 
 
-def resampled(statistic, values, participants, bootstrap) -> tuple[float, float, float, str, str]:
+def resampled(
+    statistic: Callable, values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap
+) -> tuple[float, float, float, str, str]:
     """Return a statistic with its bootstrap interval: estimate, limits, method, and why there is no interval."""
     estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
     return estimate, low, high, bootstrap.description, reason

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import HINTS, check_arguments, described
+from sense7.arguments import HINTS, described
 from sense7.errors import UserError
 
 __all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates"]
@@ -159,6 +159,3 @@ def p_in_words(p: float) -> str:
     ('< 0.0001', '0.0310')
     """
     return "" if not np.isfinite(p) else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-check_arguments(globals())

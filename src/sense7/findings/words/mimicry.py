@@ -12,8 +12,8 @@ from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.within_correlation import within_correlation
+from sense7.findings.examples import turns_with_texts
 from sense7.findings.measures import is_poor
-from sense7.findings.taxonomy import turns_with_texts
 from sense7.findings.words.terms import GOOD, terms_of
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -68,7 +68,7 @@ def echo_of_turns(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of :func:`sense7.findings.taxonomy.turns_with_texts` with ``echo`` (0..1; see :func:`echo`) and
+        The rows of :func:`sense7.findings.examples.turns_with_texts` with ``echo`` (0..1; see :func:`echo`) and
         ``length`` (natural logarithm of one plus the number of the answer's words).
     """
     turns = turns_with_texts(study)

@@ -10,7 +10,7 @@ from sense7.judge.asking.prompt import REQUEST, SYSTEM_MESSAGE
 from sense7.judge.asking.questions import Questions
 from sense7.terminal import count_of
 
-__all__ = ["CHARACTERS_A_TOKEN", "DEFAULT_LIMIT", "MOST_CALLS", "Estimate", "Prices", "estimate"]
+__all__ = ["CHARACTERS_A_TOKEN", "DEFAULT_LIMIT", "MOST_CALLS", "CostEstimate", "Prices", "estimate"]
 
 CHARACTERS_A_TOKEN = 4
 """Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
@@ -64,7 +64,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """What is still to be asked.
 
     Attributes
@@ -142,7 +142,7 @@ class Estimate:
 
 def estimate(
     questions: Questions, runs: int, answers: Mapping[tuple[str, int], Answer], prices: Prices | None = None
-) -> Estimate:
+) -> CostEstimate:
     """Estimate what is still to be asked.
 
     Parameters
@@ -162,7 +162,7 @@ def estimate(
     pending = [name for name in names for run in range(1, runs + 1) if (name, run) not in there]
     tokens = sum(-(-int(characters[name]) // CHARACTERS_A_TOKEN) for name in pending)
     most = len(pending) * REQUEST["max_tokens"]
-    return Estimate(len(names), runs, len(pending), len(there), tokens, most, _mean(answers.values()), prices)
+    return CostEstimate(len(names), runs, len(pending), len(there), tokens, most, _mean(answers.values()), prices)
 
 
 def _mean(answers: Iterable[Answer]) -> float | None:

@@ -8,7 +8,7 @@ import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.asking.answers import now
-from sense7.judge.asking.cost import Estimate, Prices, estimate
+from sense7.judge.asking.cost import CostEstimate, Prices, estimate
 from sense7.judge.asking.endpoint import Endpoint
 from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
@@ -34,7 +34,7 @@ class Plan:
         Where answers, logs and prediction files go.
     runs : int
         How often each conversation is asked about.
-    estimate : Estimate
+    estimate : CostEstimate
         What is still to be asked.
     concurrency : int
         Requests at once.
@@ -56,7 +56,7 @@ class Plan:
     endpoint: Endpoint
     folder: Path
     runs: int
-    estimate: Estimate
+    estimate: CostEstimate
     concurrency: int
     timeout: float
     retries: int

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sense7.findings import taxonomy
+from sense7.findings import examples
 from sense7.sources import data_file
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS
 from sense7.workbook import parse_sheets, read_workbook
@@ -16,7 +16,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def chosen(study):
-    return taxonomy.rated_examples(study)
+    return examples.rated_examples(study)
 
 
 def by_loop(study):
@@ -59,14 +59,14 @@ def test_each_participant_gives_one_example_and_no_text_stands_twice(chosen):
 def test_every_example_has_a_level_of_its_end(chosen):
     assert set(chosen.loc[chosen["end"] == "high", "level"]) == {5}
     assert set(chosen.loc[chosen["end"] == "low", "level"]) <= {1, 2}
-    counts = taxonomy.dimensions_with_examples(chosen)
+    counts = examples.dimensions_with_examples(chosen)
     assert counts["estimate"].tolist() == [7, 7, 7]
 
 
 def test_a_turn_without_a_text_is_no_example(minimal_sheets):
     texts = ["asked", None, "asked", "answered", None, "answered", "asked", "answered"] * 2
     study = parse_sheets(minimal_sheets(messages={"Content": texts}))
-    spoken = taxonomy.turns_with_texts(study)
+    spoken = examples.turns_with_texts(study)
     assert len(spoken) < len(study.turns)
     assert spoken[["user", "assistant"]].notna().all(axis=None)
     assert set(spoken["user"]) | set(spoken["assistant"]) == {"asked", "answered"}
@@ -74,28 +74,28 @@ def test_a_turn_without_a_text_is_no_example(minimal_sheets):
 
 def test_a_dimension_never_asked_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
-    shown = taxonomy.dimensions_shown(taxonomy.rated_examples(study), "Relational")
+    shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")
     assert set(shown["assistant's turn"]) == {"this dimension was never asked in this data set"}
     assert set(shown["rating"]) == {"none"}
 
 
 def test_a_dimension_only_unknown_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": "unknown"}))
-    reasons = taxonomy.rated_examples(study).set_index("dimension").loc["Relational", "reason"]
+    reasons = examples.rated_examples(study).set_index("dimension").loc["Relational", "reason"]
     assert set(reasons) == {"this dimension was asked and never rated in this data set"}
 
 
 def test_an_end_without_a_turn_says_so(minimal_sheets):
-    chosen = taxonomy.rated_examples(parse_sheets(minimal_sheets()))
+    chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
     low = chosen[chosen["end"] == "low"]
     assert set(low["reason"]) == {"no turn with texts was rated very poor or poor"}
-    counts = taxonomy.dimensions_with_examples(chosen)
+    counts = examples.dimensions_with_examples(chosen)
     assert counts.loc["low", "estimate"] == 0
     assert counts.loc["both", "estimate"] == 0
 
 
 def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
-    chosen = taxonomy.rated_examples(parse_sheets(minimal_sheets()))
+    chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
     high = chosen[chosen["end"] == "high"]
     assert (high["reason"] == "").sum() == 1  # there is but one text in it
     assert (
@@ -105,42 +105,42 @@ def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
 
 def test_without_texts_there_is_no_example(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Content": [None, "I see."] * 8}))
-    assert (taxonomy.rated_examples(study)["reason"] != "").all()
+    assert (examples.rated_examples(study)["reason"] != "").all()
 
 
 def test_a_blank_text_of_the_user_is_not_replaced_by_an_earlier_one(minimal_sheets):
     texts = ["Hello.", "Good day.", None, "I see."] * 4
-    chosen = taxonomy.rated_examples(parse_sheets(minimal_sheets(messages={"Content": texts})))
+    chosen = examples.rated_examples(parse_sheets(minimal_sheets(messages={"Content": texts})))
     assert "I see." not in set(chosen["assistant"].dropna())
 
 
 def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
-    shown = taxonomy.dimensions_shown(chosen, "Affective", length=40)
+    shown = examples.dimensions_shown(chosen, "Affective", length=40)
     text = shown.loc["high", "assistant's turn"]
     whole = chosen.loc[(chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"].item()
-    assert text.endswith(taxonomy.CUT_MARK)
-    head = text.removesuffix(taxonomy.CUT_MARK)
+    assert text.endswith(examples.CUT_MARK)
+    head = text.removesuffix(examples.CUT_MARK)
     assert len(head) <= 40
     assert " ".join(whole.split()).startswith(head + " ")
 
 
 def test_a_long_word_is_cut_too(chosen):
     long = chosen.assign(assistant="x" * 1000)
-    text = taxonomy.dimensions_shown(long, "Affective").loc["high", "assistant's turn"]
-    assert text == "x" * taxonomy.CUT + taxonomy.CUT_MARK
+    text = examples.dimensions_shown(long, "Affective").loc["high", "assistant's turn"]
+    assert text == "x" * examples.CUT + examples.CUT_MARK
 
 
 def test_the_taxonomy_marks_what_is_our_reading():
-    table = taxonomy.taxonomy()
+    table = examples.taxonomy()
     assert list(table.index) == [dimension.title for dimension in DIMENSIONS]
     assert [column for column in table if "companion's reading" in column] == list(table.columns[1:])
-    assert taxonomy.OBSERVABLE.keys() == set(DIMENSION_NAMES)
+    assert examples.OBSERVABLE.keys() == set(DIMENSION_NAMES)
 
 
 def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
     given = chosen[chosen["dimension"] == "Affective"].set_index("end")
     high = given.loc["high"]
-    shown = taxonomy.dimensions_shown(chosen, "Affective", length=10_000)
+    shown = examples.dimensions_shown(chosen, "Affective", length=10_000)
     assert (shown.index.name, list(shown.index)) == ("rated", list(given.index))
     assert shown.loc["high"].to_dict() == {
         "rating": "very good",
@@ -148,5 +148,5 @@ def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
         "assistant's turn": " ".join(high["assistant"].split()),
         "conversation in full": high["conversation"],
     }
-    none = taxonomy.dimensions_shown(chosen.assign(reason="why not"), "Affective").loc["low"]
+    none = examples.dimensions_shown(chosen.assign(reason="why not"), "Affective").loc["low"]
     assert none.tolist() == ["none", "", "why not", ""]
