@@ -40,9 +40,12 @@ CUT = 600
 
 CUT_MARK = " [cut]"
 
+_COUNTS = {"high": "dimensions_rated_high", "low": "dimensions_rated_low", "both": "dimensions_with_examples"}
+"""Rows of :func:`dimensions_with_examples` -> key."""
+
 
 def taxonomy() -> pd.DataFrame:
-    """The seven dimensions: definition, what can be observed, and group, in the companion's words.
+    """Return the seven dimensions: definition, what can be observed, and group, in the companion's words.
 
     Returns
     -------
@@ -67,13 +70,13 @@ def taxonomy() -> pd.DataFrame:
 
 
 def rated_examples(study: Study) -> pd.DataFrame:
-    """A turn rated high and one rated low on each dimension, chosen by rule.
+    """Return a turn rated high and one rated low on each dimension, chosen by rule.
 
     Among the turns rated 5 (high), or 1 or 2 (low), on the dimension that have a text and a user's
     message with a text before them, the one whose text's length is nearest to their median
     length; of equally near ones the first in file order. Each participant gives at most one example of the
     whole table, and no text stands in it twice: dimensions are served in their order, high before
-    low, and what was taken is passed over. Nothing is drawn by chance.
+    low, and what was taken is left out. Nothing is drawn by chance.
 
     Parameters
     ----------
@@ -111,7 +114,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
 
 
 def turns_with_texts(study: Study) -> pd.DataFrame:
-    """Assistant turns that have a text and a user's text before them.
+    """Return the assistant turns that have a text and a user's text before them.
 
     Parameters
     ----------
@@ -148,7 +151,7 @@ def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
 
 
 def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd.DataFrame:
-    """Both examples of one dimension for a page: rating and the two texts, long ones cut.
+    """Return both examples of one dimension for a page: rating and the two texts, long ones cut.
 
     Parameters
     ----------
@@ -188,7 +191,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
-    """How many dimensions have an example at each end, and at both.
+    """Return how many dimensions have an example at each end, and at both.
 
     Parameters
     ----------
@@ -200,15 +203,13 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Rows high, low and both: estimate (a count, without interval), n (dimensions), unit, method, reason.
     """
-    found = examples.assign(found=examples["reason"] == "").pivot_table(
-        index="dimension", columns="end", values="found", aggfunc="any"
+    has_example = examples.assign(has_example=examples["reason"] == "").pivot_table(
+        index="dimension", columns="end", values="has_example", aggfunc="any"
     )
     unit, method = "dimensions", "dimensions with an example that fulfils the rule"
-    counts = {end: found[end].sum() for end in ENDS} | {"both": found.all(axis=1).sum()}
-    return estimate_table(
-        {name: estimate_row(count, n=len(found), unit=unit, method=method) for name, count in counts.items()},
-        "examples",
-    )
+    counts = {end: has_example[end].sum() for end in ENDS} | {"both": has_example.all(axis=1).sum()}
+    rows = {name: estimate_row(count, n=len(has_example), unit=unit, method=method) for name, count in counts.items()}
+    return estimate_table(rows, "examples", _COUNTS)
 
 
 check_arguments(globals())
