@@ -183,9 +183,10 @@ def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):
     study = parsed(messages={"TimeOffsetSeconds": ...})
     record = Recorder("x", tmp_path)
     for part in (dataset.lengths, dataset.times, dataset.answers):
-        record.table(dataset.medians(part(study), bootstrap_of(study)), dataset.MEDIAN_KEYS)
+        record.table(dataset.medians(part(study), bootstrap_of(study)))
     recorded = read_values(tmp_path)
-    assert set(recorded) == set(dataset.MEDIAN_KEYS.values())
+    quantities = "user_words assistant_words turns duration wait importance desired_empathy"
+    assert set(recorded) == {f"median_{name}" for name in quantities.split()}
     assert recorded["median_duration"]["reason"] == dataset.NO_TIMES
     assert recorded["median_importance"]["estimate"] == 3.5
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized.characteristics import (
@@ -26,8 +26,6 @@ from sense7.workbook.values import as_name, as_number
 
 __all__ = [
     "ALL",
-    "DISTURBANCE_KEYS",
-    "MEDIAN_KEYS",
     "NO_CONDITION",
     "NO_TOPIC",
     "Characteristics",
@@ -39,6 +37,7 @@ __all__ = [
     "disturbance_shares",
     "disturbances",
     "ground_truth_mean",
+    "ground_truth_sd",
     "in_words",
     "lengths",
     "levels_by_condition",
@@ -60,32 +59,48 @@ MOST_TOPICS = 40
 """Topics that a figure can hold; the rarest of more are put together."""
 
 LONG_NUMBER = 10_000
-"""Whole numbers from here on, another one for everybody, are taken for the names of people."""
+"""Whole numbers of at least this size that differ for all participants are treated as names of people."""
 
 NO_RETRY = frozenset({"false", "no", "none", "n"})
 """Words in the column Retry that say that a message is none."""
 
 _QUANTITIES = {
-    "user_words": ("words in a user's message", "words", "messages"),
-    "assistant_words": ("words in an assistant's message", "words", "messages"),
-    "turns": ("turns in a conversation", "turns", "conversations"),
-    "duration": ("seconds that a conversation lasts", "seconds", "conversations"),
-    "wait": ("seconds from a user's message to the assistant's turn", "seconds", "turns"),
-    "importance": ("importance of the topic", "level, 1 to 5", "conversations"),
-    "desired_empathy": ("desired empathy", "level, 1 to 3", "conversations"),
+    "user_words": ("median_user_words", "words in a user's message", "words", "messages"),
+    "assistant_words": ("median_assistant_words", "words in an assistant's message", "words", "messages"),
+    "turns": ("median_turns", "turns in a conversation", "turns", "conversations"),
+    "duration": ("median_duration", "seconds that a conversation lasts", "seconds", "conversations"),
+    "wait": ("median_wait", "seconds from a user's message to the assistant's turn", "seconds", "turns"),
+    "importance": ("median_importance", "importance of the topic", "level, 1 to 5", "conversations"),
+    "desired_empathy": ("median_desired_empathy", "desired empathy", "level, 1 to 3", "conversations"),
 }
-"""Key -> name, unit, and what n counts."""
+"""Quantity -> key of its median, name, unit, and what n counts."""
 
-MEDIAN_KEYS = {name: f"median_{key}" for key, (name, *_) in _QUANTITIES.items()}
-"""Keys of the rows of :func:`medians`."""
-
-DISTURBANCE_KEYS = {
-    "messages marked as retries": "retries",
-    "conversations with a retry": "conversations_with_retry",
-    "conversations with an error": "conversations_with_error",
+_COUNTS = {
+    "participants": ("participants", "Tasks", "distinct PIDs in Tasks"),
+    "conversations_released": ("conversations", "Tasks", "rows of Tasks"),
+    "llm_conditions": ("conditions", "Tasks", "distinct Models in Tasks"),
+    "tasks": ("topics", "Tasks", "distinct topics in Tasks"),
+    "dimensions": ("dimensions", "turns", "dimensions rated in at least one turn"),
+    "levels": ("levels", "turns", "distinct levels among the ratings of turns"),
+    "messages": ("messages", "Messages", "rows of Messages that belong to a conversation"),
+    "turns": ("turns", "Messages", "messages whose Role is assistant"),
+    "turns_put_to_rating": ("turns", "turns", "turns with at least one rating answered, be it by unknown"),
+    "conversations_with_ground_truth": ("conversations", "Tasks", "conversations with at least one rated turn"),
+    "error_rows": ("messages", "Messages", "messages whose Role is error"),
+    "rescaled_columns": (
+        "columns",
+        "columns",
+        "columns of ratings on a declared scale that were rescaled to the official one",
+    ),
+    "unreadable_answers": ("answers", "answers", "answers that can't be read; they are in no denominator"),
 }
-"""Keys of the rows of :func:`disturbance_shares`."""
+"""Key, and row of :func:`counts` -> unit, what n counts, method."""
 
+_DISTURBED = {
+    "retry": ("conversations_with_retry", "conversations with a retry"),
+    "error": ("conversations_with_error", "conversations with an error"),
+}
+"""Disturbance -> key and row of the share of conversations that have one."""
 
 NO_TIMES = "no message has a time (TimeOffsetSeconds) in this data set"
 NO_RETRIES = "no cell of the column Retry is filled in this data set"
@@ -93,12 +108,12 @@ NO_RETRIES = "no cell of the column Retry is filled in this data set"
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """Something measured of every message, turn or conversation.
+    """A quantity measured of every message, turn or conversation.
 
     Attributes
     ----------
     key, name, unit, units : str
-        Part of a key; what is measured; its unit; what is counted by n.
+        Key of its median; what is measured; its unit; what is counted by n.
     frame : DataFrame
         participant, condition (``(no condition)`` if there is none), value; no NaN.
     reason : str
@@ -140,7 +155,7 @@ def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
 
 
 def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
-    """Counts of the study, as a table of estimates without intervals.
+    """Return counts of the study, as a table of estimates without intervals.
 
     Parameters
     ----------
@@ -155,58 +170,26 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
         least once), levels (that occur among the ratings of turns), messages, turns,
         turns_put_to_rating, conversations_with_ground_truth, error_rows, rescaled_columns, unreadable_answers; n is
-        the number of rows, columns or answers
-        looked at.
+        the number of rows, columns or answers that were searched.
     """
     conversations, messages = study.conversations, study.messages
-    truth = _truth(study, truth)
     levels = study.turns[list(RATING_NAMES)].to_numpy()
     numbers = {
-        "participants": (conversations["participant"].nunique(), "Tasks", "participants", "distinct PIDs in Tasks"),
-        "conversations_released": (len(conversations), "Tasks", "conversations", "rows of Tasks"),
-        "llm_conditions": (conversations["condition"].nunique(), "Tasks", "conditions", "distinct Models in Tasks"),
-        "tasks": (conversations["topic"].nunique(), "Tasks", "topics", "distinct topics in Tasks"),
-        "dimensions": (len(study.rated_dimensions), "turns", "dimensions", "dimensions rated in at least one turn"),
-        "levels": (
-            len(np.unique(levels[np.isfinite(levels)])),
-            "turns",
-            "levels",
-            "distinct levels among the ratings of turns",
-        ),
-        "messages": (len(messages), "Messages", "messages", "rows of Messages that belong to a conversation"),
-        "turns": (len(study.turns), "Messages", "turns", "messages whose Role is assistant"),
-        "turns_put_to_rating": (
-            len(study.turns_put_to_rating),
-            "turns",
-            "turns",
-            "turns with at least one rating answered, be it by unknown",
-        ),
-        "conversations_with_ground_truth": (
-            int(truth.notna().sum()),
-            "Tasks",
-            "conversations",
-            "conversations with at least one rated turn",
-        ),
-        "error_rows": (
-            int((messages["role"] == "error").sum()),
-            "Messages",
-            "messages",
-            "messages whose Role is error",
-        ),
-        "rescaled_columns": (
-            len(study.rescaled),
-            "columns",
-            "columns",
-            "columns of ratings on a declared scale that were rescaled to the official one",
-        ),
-        "unreadable_answers": (
-            int(study.columns["unreadable"].sum()),
-            "answers",
-            "answers",
-            "answers that can't be read; they are in no denominator",
-        ),
+        "participants": conversations["participant"].nunique(),
+        "conversations_released": len(conversations),
+        "llm_conditions": conversations["condition"].nunique(),
+        "tasks": conversations["topic"].nunique(),
+        "dimensions": len(study.rated_dimensions),
+        "levels": len(np.unique(levels[np.isfinite(levels)])),
+        "messages": len(messages),
+        "turns": len(study.turns),
+        "turns_put_to_rating": len(study.turns_put_to_rating),
+        "conversations_with_ground_truth": int(_truth(study, truth).notna().sum()),
+        "error_rows": int((messages["role"] == "error").sum()),
+        "rescaled_columns": len(study.rescaled),
+        "unreadable_answers": int(study.columns["unreadable"].sum()),
     }
-    looked_at = {
+    sizes = {
         "Tasks": len(conversations),
         "Messages": len(messages),
         "turns": len(study.turns),
@@ -214,16 +197,16 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         "answers": int(study.columns.loc[study.columns["question"], "filled"].sum()),
     }
     rows = {}
-    for key, (number, where, unit, method) in numbers.items():
-        absent = number == 0 and key in {"llm_conditions", "tasks"}
+    for key, (unit, counted, method) in _COUNTS.items():
+        absent = numbers[key] == 0 and key in {"llm_conditions", "tasks"}
         reason = f"{unit} were not given in this data set" if absent else ""
-        estimate = np.nan if absent else number
-        rows[key] = estimate_row(estimate, n=looked_at[where], unit=unit, method=method, reason=reason)
+        estimate = np.nan if absent else numbers[key]
+        rows[key] = estimate_row(estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key)
     return estimate_table(rows, "count")
 
 
 def scales(study: Study) -> pd.DataFrame:
-    """Columns of ratings that were rescaled, or of which some answers can't be read.
+    """Return the columns of ratings that were rescaled, or of which some answers can't be read.
 
     A rescaled answer is ``1 + (size - 1) * (x - lowest) / (highest - lowest)``, where size is the number of levels of
     the official scale; the mean on the scale of the workbook is the mean of the answers before that.
@@ -247,42 +230,59 @@ def scales(study: Study) -> pd.DataFrame:
         if not rescaled and not column.unreadable:
             continue
         size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
-        given = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
+        own_scale = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
         rows[column.column] = {
-            "scale": str(given),
+            "scale": str(own_scale),
             "answers read": column.read,
             "unreadable": column.unreadable,
-            "mean as given": f"{given.original(mean, size):.2f}",
+            "mean as given": f"{own_scale.original(mean, size):.2f}",
             "mean on the official scale": f"{mean:.2f}" if rescaled else "the same",
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")
 
 
 def turns_per_conversation(study: Study) -> pd.Series:
-    """Assistant turns of each conversation; 0 where it has none."""
+    """Return the number of assistant turns of each conversation; 0 where it has none."""
     turns = study.turns["conversation"].value_counts()
     return turns.reindex(study.conversations["conversation"], fill_value=0).rename("turns")
 
 
 def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None) -> dict:
-    """Mean ground truth over conversations, as a row of estimates, with its interval.
+    """Return the mean ground truth over conversations, as a row of estimates, with its interval.
 
     Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
     """
-    conversations = study.conversations
     truth = _truth(study, truth).to_numpy()
     known = np.isfinite(truth)
     values = np.column_stack([truth[known], np.ones(known.sum())])
-    method = "mean ground truth over conversations"
-    if not known.any():
-        return estimate_row(n=0, unit="level, 1 to 5", method=method, reason="no conversation has a rated turn")
-    estimate, low, high, reason = bootstrap.estimate(ratio, values, conversations.loc[known, "participant"])
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=known.sum(), unit="level, 1 to 5", method=method, reason=reason)
+    return bootstrap.row(
+        bootstrap.estimate(ratio, values, study.conversations.loc[known, "participant"]),
+        n=int(known.sum()),
+        unit="level, 1 to 5",
+        method="mean ground truth over conversations",
+        undefined="no conversation has a rated turn",
+        key="ground_truth_mean",
+    )
+
+
+def ground_truth_sd(study: Study, truth: pd.Series | None = None) -> dict:
+    """Return the standard deviation (n - 1) of the ground truth over conversations, as a row of estimates.
+
+    ``truth`` as for :func:`counts`; it takes two conversations that have one.
+    """
+    truth = _truth(study, truth)
+    return estimate_row(
+        truth.std(),
+        n=truth.count(),
+        unit="level, 1 to 5",
+        method="standard deviation over conversations (n - 1)",
+        reason="" if truth.count() > 1 else "it takes two conversations with ground truth",
+        key="ground_truth_sd",
+    )
 
 
 def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
-    """Participants, conversations and turns of each condition. ``truth`` as for :func:`counts`.
+    """Return the participants, conversations and turns of each condition. ``truth`` as for :func:`counts`.
 
     Returns
     -------
@@ -310,20 +310,20 @@ def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_messages(study: Study) -> pd.DataFrame:
     """Messages in the order of their conversations, with participant and condition."""
-    who = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
+    conversations = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
     messages = in_order_of_appearance(study.messages, "conversation", "position")
-    return messages.merge(who, on="conversation", how="left")
+    return messages.merge(conversations, on="conversation", how="left")
 
 
-def _quantity(key: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
+def _quantity(name: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
     # Differences of decimal fractions are rounded, so that equal ones are equal.
     values = frame[["participant", "condition"]].assign(value=value.astype(float).round(6))
     values = values[values["value"].notna()].reset_index(drop=True)
-    return Quantity(key, *_QUANTITIES[key], values, reason if values.empty else "")
+    return Quantity(*_QUANTITIES[name], values, reason if values.empty else "")
 
 
 def lengths(study: Study) -> list[Quantity]:
-    """Words of messages and turns of conversations.
+    """Return the words of messages and the turns of conversations.
 
     Words are what stands between white space. Messages without a text are left out; a conversation
     without a turn has zero turns.
@@ -361,7 +361,7 @@ def _backwards(messages: pd.DataFrame) -> pd.Index:
 def _durations(study: Study, messages: pd.DataFrame) -> pd.Series:
     """Seconds from the first to the last message, by conversation; NaN if either time is missing or times fall."""
     groups = messages.groupby("conversation", sort=False)["seconds"]
-    # Not first() and last(): those pass over what is missing.
+    # Not first() and last(): those skip missing times.
     seconds = groups.agg(lambda times: times.iloc[-1] - times.iloc[0]).where(groups.size() > 1)
     seconds = seconds.drop(_backwards(messages))
     return seconds.reindex(study.conversations["conversation"])
@@ -377,10 +377,10 @@ def _waits(messages: pd.DataFrame) -> pd.DataFrame:
 
 
 def times(study: Study) -> list[Quantity]:
-    """How long conversations last, and how long users wait for a turn.
+    """Return how long conversations last, and how long users wait for a turn.
 
     A conversation lasts from the time of its first message to that of its last. The wait is the time of a turn minus
-    that of the user's message right before it, error rows between them passed over. Times that are missing,
+    that of the user's message right before it, error rows between them left out. Times that are missing,
     or that the reader took for missing because they are negative, leave out what needs them. A conversation in
     which a message has an earlier time than one before it is left out of both: which of the times is wrong is
     not known.
@@ -412,13 +412,13 @@ def times(study: Study) -> list[Quantity]:
 
 
 def time_gaps(study: Study) -> pd.DataFrame:
-    """What the times lack, counted.
+    """Return counts of what the times lack.
 
     Returns
     -------
     DataFrame
         A table of estimates without intervals: messages_without_time, conversations_backwards (times that fall),
-        conversations_without_duration, turns_without_wait; n is the number looked at.
+        conversations_without_duration, turns_without_wait; n is the number of messages, conversations or turns.
     """
     messages = _of_messages(study)
     turns = _waits(messages)
@@ -445,14 +445,14 @@ def time_gaps(study: Study) -> pd.DataFrame:
         ),
     }
     table = {
-        name: estimate_row(which.sum(), n=len(which), unit=unit, method=how)
-        for name, (which, unit, how) in rows.items()
+        key: estimate_row(lacking.sum(), n=len(lacking), unit=unit, method=method, key=key)
+        for key, (lacking, unit, method) in rows.items()
     }
     return estimate_table(table, "gap")
 
 
 def answers(study: Study) -> list[Quantity]:
-    """What users said before the conversation: importance of the topic (1..5), desired empathy (1..3)."""
+    """Return what users said before the conversation: importance of the topic (1..5), desired empathy (1..3)."""
     conversations = _with_condition(study.conversations)
     return [
         _quantity(name, conversations, conversations[name], "never asked, or never answered, in this data set")
@@ -461,7 +461,7 @@ def answers(study: Study) -> list[Quantity]:
 
 
 def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap) -> np.ndarray:
-    """The median in every draw, exactly that of the rows copied out.
+    """Return the median in every bootstrap resample, exactly that of the rows copied out.
 
     Parameters
     ----------
@@ -483,15 +483,15 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     >>> sorted(set(median_in_draws(np.array([1.0, 2.0, 9.0]), pd.Series(["a", "a", "b"]), bootstrap).tolist()))
     [1.5, 2.0, 9.0]
     """
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, position = np.unique(values, return_inverse=True)
     codes = bootstrap.codes(participants)
     # Few participants have any one value: the table of both is nearly empty.
-    often = sparse.csr_array((np.ones(len(codes)), (place, codes)), shape=(len(distinct), len(bootstrap.names)))
+    often = sparse.csr_array((np.ones(len(codes)), (position, codes)), shape=(len(distinct), len(bootstrap.names)))
 
     def medians(weights: np.ndarray) -> np.ndarray:
         below = np.cumsum((often @ weights.T).T, axis=1)
         rows = below[:, -1:]
-        # The row of rank r, from 0, holds the first value up to which more than r rows lie.
+        # The row of rank r, from 0, holds the first value that more than r rows do not exceed.
         middle = [np.minimum((below <= rank).sum(axis=1), len(distinct) - 1) for rank in ((rows - 1) // 2, rows // 2)]
         return np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan)
 
@@ -499,7 +499,7 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
 
 
 def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Median of each quantity over all conditions, with its interval.
+    """Return the median of each quantity over all conditions, with its interval.
 
     Parameters
     ----------
@@ -513,26 +513,27 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     DataFrame
         A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
     """
-    rows = {}
-    for one in quantities:
-        values, method = one.frame["value"].to_numpy(), f"median over {one.units}"
-        if one.reason:
-            rows[one.name] = estimate_row(n=0, unit=one.unit, method=method, reason=one.reason)
-            continue
-        participants = one.frame["participant"]
-        reason = bootstrap.too_few(participants)
-        low, high = np.nan, np.nan
-        if not reason:
-            low, high, reason = bootstrap.interval(median_in_draws(values, participants, bootstrap), participants)
-        method += "" if reason else f"; {bootstrap.description}"
-        rows[one.name] = estimate_row(
-            np.median(values), low, high, n=len(values), unit=one.unit, method=method, reason=reason
-        )
-    return estimate_table(rows, "quantity")
+    return estimate_table({quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}, "quantity")
+
+
+def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
+    values, participants = quantity.frame["value"].to_numpy(), quantity.frame["participant"]
+    estimate = Estimate(np.nan)
+    if not quantity.reason:
+        medians = median_in_draws(values, participants, bootstrap)
+        estimate = Estimate(np.median(values), *bootstrap.interval(medians, participants))
+    return bootstrap.row(
+        estimate,
+        n=len(values),
+        unit=quantity.unit,
+        method=f"median over {quantity.units}",
+        undefined=quantity.reason,
+        key=quantity.key,
+    )
 
 
 def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
-    """Median and quartiles of a quantity in each condition and in all.
+    """Return the median and quartiles of a quantity in each condition and in all.
 
     Returns
     -------
@@ -559,7 +560,7 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
 
 
 def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
-    """Quartiles of several quantities for a page, a column each: median (lower to upper quartile), n.
+    """Return quartiles of several quantities for a page, one column for each: median (lower to upper quartile), n.
 
     Returns
     -------
@@ -567,23 +568,23 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
         One row per condition, then ``(all)``; texts. Quantities without a value are left out; empty if none has one.
     """
     columns = {}
-    for one in quantities:
-        if not one.reason:
-            table = quartiles_by_condition(one)
+    for quantity in quantities:
+        if not quantity.reason:
+            table = quartiles_by_condition(quantity)
             n, low, median, high = (table[name].map(_short) for name in table)
-            columns[one.name] = median + " (" + low + " to " + high + "), n = " + n
+            columns[quantity.name] = median + " (" + low + " to " + high + "), n = " + n
     shown = pd.DataFrame(columns).rename_axis("condition").fillna("no value")
     last = [name for name in (NO_CONDITION, ALL) if name in shown.index]
     return shown.loc[[*sorted(shown.index.drop(last)), *last]]
 
 
 def _short(number: float) -> str:
-    """One decimal, where it says something."""
+    """One decimal, none where it is zero."""
     return f"{number:z,.1f}".removesuffix(".0")
 
 
 def in_words(quantities: Sequence[Quantity]) -> str:
-    """How many values each quantity has, or why it has none, for captions.
+    """Return how many values each quantity has, or why it has none, for captions.
 
     Examples
     --------
@@ -592,15 +593,15 @@ def in_words(quantities: Sequence[Quantity]) -> str:
     'n = 1 conversation (turns)'
     """
     return "; ".join(
-        f"{one.name}: {one.reason}"
-        if one.reason
-        else f"n = {count_of(len(one.frame), one.units.removesuffix('s'))} ({one.name})"
-        for one in quantities
+        f"{quantity.name}: {quantity.reason}"
+        if quantity.reason
+        else f"n = {count_of(len(quantity.frame), quantity.units.removesuffix('s'))} ({quantity.name})"
+        for quantity in quantities
     )
 
 
 def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
-    """How often each level of an answer was given before the conversations of each condition.
+    """Return how often each level of an answer was given before the conversations of each condition.
 
     Parameters
     ----------
@@ -613,21 +614,21 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
     -------
     DataFrame
         One row per condition, then ``(all)``; one column per level, then ``not answered``; conversations. Empty if
-        nobody answered.
+        no one answered.
     """
     conversations = _with_condition(study.conversations)
     if not conversations[name].notna().any():
         return pd.DataFrame()
-    levels = range(1, int(_QUANTITIES[name][1][-1]) + 1)
+    levels = range(1, int(_QUANTITIES[name][2][-1]) + 1)
     nearest = pd.Series(labels(conversations[name]), index=conversations.index)
-    given = nearest.astype(object).where(nearest.notna(), "not answered")
-    table = pd.crosstab(conversations["condition"], given).reindex(columns=[*levels, "not answered"], fill_value=0)
+    answered = nearest.astype(object).where(nearest.notna(), "not answered")
+    table = pd.crosstab(conversations["condition"], answered).reindex(columns=[*levels, "not answered"], fill_value=0)
     table.loc[ALL] = table.sum()
     return table.rename_axis(columns=None)
 
 
 def topics_by_condition(study: Study) -> pd.DataFrame:
-    """Conversations about each topic in each condition.
+    """Return the number of conversations about each topic in each condition.
 
     Returns
     -------
@@ -665,7 +666,7 @@ def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
 
 
 def disturbances(study: Study) -> pd.DataFrame:
-    """Retries and errors in each condition.
+    """Return the numbers of retries and errors in each condition.
 
     The release does not describe the column Retry. A message counts as a retry if its cell holds anything but
     zero, false, no or none. Errors are messages whose role is exactly ``error``.
@@ -699,43 +700,51 @@ def disturbances(study: Study) -> pd.DataFrame:
 
 
 def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """How many messages are retries, and the shares of conversations with a retry and with an error.
+    """Return how many messages are retries, and the shares of conversations with a retry and with an error.
 
     What counts as either is said at :func:`disturbances`.
 
     Returns
     -------
     DataFrame
-        A table of estimates; keys: ``DISTURBANCE_KEYS``.
+        A table of estimates: messages marked as retries, and the share of conversations with each disturbance.
     """
     messages, recorded = _disturbed(study)
-    conversations = study.conversations
-    first, *shares = DISTURBANCE_KEYS
-    reason = "" if recorded else NO_RETRIES
-    count = np.nan if reason else messages["retry"].sum()
-    method = "messages whose cell in Retry holds anything but zero, false, no or none"
-    rows = {first: estimate_row(count, n=len(messages), unit="messages", method=method, reason=reason)}
-    for name, kind in zip(shares, ("retry", "error"), strict=True):
-        method = f"conversations with at least one {kind} by all"
-        unit = "share of conversations"
-        if kind == "retry" and reason:
-            rows[name] = estimate_row(n=len(conversations), unit=unit, method=method, reason=reason)
-            continue
-        has = conversations["conversation"].isin(messages.loc[messages[kind], "conversation"])
-        values = np.column_stack([has, np.ones(len(has))])
-        estimate, low, high, lack = bootstrap.estimate(ratio, values, conversations["participant"])
-        method += "" if lack else f"; {bootstrap.description}"
-        rows[name] = estimate_row(estimate, low, high, n=len(has), unit=unit, method=method, reason=lack)
+    no_retries = "" if recorded else NO_RETRIES
+    rows = {
+        "messages marked as retries": estimate_row(
+            messages["retry"].sum() if recorded else np.nan,
+            n=len(messages),
+            unit="messages",
+            method="messages whose cell in Retry holds anything but zero, false, no or none",
+            reason=no_retries,
+            key="retries",
+        )
+    }
+    for kind, (key, row) in _DISTURBED.items():
+        reason = no_retries if kind == "retry" else ""
+        rows[row] = _share_with(kind, messages, study.conversations, bootstrap, reason) | {"key": key}
     return estimate_table(rows, "disturbance")
 
 
+def _share_with(
+    kind: str, messages: pd.DataFrame, conversations: pd.DataFrame, bootstrap: ParticipantBootstrap, reason: str
+) -> dict:
+    """Share of conversations with at least one message of a kind, unless there is a reason why it is not known."""
+    has = conversations["conversation"].isin(messages.loc[messages[kind], "conversation"])
+    values = np.column_stack([has, np.ones(len(has))])
+    share = Estimate(np.nan) if reason else bootstrap.estimate(ratio, values, conversations["participant"])
+    method = f"conversations with at least one {kind} by all"
+    return bootstrap.row(share, n=len(has), unit="share of conversations", method=method, undefined=reason)
+
+
 def characteristics(study: Study) -> Characteristics:
-    """What is known of the participants who have a conversation, from any column of their sheet.
+    """Return what is known of the participants who have a conversation, from any column of their sheet.
 
     Numbers are summed up by quartiles; texts are counted by answer if there are few: at most twelve different
     ones, each given by three participants on average. Of other columns only the number of different answers is
-    told, since such texts may name people; so it is with numbers that do: ids, running numbers, and whole
-    numbers from 10,000 on of which everybody has another. Missing answers are left out; n counts those given.
+    shown, since such texts may name people; the same holds for numbers that do: ids, running numbers, and whole
+    numbers from 10,000 on that differ for all participants. Missing answers are left out; n counts those given.
 
     Returns
     -------
@@ -747,17 +756,17 @@ def characteristics(study: Study) -> Characteristics:
     numbers, groups, others = {}, {}, {}
     own = study.participants
     for name in kinds.index:
-        given = own.loc[own["participant"].isin(people), name].dropna()
-        number = pd.api.types.is_numeric_dtype(given) and not pd.api.types.is_bool_dtype(given)
-        distinct = given.nunique()
-        if number and len(given) and not _names_people(given, kinds.loc[name, "reason"]):
-            low, *quartiles, high = np.quantile(given.astype(float), [0, 0.25, 0.5, 0.75, 1])
-            numbers[name] = (len(given), low, *quartiles, high)
-        elif not number and 0 < distinct <= min(MOST_GROUPS, len(given) / FEWEST_PER_GROUP):
-            for answer, count in given.astype(str).value_counts().sort_index().items():
-                groups[f"{name}: {answer}"] = (count, 100 * count / len(given))
+        column = own.loc[own["participant"].isin(people), name].dropna()
+        number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+        distinct = column.nunique()
+        if number and len(column) and not _names_people(column, kinds.loc[name, "reason"]):
+            low, *quartiles, high = np.quantile(column.astype(float), [0, 0.25, 0.5, 0.75, 1])
+            numbers[name] = (len(column), low, *quartiles, high)
+        elif not number and 0 < distinct <= min(MOST_GROUPS, len(column) / FEWEST_PER_GROUP):
+            for answer, count in column.astype(str).value_counts().sort_index().items():
+                groups[f"{name}: {answer}"] = (count, 100 * count / len(column))
         else:
-            others[name] = (len(given), distinct)
+            others[name] = (len(column), distinct)
     columns = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
     reason = NO_SHEET if own is None else "" if len(kinds) else "the participants' sheet has no column but PID"
     return Characteristics(
@@ -768,10 +777,10 @@ def characteristics(study: Study) -> Characteristics:
     )
 
 
-def _names_people(given: pd.Series, reason: str) -> bool:
-    """Whether numbers are names: by what the relations to ratings leave out, or by their length."""
-    whole = (given == np.round(given)).all() and given.abs().min() >= LONG_NUMBER
-    return reason in {"an identifier", "a running number"} or (whole and len(given) > 1 and given.is_unique)
+def _names_people(numbers: pd.Series, reason: str) -> bool:
+    """Whether numbers identify people: by what the relations to ratings leave out, or by their length."""
+    whole = (numbers == np.round(numbers)).all() and numbers.abs().min() >= LONG_NUMBER
+    return reason in {"an identifier", "a running number"} or (whole and len(numbers) > 1 and numbers.is_unique)
 
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
