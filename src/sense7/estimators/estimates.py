@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.arguments import HINTS, described
 from sense7.errors import UserError
 
-__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates"]
+__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates", "under_keys"]
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -148,6 +148,27 @@ def require_estimates(function: str, name: str, table: pd.DataFrame, optional: C
         raise UserError(
             f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"
         )
+
+
+def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:
+    """Return the rows of a table of estimates that have a second key, with that key.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A table of estimates with keys.
+    keys : mapping
+        Key of a row -> second key; keys that are not in the table are ignored.
+
+    Examples
+    --------
+    >>> row = estimate_row(2.5, n=4, unit="points", method="mean")
+    >>> table = estimate_table({"a": row, "b": row}, "turns", {"a": "mean_a", "b": "mean_b"})
+    >>> under_keys(table, {"mean_b": "mean_of_the_claim"})["key"].to_dict()
+    {'b': 'mean_of_the_claim'}
+    """
+    rows = table[table["key"].isin(keys)]
+    return rows.assign(key=rows["key"].map(keys))
 
 
 def p_in_words(p: float) -> str:

@@ -4,6 +4,8 @@ A dimension and the overall rating of a turn are both one person's, given at one
 consistent that person's ratings are; it says nothing about two persons who rate the same turn.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
@@ -11,13 +13,13 @@ from scipy.special import ndtri, stdtrit
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
 from sense7.estimators.kappa import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["NEAREST", "PAIRED", "agreement_with_overall", "kappa_differences"]
+__all__ = ["NEAREST", "PAIRED", "agreement_with_overall", "kappa_differences", "under_claims"]
 
 PAIRED = "Relational"
 """The dimension of which the paper says that its kappa is the lowest."""
@@ -25,11 +27,43 @@ PAIRED = "Relational"
 NEAREST = "nearest of the others"
 """Row of :func:`kappa_differences`: the dimension whose kappa exceeds that of Relational least."""
 
+_KAPPAS = {
+    ("linear", "each"): """
+        kappa_linear_Affective kappa_linear_Cognitive kappa_linear_Response kappa_linear_Prosocial
+        kappa_linear_Interest kappa_linear_Contextual kappa_linear_Relational
+    """,
+    ("quadratic", "each"): """
+        kappa_quadratic_Affective kappa_quadratic_Cognitive kappa_quadratic_Response kappa_quadratic_Prosocial
+        kappa_quadratic_Interest kappa_quadratic_Contextual kappa_quadratic_Relational
+    """,
+    ("linear", "complete"): """
+        kappa_complete_Affective kappa_complete_Cognitive kappa_complete_Response kappa_complete_Prosocial
+        kappa_complete_Interest kappa_complete_Contextual kappa_complete_Relational
+    """,
+}
+"""Weights and turns of :func:`agreement_with_overall` -> keys, in the order of the dimensions."""
+
+_DIFFERENCES = {
+    "linear": """
+        kappa_difference_Affective kappa_difference_Cognitive kappa_difference_Response kappa_difference_Prosocial
+        kappa_difference_Interest kappa_difference_Contextual kappa_difference_nearest
+    """,
+    "quadratic": """
+        kappa_difference_quadratic_Affective kappa_difference_quadratic_Cognitive kappa_difference_quadratic_Response
+        kappa_difference_quadratic_Prosocial kappa_difference_quadratic_Interest kappa_difference_quadratic_Contextual
+        kappa_difference_quadratic_nearest
+    """,
+}
+"""Weights of :func:`kappa_differences` -> keys, in the order of the rows."""
+
+_CLAIMED = {"kappa_linear_Affective": "kappa_affective", "kappa_linear_Relational": "kappa_relational"}
+"""Key of a row -> key under which the ledger compares it with a published value."""
+
 
 def agreement_with_overall(
     study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear", *, turns: str = "each"
 ) -> pd.DataFrame:
-    """Weighted kappa of each dimension with the overall rating, over the turns that have both or that have all eight.
+    """Return weighted kappa of each dimension with the overall rating.
 
     Parameters
     ----------
@@ -61,11 +95,17 @@ def agreement_with_overall(
     """
     if turns not in {"each", "complete"}:
         raise UserError(f"agreement_with_overall wants 'each' or 'complete' as turns; got {turns!r}.")
-    given, among = study.turns, "five levels"
+    used, among = study.turns, "five levels"
     if turns == "complete":
-        given, among = _complete(study), "five levels, turns that rate all"
-    rows = {name: _row(study.turns, given, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
-    return estimate_table(rows, "dimension")
+        used, among = _complete(study), "five levels, turns that rate all"
+    rows = {name: _row(study.turns, used, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
+    keys = _KAPPAS.get((weights, turns), "").split()
+    return estimate_table(rows, "dimension", dict(zip(rows, keys, strict=True)) if keys else None)
+
+
+def under_claims(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the kappas that the ledger compares with a published value, under the ledger's key."""
+    return under_keys(table, _CLAIMED)
 
 
 def _complete(study: Study) -> pd.DataFrame:
@@ -76,14 +116,14 @@ def _complete(study: Study) -> pd.DataFrame:
 def _tables(turns: pd.DataFrame, name: str) -> np.ndarray:
     """Table of counts of each turn, a 1 at its levels of the dimension and of the overall rating."""
     cells = np.zeros((len(turns), LEVELS, LEVELS))
-    own, overall = (labels(turns[one]).astype(int) - 1 for one in (name, "overall"))
+    own, overall = (labels(turns[rating]).astype(int) - 1 for rating in (name, "overall"))
     cells[np.arange(len(turns)), own, overall] = 1
     return cells
 
 
 def _never(turns: pd.DataFrame, names: tuple[str, ...]) -> str:
     """Which of these ratings was never given, as a reason; "" if each was."""
-    missing = ["the overall rating" if one == "overall" else one for one in names if not turns[one].notna().any()]
+    missing = ["the overall rating" if name == "overall" else name for name in names if turns[name].isna().all()]
     return f"{' and '.join(missing)} was never rated in this data set" if missing else ""
 
 
@@ -94,13 +134,13 @@ def _row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, weights
         reason = _never(every, ("overall", name))
         reason = reason or ("no turn has both ratings" if every is turns else "no turn has all ratings")
         return estimate_row(n=0, unit=unit, method=method, reason=reason)
-    found = bootstrap.estimate(lambda sums: weighted_kappa(sums, weights), _tables(both, name), both["participant"])
+    kappa = bootstrap.estimate(lambda sums: weighted_kappa(sums, weights), _tables(both, name), both["participant"])
     undefined = "both ratings are constant at the same level"
-    return bootstrap.row(found, n=len(both), unit=unit, method=method, undefined=undefined)
+    return bootstrap.row(kappa, n=len(both), unit=unit, method=method, undefined=undefined)
 
 
 def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
-    r"""Kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
+    r"""Return kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
 
     .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall})
 
@@ -133,52 +173,71 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     ----------
     Hothorn, T., Bretz, F., & Westfall, P. (2008). Biometrical Journal 50, 346-363 (max-t).
     """
-    others = [name for name in DIMENSION_NAMES if name != PAIRED]
     unit, method = "weighted kappa", f"difference of Cohen's kappas, {weights} weights, turns that rate both"
-    rows, drawn, found = {}, {}, {}
+    others = [name for name in DIMENSION_NAMES if name != PAIRED]
+    rows, differences = {}, {}
     for name in others:
         turns = study.turns.dropna(subset=["overall", PAIRED, name])
         if turns.empty:
             reason = _never(study.turns, ("overall", PAIRED, name)) or "no turn has all three ratings"
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
-        tables = np.stack([_tables(turns, PAIRED), _tables(turns, name)], axis=1)
-
-        def difference(sums: np.ndarray) -> np.ndarray:
-            kappas = weighted_kappa(sums, weights)
-            return kappas[..., 0] - kappas[..., 1]
-
-        given = difference, tables, turns["participant"]
-        # By both kinds of interval, of which each may say why there is none.
-        estimate, _, _, reason = bootstrap.estimate(*given, OWN_SCALE)
-        drawn[name] = bootstrap.distribution(*given)
-        reason = reason or bootstrap.interval(drawn[name], turns["participant"])[2]
-        error = np.nan if reason else jackknife_error(bootstrap.without_each(*given))
-        found[name] = estimate, error, reason, turns
-    known = [name for name, (_, error, _, _) in found.items() if np.isfinite(error)]
-    reach = _reach([drawn[name] - found[name][0] for name in known], bootstrap.confidence)
-    how = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
-    for name, (estimate, error, reason, turns) in found.items():
-        tail, people = (1 + bootstrap.confidence) / 2, turns["participant"].nunique()
-        width = reach * stdtrit(people - 1, tail) / ndtri(tail) * error if people > 1 else np.nan
-        n = len(turns)
+        differences[name] = _difference(turns, name, bootstrap, weights)
+    widest = _widest_departure([one for one in differences.values() if np.isfinite(one.error)], bootstrap.confidence)
+    resamplings = f"{bootstrap.draws:,} resamplings of participants"
+    for name, difference in differences.items():
         rows[name] = bootstrap.row(
-            (estimate, estimate - width, estimate + width, reason),
-            n=n,
+            difference.with_limits(widest, bootstrap.confidence),
+            n=difference.turns,
             unit=unit,
             method=method,
             undefined="a rating is constant at the level of the other",
-            how=how,
+            how=f"simultaneous {bootstrap.confidence:.0%} max-t interval, {resamplings}",
         )
     rows = {name: rows[name] for name in others}
-    rows[NEAREST] = rows[max(found or rows, key=lambda name: np.nan_to_num(rows[name]["estimate"], nan=-np.inf))]
-    return estimate_table(rows, f"{PAIRED} minus")
+    rows[NEAREST] = rows[max(differences or rows, key=lambda name: np.nan_to_num(rows[name]["estimate"], nan=-np.inf))]
+    keys = _DIFFERENCES.get(weights, "").split()
+    return estimate_table(rows, f"{PAIRED} minus", dict(zip(rows, keys, strict=True)) if keys else None)
 
 
-def _reach(departures: list[np.ndarray], confidence: float) -> float:
-    """Quantile over the resamples of the largest departure, each counted in its standard deviation."""
-    if not departures:
+class _Difference(NamedTuple):
+    """Difference of two kappas: estimate, jackknife error, resamples, turns, participants, why there is no interval."""
+
+    estimate: float
+    error: float
+    resamples: np.ndarray
+    turns: int
+    participants: int
+    reason: str
+
+    def with_limits(self, widest: float, confidence: float) -> Estimate:
+        """Return the estimate with limits at the widest departure, in standard errors."""
+        tail, width = (1 + confidence) / 2, np.nan
+        if self.participants > 1:
+            width = widest * stdtrit(self.participants - 1, tail) / ndtri(tail) * self.error
+        return Estimate(self.estimate, self.estimate - width, self.estimate + width, self.reason)
+
+
+def _difference(turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weights: str) -> _Difference:
+    def of_sums(sums: np.ndarray) -> np.ndarray:
+        kappas = weighted_kappa(sums, weights)
+        return kappas[..., 0] - kappas[..., 1]
+
+    people = turns["participant"]
+    data = of_sums, np.stack([_tables(turns, PAIRED), _tables(turns, name)], axis=1), people
+    # Each kind of interval may have a reason why there is none.
+    estimate, _, _, reason = bootstrap.estimate(*data, OWN_SCALE)
+    resamples = bootstrap.distribution(*data)
+    reason = reason or bootstrap.interval(resamples, people)[2]
+    error = np.nan if reason else jackknife_error(bootstrap.without_each(*data))
+    return _Difference(estimate, error, resamples, len(turns), people.nunique(), reason)
+
+
+def _widest_departure(differences: list[_Difference], confidence: float) -> float:
+    """Quantile over the resamples of the largest departure, each in its standard deviations."""
+    if not differences:
         return np.nan
+    departures = [difference.resamples - difference.estimate for difference in differences]
     largest = np.max([np.abs(one) / np.nanstd(one) for one in departures], axis=0)
     return float(np.quantile(largest[np.isfinite(largest)], confidence))
 

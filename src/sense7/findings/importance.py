@@ -14,11 +14,13 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
 __all__ = [
+    "CLAIMS",
     "LARGEST_TOTAL",
     "choice_column",
     "fits_total",
     "importance_shares",
     "possible_totals",
+    "published_shares",
     "rounded_counts",
     "rounding_table",
     "smallest_total",
@@ -28,8 +30,21 @@ __all__ = [
 LARGEST_TOTAL = 700
 """Totals up to this are tried: more than all conversations that the paper analyzed."""
 
+CLAIMS = {
+    "importance_cognitive": "Cognitive",
+    "importance_affective": "Affective",
+    "importance_response": "Response",
+}
+"""Claims about the share of a dimension: id in ``data/claims.yml`` -> dimension."""
+
+_SHARES = """
+    importance_affective importance_cognitive importance_response importance_prosocial importance_interest
+    importance_contextual importance_relational
+"""
+"""Keys of :func:`importance_shares`, in the order of the dimensions."""
+
 _DECIMALS = 3  # a share that was published to a tenth of a percent
-_HAIR = 1e-12  # of floating point, when a share lies exactly on the edge of rounding
+_ROUNDING = 1e-12  # of floating point, when a share is exactly halfway between two rounded ones
 _NORMAL = 1.96
 
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
@@ -37,7 +52,7 @@ NO_SHEET = "the workbook has no participants' sheet"
 
 
 def named_dimension(text: object) -> str | None:
-    """The one dimension that a text names, by its column's name or its title; None otherwise.
+    """Return the one dimension that a text names, by its column's name or its title; None otherwise.
 
     Examples
     --------
@@ -54,7 +69,7 @@ def named_dimension(text: object) -> str | None:
 
 
 def choice_column(participants: pd.DataFrame | None) -> str | None:
-    """Name of the column in which participants name a dimension; None if there is none.
+    """Return the name of the column in which participants name a dimension; None if there is none.
 
     It is the column whose every answer names one dimension, whatever its name; if there are
     several, the one with the most answers.
@@ -70,7 +85,7 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
 
 
 def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of participants that name each dimension as the most important.
+    """Return the share of participants that name each dimension as the most important.
 
     Parameters
     ----------
@@ -85,26 +100,41 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
         method, reason. Participants without an answer are left out.
     """
-    unit = "share of participants"
+    unit, keys = "share of participants", dict(zip(DIMENSION_NAMES, _SHARES.split(), strict=True))
     column = choice_column(study.participants)
     if column is None:
         reason = NO_SHEET if study.participants is None else NO_CHOICES
         empty = estimate_row(n=0, unit=unit, method="participants' choice", reason=reason)
-        return estimate_table(dict.fromkeys(DIMENSION_NAMES, empty), "dimension")
+        return estimate_table(dict.fromkeys(DIMENSION_NAMES, empty), "dimension", keys)
     chosen = study.participants.loc[study.participants[column].notna(), ["participant", column]]
     own = replace(bootstrap, participants=chosen["participant"])
     choices = chosen[column].map(named_dimension)
-    rows = {}
+    method, rows = f"participants who name it in the column {column}", {}
     for name in DIMENSION_NAMES:
         values = pd.DataFrame({"chosen": choices == name, "all": True}).to_numpy(dtype=float)
-        estimate, low, high, reason = own.estimate(ratio, values, chosen["participant"])
-        method = f"participants who name it in the column {column}" + ("" if reason else f"; {own.description}")
-        rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=method, reason=reason)
-    return estimate_table(rows, "dimension")
+        share = own.estimate(ratio, values, chosen["participant"])
+        rows[name] = own.row(share, n=len(chosen), unit=unit, method=method)
+    return estimate_table(rows, "dimension", keys)
+
+
+def published_shares(published: Mapping[str, Mapping]) -> dict[str, float]:
+    """Return the published share of each dimension that a claim is about.
+
+    Parameters
+    ----------
+    published : mapping
+        Id of a claim -> its ``value``, as :func:`sense7.findings.elsewhere.published` returns them.
+
+    Examples
+    --------
+    >>> published_shares(dict.fromkeys(CLAIMS, {"value": 0.2}))
+    {'Cognitive': 0.2, 'Affective': 0.2, 'Response': 0.2}
+    """
+    return {dimension: published[claim]["value"] for claim, dimension in CLAIMS.items()}
 
 
 def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> pd.DataFrame:
-    r"""The count out of a total that is nearest to each published share, and whether it rounds to the share.
+    r"""Return the count out of a total that is nearest to each published share, and whether it rounds to the share.
 
     A published share s with d decimals is possible with a total n if a whole number k has
 
@@ -144,11 +174,11 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
 def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
     """Nearest counts out of a total, and whether their shares round to the published ones."""
     counts = np.round(published * total)
-    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _HAIR
+    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _ROUNDING
 
 
 def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
-    """Numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
+    """Return the numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
 
     Parameters
     ----------
@@ -174,7 +204,7 @@ def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, deci
 
 
 def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> dict:
-    """Smallest number of people of which all published shares can be shares, as a row of estimates.
+    """Return the smallest number of people of which all published shares can be shares, as a row of estimates.
 
     Parameters
     ----------
@@ -192,17 +222,20 @@ def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decim
     >>> smallest_total({"a": 0.333, "b": 0.5})["estimate"]
     6.0
     """
-    unit, method = "people", f"smallest number up to {most:,} of which every published share is a rounded share"
     totals = possible_totals(shares, most, decimals)
-    if not totals:
-        reason = f"no number of people up to {most:,} gives all {len(shares)} shares"
-        return estimate_row(n=len(shares), unit=unit, method=method, reason=reason)
     reason = "no interval: published figures were checked, and nothing was sampled"
-    return estimate_row(totals[0], n=len(shares), unit=unit, method=method, reason=reason)
+    return estimate_row(
+        totals[0] if totals else np.nan,
+        n=len(shares),
+        unit="people",
+        method=f"smallest number up to {most:,} of which every published share is a rounded share",
+        reason=reason if totals else f"no number of people up to {most:,} gives all {len(shares)} shares",
+        key="importance_smallest_total",
+    )
 
 
 def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> dict:
-    """Whether all published shares can be shares of so many people, for the ledger.
+    """Return whether all published shares can be shares of so many people, for the ledger.
 
     Parameters
     ----------
@@ -212,7 +245,7 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     Returns
     -------
     dict
-        estimate ("yes" or "no"), n (number of shares), unit, method, and reason: which shares can't be.
+        key, estimate ("yes" or "no"), n (number of shares), unit, method, and reason: which shares can't be.
 
     Examples
     --------
@@ -222,6 +255,7 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     table = rounded_counts(shares, total, decimals)
     others = table.index[~table["possible"]].tolist()
     return {
+        "key": "importance_shares_fit_participants",
         "estimate": "no" if others else "yes",
         "n": len(shares),
         "unit": "answer",
@@ -231,7 +265,7 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
 
 
 def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decimals: int = _DECIMALS) -> pd.DataFrame:
-    """Published shares beside the nearest counts out of several totals, as text.
+    """Return published shares beside the nearest counts out of several totals, as text.
 
     Parameters
     ----------
@@ -265,7 +299,7 @@ def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decim
 
 
 def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DECIMALS) -> float:
-    r"""How far the share of a random part of a group may lie from the group's published share.
+    r"""Return how far the share of a random part of a group may lie from the group's published share.
 
     .. math:: \tfrac{1}{2} 10^{-d} + 1.96 \sqrt{s (1 - s) \left(\frac{1}{m} - \frac{1}{n}\right)}
 

@@ -7,47 +7,93 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
 from sense7.workbook.options import Interval
 
 __all__ = [
-    "FIRST_TURN_KEYS",
     "applicability",
     "applicability_by_turn",
     "applicability_of_first_turn",
     "level_counts",
     "level_shares",
     "mean_levels",
+    "under_claims",
 ]
 
 TURNS = 10
 """The last turn of :func:`applicability_by_turn`, as of the courses over turns on other pages."""
 
-FIRST_TURN_KEYS = {
+_APPLICABILITY = {
+    "put": """
+        applicability_overall applicability_Affective applicability_Cognitive applicability_Response
+        applicability_Prosocial applicability_Interest applicability_Contextual applicability_Relational
+    """,
+    "all": """
+        applicability_all_turns_overall applicability_all_turns_Affective applicability_all_turns_Cognitive
+        applicability_all_turns_Response applicability_all_turns_Prosocial applicability_all_turns_Interest
+        applicability_all_turns_Contextual applicability_all_turns_Relational
+    """,
+}
+"""Turns of the denominator -> keys of :func:`applicability`, in the order of the ratings."""
+
+_FIRST_TURN = {
     "first turn": "relational_applicability_first_turn",
     "later turns": "relational_applicability_later_turns",
     "later minus first": "relational_applicability_later_minus_first",
 }
-"""Rows of :func:`applicability_of_first_turn` -> keys, of Relational Continuity."""
+"""Rows of :func:`applicability_of_first_turn`, of Relational -> key."""
+
+_VERY_POOR = {
+    "rated": """
+        very_poor_of_rated_overall very_poor_of_rated_Affective very_poor_of_rated_Cognitive very_poor_of_rated_Response
+        very_poor_of_rated_Prosocial very_poor_of_rated_Interest very_poor_of_rated_Contextual
+        very_poor_of_rated_Relational
+    """,
+    "all": """
+        very_poor_of_all_overall very_poor_of_all_Affective very_poor_of_all_Cognitive very_poor_of_all_Response
+        very_poor_of_all_Prosocial very_poor_of_all_Interest very_poor_of_all_Contextual very_poor_of_all_Relational
+    """,
+}
+"""Turns of the denominator -> keys of :func:`level_shares` of level 1, in the order of the ratings."""
+
+_MEANS = """
+    mean_overall mean_Affective mean_Cognitive mean_Response mean_Prosocial mean_Interest mean_Contextual
+    mean_Relational
+"""
+
+_CLAIMED = {
+    "applicability_Relational": "relational_applicability",
+    "very_poor_of_rated_Relational": "relational_very_poor",
+    "very_poor_of_all_Relational": "relational_very_poor_of_all",
+}
+"""Key of a row -> key under which the ledger compares it with a published value."""
 
 _NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
 NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 
 
+def _by_rating(keys: str) -> dict[str, str]:
+    return dict(zip(RATING_NAMES, keys.split(), strict=True))
+
+
 def _ratio_row(numerator, denominator, participants, bootstrap, unit, method) -> dict:
     """Row of a ratio of sums over turns, with its participant-bootstrap interval."""
     values = np.column_stack([numerator, denominator]).astype(float)
-    estimate, low, high, reason = bootstrap.estimate(ratio, values, participants)
-    method = f"{method}; {bootstrap.description}" if np.isfinite(low) else method
-    return estimate_row(estimate, low, high, n=values[:, 1].sum(), unit=unit, method=method, reason=reason)
+    return bootstrap.row(
+        bootstrap.estimate(ratio, values, participants),
+        n=int(values[:, 1].sum()),
+        unit=unit,
+        method=method,
+        undefined="no answer can be read",
+    )
 
 
 def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
-    """Row that says why a rating has no value, if it has none."""
+    """Row that says why a rating has no value; None if it has one."""
     if study.turns[name].notna().any():
         return None
     reason = NEVER_RATED if name in study.asked else NEVER_ASKED
@@ -55,7 +101,7 @@ def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
 
 
 def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "put") -> pd.DataFrame:
-    """Share of turns in which each rating has a level.
+    """Return the share of turns in which each rating has a level.
 
     A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that nobody was asked
     about say nothing about applicability. The share of all turns of the assistant counts them as not rated. Turns in
@@ -88,7 +134,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "p
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
             continue
         rows[name] = _ratio_row(*_rated(turns, [name]), turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating")
+    return estimate_table(rows, "rating", _by_rating(_APPLICABILITY[of]))
 
 
 def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +146,7 @@ def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.nd
 def applicability_by_turn(
     study: Study, bootstrap: ParticipantBootstrap, names: Sequence[str] = ("Relational",)
 ) -> pd.DataFrame:
-    """Share of the first turns put to rating, of the second, and so on, in which these dimensions are rated.
+    """Return the share of the first turns put to rating, of the second, and so on, in which dimensions are rated.
 
     Parameters
     ----------
@@ -115,7 +161,7 @@ def applicability_by_turn(
     -------
     DataFrame
         One row per turn, 1 to at most 10: estimate, low, high (0..1), n (ratings that were asked for), unit, method,
-        reason. Later turns are those of longer conversations.
+        reason; keys for Relational alone. Later turns are those of longer conversations.
     """
     turns = study.turns_put_to_rating
     unit, method = "share of turns", "ratings given by ratings asked for, turns put to rating"
@@ -130,13 +176,14 @@ def applicability_by_turn(
             if reason
             else _ratio_row(*_rated(own, asked), own["participant"], bootstrap, unit, method)
         )
-    return estimate_table(rows, "turn")
+    keys = {turn: f"relational_applicability_turn_{turn}" for turn in rows} if list(names) == ["Relational"] else None
+    return estimate_table(rows, "turn", keys)
 
 
 def applicability_of_first_turn(
     study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
 ) -> pd.DataFrame:
-    """Share of first turns, and of later turns, in which a dimension is rated, and their difference.
+    """Return the share of first turns, and of later turns, in which a dimension is rated, and their difference.
 
     Parameters
     ----------
@@ -150,7 +197,8 @@ def applicability_of_first_turn(
     Returns
     -------
     DataFrame
-        One row per entry of ``FIRST_TURN_KEYS``: estimate, low, high, n (turns put to rating), unit, method, reason.
+        Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to rating), unit, method,
+        reason; keys for Relational.
     """
     turns, unit, method = study.turns_put_to_rating, "share of turns", "rated turns by turns put to rating"
     first = (turns["turn"] == 1).to_numpy()
@@ -170,13 +218,13 @@ def applicability_of_first_turn(
         if name not in study.asked:
             rows[row] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
             continue
-        found = bootstrap.estimate(statistic, values[chosen], turns["participant"][chosen])
-        rows[row] = bootstrap.row(found, n=int(chosen.sum()), unit=unit, method=method, undefined=undefined)
-    return estimate_table(rows, "turns")
+        estimate = bootstrap.estimate(statistic, values[chosen], turns["participant"][chosen])
+        rows[row] = bootstrap.row(estimate, n=int(chosen.sum()), unit=unit, method=method, undefined=undefined)
+    return estimate_table(rows, "turns", _FIRST_TURN if name == "Relational" else None)
 
 
 def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, of: str = "rated") -> pd.DataFrame:
-    """Share of one level, such as very poor, for each rating.
+    """Return the share of one level, such as very poor, for each rating.
 
     Parameters
     ----------
@@ -193,7 +241,7 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
     Returns
     -------
     DataFrame
-        One row per rating, as :func:`applicability`.
+        One row per rating, as :func:`applicability`; keys for level 1.
     """
     turns = study.turns_put_to_rating
     unit = "share of rated turns" if of == "rated" else "share of turns put to rating"
@@ -205,11 +253,11 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
             chosen = turns[name].notna() if of == "rated" else turns[f"{name}_state"] != UNREADABLE
             at_level = labels(turns[name]) == level
             rows[name] = _ratio_row(at_level, chosen, turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating")
+    return estimate_table(rows, "rating", _by_rating(_VERY_POOR[of]) if level == 1 else None)
 
 
 def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean level of each rating over the turns that have one.
+    """Return the mean level of each rating over the turns that have one.
 
     Returns
     -------
@@ -223,19 +271,26 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     for name in RATING_NAMES:
         method = "mean over rated turns"
         if name in ends.index:
-            given = Interval(*ends.loc[name])
-            mean = given.original(turns[name].mean(), len(LEVELS))
-            method += f"; the answers, from {given} with the mean {mean:.2f}, were rescaled to 1 to 5"
+            own_scale = Interval(*ends.loc[name])
+            mean = own_scale.original(turns[name].mean(), len(LEVELS))
+            method += f"; the answers, from {own_scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
         rows[name] = _missing(name, study, unit, method)
         if rows[name] is None:
             rows[name] = _ratio_row(
                 turns[name].fillna(0), turns[name].notna(), turns["participant"], bootstrap, unit, method
             )
-    return estimate_table(rows, "rating")
+    return estimate_table(rows, "rating", _by_rating(_MEANS))
+
+
+def under_claims(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the ledger compares with a published value, under the ledger's key."""
+    return under_keys(table, _CLAIMED)
 
 
 def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
-    """Turns by rating and answer: levels 1..5 (rescaled ratings at the nearest one), and answers without a level.
+    """Return the number of turns by rating and answer.
+
+    Answers are levels 1..5 (rescaled ratings at the nearest one), and those without a level.
 
     Parameters
     ----------
