@@ -1,6 +1,6 @@
 """The common form of what statistics return: an estimate with its interval, and tables of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.arguments import HINTS, described
 from sense7.errors import UserError
 
-__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates", "under_keys"]
+__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "keys_of_rows", "require_estimates", "under_keys"]
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -148,6 +148,24 @@ def require_estimates(function: str, name: str, table: pd.DataFrame, optional: C
         raise UserError(
             f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"
         )
+
+
+def keys_of_rows(names: Iterable[str], keys: str) -> dict[str, str]:
+    """Return each row's key, from whole keys in the order of the rows; none from an empty text.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the rows.
+    keys : str
+        As many keys, between white space; or "".
+
+    Examples
+    --------
+    >>> keys_of_rows(["Affective", "Cognitive"], "mean_Affective mean_Cognitive"), keys_of_rows(["a"], "")
+    ({'Affective': 'mean_Affective', 'Cognitive': 'mean_Cognitive'}, {})
+    """
+    return dict(zip(names, keys.split(), strict=True)) if keys else {}
 
 
 def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:

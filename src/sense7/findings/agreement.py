@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows, under_keys
 from sense7.estimators.kappa import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
@@ -99,8 +99,7 @@ def agreement_with_overall(
     if turns == "complete":
         used, among = _complete(study), "five levels, turns that rate all"
     rows = {name: _row(study.turns, used, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
-    keys = _KAPPAS.get((weights, turns), "").split()
-    return estimate_table(rows, "dimension", dict(zip(rows, keys, strict=True)) if keys else None)
+    return estimate_table(rows, "dimension", keys_of_rows(DIMENSION_NAMES, _KAPPAS.get((weights, turns), "")))
 
 
 def under_claims(table: pd.DataFrame) -> pd.DataFrame:
@@ -196,8 +195,7 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
         )
     rows = {name: rows[name] for name in others}
     rows[NEAREST] = rows[max(differences or rows, key=lambda name: np.nan_to_num(rows[name]["estimate"], nan=-np.inf))]
-    keys = _DIFFERENCES.get(weights, "").split()
-    return estimate_table(rows, f"{PAIRED} minus", dict(zip(rows, keys, strict=True)) if keys else None)
+    return estimate_table(rows, f"{PAIRED} minus", keys_of_rows(rows, _DIFFERENCES[weights]))
 
 
 class _Difference(NamedTuple):

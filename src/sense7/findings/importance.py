@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -100,7 +100,7 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
         method, reason. Participants without an answer are left out.
     """
-    unit, keys = "share of participants", dict(zip(DIMENSION_NAMES, _SHARES.split(), strict=True))
+    unit, keys = "share of participants", keys_of_rows(DIMENSION_NAMES, _SHARES)
     column = choice_column(study.participants)
     if column is None:
         reason = NO_SHEET if study.participants is None else NO_CHOICES

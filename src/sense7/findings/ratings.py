@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows, under_keys
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -76,10 +76,6 @@ NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 
 
-def _by_rating(keys: str) -> dict[str, str]:
-    return dict(zip(RATING_NAMES, keys.split(), strict=True))
-
-
 def _ratio_row(numerator, denominator, participants, bootstrap, unit, method) -> dict:
     """Row of a ratio of sums over turns, with its participant-bootstrap interval."""
     values = np.column_stack([numerator, denominator]).astype(float)
@@ -134,7 +130,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "p
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
             continue
         rows[name] = _ratio_row(*_rated(turns, [name]), turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating", _by_rating(_APPLICABILITY[of]))
+    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _APPLICABILITY[of]))
 
 
 def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +249,7 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
             chosen = turns[name].notna() if of == "rated" else turns[f"{name}_state"] != UNREADABLE
             at_level = labels(turns[name]) == level
             rows[name] = _ratio_row(at_level, chosen, turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating", _by_rating(_VERY_POOR[of]) if level == 1 else None)
+    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _VERY_POOR[of] if level == 1 else ""))
 
 
 def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -279,7 +275,7 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
             rows[name] = _ratio_row(
                 turns[name].fillna(0), turns[name].notna(), turns["participant"], bootstrap, unit, method
             )
-    return estimate_table(rows, "rating", _by_rating(_MEANS))
+    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _MEANS))
 
 
 def under_claims(table: pd.DataFrame) -> pd.DataFrame:

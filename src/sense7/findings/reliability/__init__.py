@@ -1,10 +1,7 @@
 """Reliability of the seven ratings: alpha and omega, over all turns and within conversations."""
 
-from sense7.findings.reliability.alphas import ALPHA_KEYS, alpha_if_dropped, alpha_table
+from sense7.findings.reliability.alphas import alpha_if_dropped, alpha_table
 from sense7.findings.reliability.levels import (
-    CORRELATION_KEYS,
-    LEVEL_ALPHA_KEYS,
-    LEVEL_OMEGA_KEYS,
     alphas_by_level,
     average_correlations_by_level,
     correlation_matrix_within,
@@ -12,10 +9,6 @@ from sense7.findings.reliability.levels import (
 )
 
 __all__ = [
-    "ALPHA_KEYS",
-    "CORRELATION_KEYS",
-    "LEVEL_ALPHA_KEYS",
-    "LEVEL_OMEGA_KEYS",
     "alpha_if_dropped",
     "alpha_table",
     "alphas_by_level",

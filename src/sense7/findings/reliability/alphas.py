@@ -5,26 +5,66 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["ALPHAS", "ALPHA_KEYS", "alpha_if_dropped", "alpha_table"]
+__all__ = ["alpha_if_dropped", "alpha_table"]
 
-ALPHAS = {
-    "per turn, pairwise": ("alpha_turn", "turn", "pairwise", []),
-    "per turn, listwise": ("alpha_turn_listwise", "turn", "listwise", []),
-    "per turn, without Relational": ("alpha_turn_without_relational", "turn", "pairwise", ["Relational"]),
-    "after the conversation, pairwise": ("alpha_post", "post", "pairwise", []),
-    "after the conversation, listwise": ("alpha_post_listwise", "post", "listwise", []),
+_ALPHAS = {
+    "per turn, pairwise": ("turn", "pairwise", []),
+    "per turn, listwise": ("turn", "listwise", []),
+    "per turn, without Relational": ("turn", "pairwise", ["Relational"]),
+    "after the conversation, pairwise": ("post", "pairwise", []),
+    "after the conversation, listwise": ("post", "listwise", []),
 }
-"""The alphas of the book: name -> key, ratings, rule for missing ones, dimensions left out."""
+"""Rows of :func:`alpha_table` -> ratings, rule for missing ones, dimensions left out."""
 
-ALPHA_KEYS = {name: key for name, (key, *_) in ALPHAS.items()}
+_ALPHA_KEYS = {
+    "participants": """
+        alpha_turn alpha_turn_listwise alpha_turn_without_relational alpha_post alpha_post_listwise
+    """,
+    "percentile": """
+        alpha_turn_percentile alpha_turn_listwise_percentile alpha_turn_without_relational_percentile
+        alpha_post_percentile alpha_post_listwise_percentile
+    """,
+    "feldt": """
+        alpha_turn_feldt alpha_turn_listwise_feldt alpha_turn_without_relational_feldt alpha_post_feldt
+        alpha_post_listwise_feldt
+    """,
+}
+"""Interval -> keys of :func:`alpha_table`, in the order of its rows."""
+
+_WITHOUT_ONLY = {
+    ("turn", "pairwise"): """
+        alpha_turn_without_only_Affective alpha_turn_without_only_Cognitive alpha_turn_without_only_Response
+        alpha_turn_without_only_Prosocial alpha_turn_without_only_Interest alpha_turn_without_only_Contextual
+        alpha_turn_without_only_Relational
+    """,
+    ("turn", "listwise"): """
+        alpha_turn_listwise_without_only_Affective alpha_turn_listwise_without_only_Cognitive
+        alpha_turn_listwise_without_only_Response alpha_turn_listwise_without_only_Prosocial
+        alpha_turn_listwise_without_only_Interest alpha_turn_listwise_without_only_Contextual
+        alpha_turn_listwise_without_only_Relational
+    """,
+    ("post", "pairwise"): """
+        alpha_post_without_only_Affective alpha_post_without_only_Cognitive alpha_post_without_only_Response
+        alpha_post_without_only_Prosocial alpha_post_without_only_Interest alpha_post_without_only_Contextual
+        alpha_post_without_only_Relational
+    """,
+    ("post", "listwise"): """
+        alpha_post_listwise_without_only_Affective alpha_post_listwise_without_only_Cognitive
+        alpha_post_listwise_without_only_Response alpha_post_listwise_without_only_Prosocial
+        alpha_post_listwise_without_only_Interest alpha_post_listwise_without_only_Contextual
+        alpha_post_listwise_without_only_Relational
+    """,
+}
+"""Ratings and rule for missing ones -> keys of :func:`alpha_if_dropped`, in the order of the dimensions."""
 
 
 def alpha_table(
     turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap, *, interval: str
 ) -> pd.DataFrame:
-    """Alpha per turn (pairwise, listwise, without Relational) and after the task (pairwise, listwise).
+    """Return alpha per turn (pairwise, listwise, without Relational) and after the task (pairwise, listwise).
 
     Parameters
     ----------
@@ -38,22 +78,27 @@ def alpha_table(
     Returns
     -------
     DataFrame
-        A row each: the keys of ``ALPHAS``.
+        One row for each, in that order; each kind of interval has keys of its own.
     """
     frames = {"turn": turns, "post": post_task}
-    return estimate_table(
-        {
-            name: alpha_row(frames[which].drop(columns=left_out), bootstrap, missing=missing, interval=interval)
-            for name, (_, which, missing, left_out) in ALPHAS.items()
-        },
-        "ratings",
-    )
+    rows = {
+        name: alpha_row(frames[level].drop(columns=left_out), bootstrap, missing=missing, interval=interval)
+        for name, (level, missing, left_out) in _ALPHAS.items()
+    }
+    return estimate_table(rows, "ratings", keys_of_rows(_ALPHAS, _ALPHA_KEYS[interval]))
 
 
 def alpha_if_dropped(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, missing: str = "pairwise"
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, missing: str = "pairwise", recorded_as: str = ""
 ) -> pd.DataFrame:
-    """Alpha of the other items, for each item that is left out in turn.
+    """Return alpha of the other items, for each item that is left out in turn.
+
+    Parameters
+    ----------
+    ratings, bootstrap, missing
+        As for :func:`sense7.estimators.alpha.alpha_row`.
+    recorded_as : {"turn", "post", ""}
+        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
 
     Returns
     -------
@@ -70,7 +115,8 @@ def alpha_if_dropped(
             rows[name] = alpha_row(ratings.drop(columns=name), bootstrap, missing=missing)
         else:
             rows[name] = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
-    return estimate_table(rows, "left out")
+    keys = keys_of_rows(DIMENSION_NAMES, _WITHOUT_ONLY.get((recorded_as, missing), ""))
+    return estimate_table(rows, "left out", keys)
 
 
 check_arguments(globals())

@@ -22,12 +22,15 @@ reliabilities of Geldhof, Preacher and Zyphur (2014) and of Lai (2021), here by 
 multilevel structural equation model.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import SCALE, alpha_from_covariances
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor, omega_total
 from sense7.estimators.item_analysis import (
@@ -43,16 +46,13 @@ from sense7.findings.structure.one_factor import FEWEST_UNITS
 from sense7.terminal import count_of
 
 __all__ = [
-    "CORRELATION_KEYS",
-    "LEVEL_ALPHA_KEYS",
-    "LEVEL_OMEGA_KEYS",
     "alphas_by_level",
     "average_correlations_by_level",
     "correlation_matrix_within",
     "omegas_within",
 ]
 
-ALPHAS = {
+_ALPHAS = {
     "within conversations, pairwise": ("within_alpha", "within", "pairwise", []),
     "within conversations, listwise": ("within_alpha_listwise", "within", "listwise", []),
     "within conversations, without Relational": (
@@ -66,9 +66,7 @@ ALPHAS = {
 }
 """Rows of :func:`alphas_by_level` -> key, level, rule for missing ratings, dimensions left out."""
 
-LEVEL_ALPHA_KEYS = {name: key for name, (key, *_) in ALPHAS.items()}
-
-OMEGAS = {
+_OMEGAS = {
     "within conversations, listwise": ("within_omega_listwise", "within", "listwise", []),
     "within conversations, without Relational": (
         "within_omega_without_relational",
@@ -77,20 +75,16 @@ OMEGAS = {
         ["Relational"],
     ),
 }
-"""Rows of :func:`omegas_within`, as ``ALPHAS``."""
+"""Rows of :func:`omegas_within`, as ``_ALPHAS``."""
 
-LEVEL_OMEGA_KEYS = {name: key for name, (key, *_) in OMEGAS.items()}
-
-CORRELATIONS = {
+_CORRELATIONS = {
     "within conversations, pairwise": ("within_average_correlation", "within", "pairwise", []),
     "within conversations, listwise": ("within_average_correlation_listwise", "within", "listwise", []),
     "between conversations, pairwise": ("between_average_correlation", "between", "pairwise", []),
 }
-"""Rows of :func:`average_correlations_by_level`, as ``ALPHAS``."""
-
-CORRELATION_KEYS = {name: key for name, (key, *_) in CORRELATIONS.items()}
-
-
+"""Rows of :func:`average_correlations_by_level`, as ``_ALPHAS``."""
+FEWEST_ITEMS = 2
+FEWEST_ROWS = 3
 _SMALLEST_VARIANCE = 1e-9
 _COVARIANCES = {"within": within_covariances, "between": between_covariances}
 
@@ -115,26 +109,46 @@ def _omega(sums: np.ndarray, level: str) -> np.ndarray:
     return omega_total(fit.loadings, fit.uniquenesses)
 
 
-def _rows(
-    ratings, bootstrap, which, statistic, unit: str, what: str, scales, *, items: int, units: int
+class _Coefficient(NamedTuple):
+    """A statistic of covariances: from sums and level, its unit, name, scale by level, and the data that it takes."""
+
+    statistic: Callable[[np.ndarray, str], np.ndarray]
+    unit: str
+    name: str
+    scales: dict[str, Scale]
+    fewest_items: int
+    fewest_units: int
+
+
+def _table(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, rows: dict[str, tuple], coefficient: _Coefficient
 ) -> pd.DataFrame:
-    rows = {}
-    for name, (_, level, missing, left_out) in which.items():
-        used, note = usable(ratings.drop(columns=left_out), missing)
-        method = f"{what} of the covariances {level} conversations, {missing}, {count_of(used.shape[1], 'item')}{note}"
-        if reason := too_few(used, items, units):
-            rows[name] = estimate_row(n=len(used), unit=unit, method=method, reason=reason)
-            continue
-        moments, people = nested_moments(used)
-        scale = scales.get(level)
-        undefined = _undefined(moments.sum(axis=0), level)
-        found = bootstrap.estimate(lambda sums, level=level: statistic(sums, level), moments, people, scale)
-        row = bootstrap.row(
-            found, n=len(used), unit=unit, method=method, undefined=undefined, how=bootstrap.describe(scale)
-        )
-        lacking = lacking_items(used, note) if np.isfinite(row["estimate"]) else ""
-        rows[name] = row | {"reason": joined(row["reason"], lacking)}
-    return estimate_table(rows, "level")
+    """Table of a coefficient; ``rows`` as ``_ALPHAS``."""
+    table = {}
+    for row, (key, level, missing, left_out) in rows.items():
+        table[row] = _row(ratings.drop(columns=left_out), bootstrap, level, missing, coefficient) | {"key": key}
+    return estimate_table(table, "level")
+
+
+def _row(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, level: str, missing: str, coefficient: _Coefficient
+) -> dict:
+    used, note = usable(ratings, missing)
+    items = count_of(used.shape[1], "item")
+    common = {
+        "n": len(used),
+        "unit": coefficient.unit,
+        "method": f"{coefficient.name} of the covariances {level} conversations, {missing}, {items}{note}",
+    }
+    if reason := too_few(used, coefficient.fewest_items, coefficient.fewest_units):
+        return estimate_row(**common, reason=reason)
+    moments, people = nested_moments(used)
+    scale = coefficient.scales.get(level)
+    estimate = bootstrap.estimate(lambda sums: coefficient.statistic(sums, level), moments, people, scale)
+    undefined = _undefined(moments.sum(axis=0), level)
+    row = bootstrap.row(estimate, **common, undefined=undefined, how=bootstrap.describe(scale))
+    lacking = lacking_items(used, note) if np.isfinite(row["estimate"]) else ""
+    return row | {"reason": joined(row["reason"], lacking)}
 
 
 def _undefined(sums: np.ndarray, level: str) -> str:
@@ -149,7 +163,7 @@ def _undefined(sums: np.ndarray, level: str) -> str:
 
 
 def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Cronbach's alpha of the turns within conversations, and of the conversations.
+    r"""Return Cronbach's alpha of the turns within conversations, and of the conversations.
 
     .. math:: \alpha = \frac{k}{k - 1}\left(1 - \frac{\sum_i S_{ii}}{\sum_{ij} S_{ij}}\right)
 
@@ -167,7 +181,7 @@ def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> p
     Returns
     -------
     DataFrame
-        One row per entry of ``LEVEL_ALPHA_KEYS``: estimate (at most 1 of complete ratings), low, high, n (turns), unit,
+        One row per entry of ``_ALPHAS``: estimate (at most 1 of complete ratings), low, high, n (turns), unit,
         method, reason. The interval within is that of :func:`sense7.estimators.alpha.alpha_row`. Alpha between
         may be estimated above 1, where its logarithmic scale ends, and has the t interval on its own scale.
 
@@ -184,11 +198,12 @@ def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> p
     0.889
     """
     scales = {"within": SCALE, "between": OWN_SCALE}
-    return _rows(ratings, bootstrap, ALPHAS, _alpha, "alpha", "Cronbach's alpha", scales, items=2, units=3)
+    alpha = _Coefficient(_alpha, "alpha", "Cronbach's alpha", scales, FEWEST_ITEMS, FEWEST_ROWS)
+    return _table(ratings, bootstrap, _ALPHAS, alpha)
 
 
 def omegas_within(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Omega total of one factor fitted to the correlations within conversations.
+    """Return omega total of one factor fitted to the correlations within conversations.
 
     The factor is fitted by maximum likelihood (:func:`sense7.estimators.factor.fit_one_factor`), the formula is that of
     :func:`sense7.estimators.factor.omega_total`.
@@ -201,16 +216,17 @@ def omegas_within(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     Returns
     -------
     DataFrame
-        One row per entry of ``LEVEL_OMEGA_KEYS``, as :func:`alphas_by_level`. There is none where the matrix is not
+        One row per entry of ``_OMEGAS``, as :func:`alphas_by_level`. There is none where the matrix is not
         positive definite. Between conversations there are no omegas: an estimated matrix of that level, a difference
         of two, is not positive definite as soon as the dimensions hardly differ there.
     """
-    of = {"items": ITEMS_FOR_A_FACTOR, "units": FEWEST_UNITS}
-    return _rows(ratings, bootstrap, OMEGAS, _omega, "omega", "omega total of one factor", {"within": SCALE}, **of)
+    fewest = ITEMS_FOR_A_FACTOR, FEWEST_UNITS
+    omega = _Coefficient(_omega, "omega", "omega total of one factor", {"within": SCALE}, *fewest)
+    return _table(ratings, bootstrap, _OMEGAS, omega)
 
 
 def average_correlations_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Mean correlation of two dimensions within conversations, and between conversations.
+    r"""Return the mean correlation of two dimensions within conversations, and between conversations.
 
     .. math:: \bar r = \frac{2}{k (k - 1)} \sum_{i < j} \frac{S_{ij}}{\sqrt{S_{ii} S_{jj}}}
 
@@ -224,14 +240,15 @@ def average_correlations_by_level(ratings: pd.DataFrame, bootstrap: ParticipantB
     Returns
     -------
     DataFrame
-        One row per entry of ``CORRELATION_KEYS``, with percentile intervals; otherwise as :func:`alphas_by_level`.
+        One row per entry of ``_CORRELATIONS``, with percentile intervals; otherwise as :func:`alphas_by_level`.
     """
-    unit = "average correlation"
-    return _rows(ratings, bootstrap, CORRELATIONS, _average, unit, "average correlation", {}, items=2, units=3)
+    name = "average correlation"
+    average = _Coefficient(_average, name, name, {}, FEWEST_ITEMS, FEWEST_ROWS)
+    return _table(ratings, bootstrap, _CORRELATIONS, average)
 
 
 def correlation_matrix_within(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Correlations within conversations, pairwise: :func:`within_covariances` by their variances; NaN if undefined.
+    """Return correlations within conversations, pairwise (:func:`within_covariances` by variances); NaN if undefined.
 
     Parameters
     ----------
