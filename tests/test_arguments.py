@@ -174,7 +174,9 @@ def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name)
     )
 
 
-@pytest.mark.parametrize("table", [s7.reliability.alpha_table, s7.structure.omega_table, s7.structure.ordinal_alphas])
+@pytest.mark.parametrize(
+    "table", [s7.reliability.alpha_table, s7.structure.omegas_and_loadings, s7.structure.ordinal_alphas]
+)
 def test_tables_over_turns_and_post_task_ratings_refuse_other_frames(study, table):
     post_task = s7.measures.post_task_ratings(study)
     options = {"interval": "participants"} if table is s7.reliability.alpha_table else {}

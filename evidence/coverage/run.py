@@ -41,7 +41,7 @@ from sense7.findings.individualized.same_person import participant_icc
 from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
-from sense7.findings.relative_importance import overall_and_ratings, relative_importance
+from sense7.findings.relative_importance import overall_and_ratings, parts_and_shares
 from sense7.findings.robustness.headlines import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
@@ -320,7 +320,7 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
     """Estimate, low and high of every statistic of ``FURTHER``, by the library's interval."""
     study = study_of(numbers)
     effects = poor_turn_effects(study, bootstrap)
-    importance = relative_importance(*overall_and_ratings(study), bootstrap)
+    importance, _ = parts_and_shares(*overall_and_ratings(study), bootstrap)
     return {
         "icc_participant": limits(variance_parts(study, bootstrap).shares.loc["participant"]),
         "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),

@@ -38,10 +38,13 @@ def test_omega_equals_that_of_psych_in_r(frames, golden, which):
 
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
-@pytest.mark.parametrize(("row", "key"), one_factor.FIT_KEYS.items())
-def test_fit_indices_equal_those_of_lavaan_in_r(frames, golden, which, row, key):
+@pytest.mark.parametrize(
+    ("row", "name"),
+    list(zip(factor.FIT_INDICES, "chisq df cfi tli rmsea srmr logl aic bic".split(), strict=True)),
+)
+def test_fit_indices_equal_those_of_lavaan_in_r(frames, golden, which, row, name):
     table = one_factor.fit_indices(frames[which])
-    golden.check(f"cfa1_{'logl' if key == 'log_likelihood' else key}_{which}", table.loc[row, "estimate"], abs=CFA)
+    golden.check(f"cfa1_{name}_{which}", table.loc[row, "estimate"], abs=CFA)
 
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])
@@ -138,7 +141,8 @@ def test_resampled_loadings_are_those_of_the_rows_copied_out():
 
 def test_loadings_have_a_row_for_every_item():
     frame = scores().assign(never=np.nan, constant=3.0)
-    table = one_factor.loadings(frame, draws_of(frame))
+    bootstrap = draws_of(frame)
+    table = one_factor._loadings(frame, one_factor._fitted(frame, bootstrap), bootstrap)
     assert list(table.index) == list(frame)
     assert table.loc["never", "reason"] == "never rated in this data set"
     assert table.loc["constant", "reason"] == "does not vary in the units used"
@@ -173,12 +177,16 @@ def test_one_participant_has_omega_and_no_interval():
 def test_every_omega_has_an_interval_of_resampled_participants():
     turns, post = scores(rows=80).rename(columns={"d": "Relational"}), scores(rows=60, seed=2)
     bootstrap = draws_of(turns)
-    table = one_factor.omega_table(turns, post, bootstrap)
-    assert list(table.index) == list(one_factor.OMEGAS)
-    for name, (_, which, left_out) in one_factor.OMEGAS.items():
-        own = {"turn": turns, "post": post}[which].drop(columns=left_out)
-        assert table.loc[name].to_dict() == pytest.approx(one_factor.omega_row(own, bootstrap))
-        assert np.isfinite(table.loc[name, "low"])
+    table, _ = one_factor.omegas_and_loadings(turns, post, bootstrap)
+    expected = {
+        "omega_turn_listwise": turns,
+        "omega_turn_without_relational": turns.drop(columns="Relational"),
+        "omega_post": post,
+    }
+    assert list(table["key"]) == list(expected)
+    for (key, ratings), row in zip(expected.items(), table.to_dict("records"), strict=True):
+        assert row == pytest.approx(one_factor.omega_row(ratings, bootstrap) | {"key": key})
+        assert np.isfinite(row["low"])
 
 
 def test_a_matrix_is_fitted_alike_alone_and_among_others():

@@ -84,7 +84,7 @@ def test_correlations_are_those_of_pandas(ratings):
     for a, b in itertools.combinations(frame, 2):
         assert table.loc[f"{a} with {b}", "estimate"] == pytest.approx(square.loc[a, b], abs=1e-12)
         assert table.loc[f"{a} with {b}", "n"] == len(frame[[a, b]].dropna())
-    assert list(table.index) == list(items_module.PAIR_KEYS)
+    assert list(table.index) == list(items_module._PAIRS)
 
 
 def test_ieval_gives_its_known_answers(workbooks):

@@ -104,7 +104,7 @@ def draws_of(frame, draws=100):
 def test_resampled_parts_are_those_of_the_rows_copied_out():
     y, x = scores()
     bootstrap = draws_of(x, 200)
-    table = importance.relative_importance(y, x, bootstrap)
+    table = importance.parts_and_shares(y, x, bootstrap)[0]
     both = x.assign(y=y)
     draws = []
     for weights in bootstrap.weights().astype(int):
@@ -119,8 +119,8 @@ def test_resampled_parts_are_those_of_the_rows_copied_out():
 
 def test_shares_sum_to_one_and_are_parts_by_r_squared():
     y, x = scores()
-    parts = importance.relative_importance(y, x, draws_of(x))["estimate"]
-    shares = importance.relative_importance(y, x, draws_of(x), share=True)["estimate"]
+    parts = importance.parts_and_shares(y, x, draws_of(x))[0]["estimate"]
+    shares = importance.parts_and_shares(y, x, draws_of(x))[1]["estimate"]
     assert shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(shares, parts.iloc[:3] / parts[importance.TOTAL], atol=1e-12)
 
@@ -130,8 +130,8 @@ def test_incomplete_units_are_left_out_wherever_the_hole_is():
     with_holes, outcome = x.copy(), y.copy()
     with_holes.iloc[3, 0], with_holes.iloc[7, 2], outcome.iloc[11] = np.nan, np.nan, np.nan
     keep = [row for row in range(len(x)) if row not in {3, 7, 11}]
-    table = importance.relative_importance(outcome, with_holes, draws_of(x))
-    expected = importance.relative_importance(y.iloc[keep], x.iloc[keep], draws_of(x))
+    table = importance.parts_and_shares(outcome, with_holes, draws_of(x))[0]
+    expected = importance.parts_and_shares(y.iloc[keep], x.iloc[keep], draws_of(x))[0]
     pd.testing.assert_frame_equal(table, expected)
     assert set(table["n"]) == {117}
 
@@ -174,7 +174,7 @@ def test_within_conversations_it_is_that_of_departures_of_the_complete_turns():
     complete = x.notna().all(axis=1).to_numpy()
     both = x.assign(y=y)[complete].reset_index(drop=True)
     departures = (both - both.groupby(talks[complete].to_numpy()).transform("mean")).to_numpy()
-    table = importance.relative_importance(y, x, draws_of(x), conversations=talks)
+    table = importance.parts_and_shares(y, x, draws_of(x), conversations=talks)[0]
     expected = by_all_orders(departures[:, -1], departures[:, :-1])
     np.testing.assert_allclose(table["estimate"], [*expected, expected.sum()], atol=1e-10)
     slopes = importance.coefficients(y, x, draws_of(x), conversations=talks)
@@ -188,7 +188,7 @@ def test_levels_of_conversations_do_not_count_within_them():
     y, x, talks = in_conversations()
     shift = talks.str[1:].astype(float).to_numpy()
     shares = [
-        importance.relative_importance(a, b, draws_of(x), share=True, conversations=talks)["estimate"]
+        importance.parts_and_shares(a, b, draws_of(x), conversations=talks)[1]["estimate"]
         for a, b in ((y, x), (y + 3 * shift, x.add(shift, axis=0)))
     ]
     np.testing.assert_allclose(*shares, atol=1e-9)
@@ -199,7 +199,7 @@ def test_nothing_that_varies_within_conversations_says_so():
     constant = x.groupby(talks.to_numpy()).transform("first")
     for outcome, dimensions in ((y, constant), (y.groupby(talks.to_numpy()).transform("first"), x)):
         for table in (
-            importance.relative_importance(outcome, dimensions, draws_of(x), conversations=talks),
+            importance.parts_and_shares(outcome, dimensions, draws_of(x), conversations=talks)[0],
             importance.coefficients(outcome, dimensions, draws_of(x), conversations=talks),
         ):
             assert set(table["reason"]) == {"the outcome or a dimension does not vary within conversations"}
@@ -223,7 +223,7 @@ def test_coefficients_that_lack_something_say_what(workbooks, minimal_sheets):
 def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
     study = read_workbook(workbooks["reference"])
     overall, turns = importance.overall_and_ratings(study)
-    table = importance.relative_importance(overall, turns, draws_of(turns))
+    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
     complete = turns.assign(y=overall).dropna().to_numpy()
     assert table.loc[importance.TOTAL, "estimate"] == pytest.approx(r_squared(complete[:, -1], complete[:, :-1]))
     assert table["estimate"].iloc[:-1].sum() == pytest.approx(table.loc[importance.TOTAL, "estimate"])
@@ -233,12 +233,12 @@ def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
 def test_ieval_has_no_overall_rating_and_an_experience(workbooks):
     study = read_workbook(workbooks["ieval"])
     overall, turns = importance.overall_and_ratings(study)
-    table = importance.relative_importance(overall, turns, draws_of(turns))
+    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
     assert table["estimate"].isna().all()
     assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
     assert table.loc["Relational", "reason"] == "never rated in this data set"
     experience, post = importance.experience_and_ratings(study)
-    table = importance.relative_importance(experience, post, draws_of(post))
+    table = importance.parts_and_shares(experience, post, draws_of(post))[0]
     assert "5 dimensions (never rated: Cognitive, Relational)" in table.loc["Affective", "method"]
     assert table.loc["Cognitive", "reason"] == "never rated in this data set"
     assert 0 < table.loc[importance.TOTAL, "estimate"] < 1
@@ -246,29 +246,29 @@ def test_ieval_has_no_overall_rating_and_an_experience(workbooks):
 
 def test_a_small_study_says_what_it_lacks(minimal_sheets):
     overall, turns = importance.overall_and_ratings(study := parse_sheets(minimal_sheets()))
-    table = importance.relative_importance(overall, turns, draws_of(turns))
+    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
     assert table["estimate"].isna().all()
     assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
     experience, post = importance.experience_and_ratings(study)
-    reasons = set(importance.relative_importance(experience, post, draws_of(post))["reason"])
+    reasons = set(importance.parts_and_shares(experience, post, draws_of(post))[0]["reason"])
     assert reasons == {"no dimension varies"}
 
 
 def test_nothing_rated_constant_columns_and_one_participant():
     y, x = scores(people=1)
-    table = importance.relative_importance(y, x.assign(d=3.0), draws_of(x))
+    table = importance.parts_and_shares(y, x.assign(d=3.0), draws_of(x))[0]
     assert table.loc["d", "reason"] == "does not vary in the units used"
     assert table.loc["a", "reason"] == "no interval: only 1 participant to resample"
     assert table.loc["a", "estimate"] > 0
-    nothing = importance.relative_importance(y, x * np.nan, draws_of(x))
+    nothing = importance.parts_and_shares(y, x * np.nan, draws_of(x))[0]
     assert nothing.loc[importance.TOTAL, "reason"] == "no dimension was rated in this data set"
-    constant = importance.relative_importance(y * 0 + 3, x, draws_of(x))
+    constant = importance.parts_and_shares(y * 0 + 3, x, draws_of(x))[0]
     assert set(constant["reason"]) == {"the outcome does not vary"}
 
 
 def test_r_squared_of_some_dimensions_says_what_it_lacks_beside_why_it_has_no_interval():
     y, x = scores(people=1)
-    table = importance.relative_importance(y, x.assign(e=np.nan), draws_of(x))
+    table = importance.parts_and_shares(y, x.assign(e=np.nan), draws_of(x))[0]
     reason = table.loc[importance.TOTAL, "reason"]
     assert reason.startswith("no interval: only 1 participant to resample; ")
     assert "e" in reason.removeprefix("no interval: only 1 participant to resample; ")

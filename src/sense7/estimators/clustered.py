@@ -5,9 +5,10 @@ narrow here); *clustered* errors, which take the residuals of one participant as
 way; and *resampled* participants. They stand side by side where the lesson matters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ __all__ = [
     "KINDS",
     "WIDTH_KEYS",
     "ClusteredFit",
+    "DescribedInterval",
     "clustered_intervals",
     "d_interval",
     "fit_clustered",
@@ -45,6 +47,31 @@ _HAIR = 1e-12
 _NEAR = 1e-3
 _ALONE = 1e-10
 """What is left of a direction that one participant determines alone, up to rounding."""
+
+
+class DescribedInterval(NamedTuple):
+    """An estimate with one kind of interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        NaN where there is none.
+    method : str
+        Kind of interval.
+    reason : str
+        Why there is no interval; "" if there is one.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    method: str
+    reason: str
+
+    def row(self, statistic: str, *, n: int, unit: str) -> dict:
+        """Return a row of estimates; the method names the statistic, then the kind of interval."""
+        method = f"{statistic}; {self.method}"
+        return estimate_row(self.estimate, self.low, self.high, n=n, unit=unit, method=method, reason=self.reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +169,7 @@ class ClusteredFit:
         array, shape (contrasts,)
             NaN where the variance is zero.
         """
-        found = []
+        degrees = []
         for contrast in np.asarray(contrasts, dtype=float):
             taken = self._adjusted @ (self.bread @ contrast)
             outer = np.einsum("gij,gj->gi", self.products, taken)
@@ -151,8 +178,8 @@ class ClusteredFit:
             shared = np.einsum("gi,ij,gj->g", outer, self.bread, outer)
             inner = self.bread @ (outer.T @ outer)
             squares = ((own - shared) ** 2).sum() + (inner * inner.T).sum() - (shared**2).sum()
-            found.append((own - shared).sum() ** 2 / squares if (own > _ALONE).any() else np.nan)
-        return np.array(found)
+            degrees.append((own - shared).sum() ** 2 / squares if (own > _ALONE).any() else np.nan)
+        return np.array(degrees)
 
 
 def fit_clustered(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> ClusteredFit:
@@ -208,12 +235,10 @@ def fit_clustered(y: np.ndarray, design: np.ndarray, participants: pd.Series) ->
     return ClusteredFit(coefficients, bread, products, scores, float(left @ left), len(y))
 
 
-def clustered_intervals(
-    fit: ClusteredFit, contrast: np.ndarray, confidence: float
-) -> dict[str, tuple[float, float, float, str, str]]:
-    """A contrast as if rows were independent, and with clustered errors: estimate, limits, method, reason."""
+def clustered_intervals(fit: ClusteredFit, contrast: np.ndarray, confidence: float) -> dict[str, DescribedInterval]:
+    """Return a contrast with its interval as if rows were independent, and with that of clustered errors."""
     estimate, p = float(contrast @ fit.coefficients), len(fit.coefficients)
-    found = {}
+    intervals = {}
     for name, covariance, freedom, words in (
         ("as if independent", fit.independent, fit.rows - p, "rows as if independent"),
         ("clustered errors", fit.cr2, float(fit.freedom(contrast[None])[0]), "errors clustered by participant (CR2)"),
@@ -228,20 +253,20 @@ def clustered_intervals(
         half = np.nan if reason else error * stats.t.ppf((1 + confidence) / 2, freedom)
         degrees = f"{freedom:.0f}" if name == "as if independent" else f"{freedom:.1f}"
         method = f"{words}; {confidence:.0%} t interval" + ("" if reason else f", {degrees} degrees of freedom")
-        found[name] = (estimate, estimate - half, estimate + half, method, reason)
-    return found
+        intervals[name] = DescribedInterval(estimate, estimate - half, estimate + half, method, reason)
+    return intervals
 
 
 def resampled(
     statistic: Callable, values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap
-) -> tuple[float, float, float, str, str]:
-    """Return a statistic with its bootstrap interval: estimate, limits, method, and why there is no interval."""
+) -> DescribedInterval:
+    """Return a statistic with its bootstrap interval."""
     estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
-    return estimate, low, high, bootstrap.description, reason
+    return DescribedInterval(estimate, low, high, bootstrap.description, reason)
 
 
 def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> tuple[float, float]:
-    r"""Limits of Cohen's d of two groups, if all values are independent and normal.
+    r"""Return the limits of Cohen's d of two groups, if all values are independent and normal.
 
     With :math:`k = \sqrt{n_0 n_1 / (n_0 + n_1)}`, :math:`kd` has the noncentral t distribution; the limits are those
     noncentralities by k at which :math:`kd` is its upper and its lower quantile.
@@ -293,7 +318,7 @@ def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> t
 
 
 def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The estimate, and each kind of interval beside it, in words.
+    """Return the estimate, and each kind of interval beside it, in words.
 
     Parameters
     ----------
@@ -325,18 +350,20 @@ def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return shown.assign(note=notes) if any(notes) else shown
 
 
-def widths(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """How many times as wide as the interval *as if independent* the other kinds are, on average over the rows.
+def widths(tables: dict[str, pd.DataFrame], keys: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return how many times as wide as the interval *as if independent* the other kinds are, on average over the rows.
 
     Parameters
     ----------
     tables : dict of DataFrame
-        As :func:`condition_intervals` and :func:`poor_turn_intervals` return them.
+        Kind (``KINDS``) -> table of estimates, all with the same rows.
+    keys : mapping, optional
+        Kind -> key of its row.
 
     Returns
     -------
     DataFrame
-        A row each other kind (``WIDTH_KEYS``): estimate (mean of the ratios of the widths; no interval), n (rows that
+        One row for each other kind: estimate (mean of the ratios of the widths; no interval), n (rows that
         have both intervals), unit, method, reason.
     """
     naive, *others = KINDS
@@ -351,7 +378,7 @@ def widths(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             method=f"mean over {len(ratios)} estimates of the width of the interval by that of the one {naive}",
             reason="" if len(ratios) else "there are no two intervals to compare",
         )
-    return estimate_table(rows, "interval")
+    return estimate_table(rows, "interval", keys)
 
 
 check_arguments(globals())

@@ -4,11 +4,36 @@ import numpy as np
 
 from sense7.arguments import check_arguments
 
-__all__ = ["cohens_d", "pooled_difference", "standardized"]
+__all__ = ["cohens_d", "group_moments", "pooled_difference", "standardized"]
+
+
+def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
+    """Return the terms of each row whose sums give Cohen's d of two groups; see :func:`cohens_d`.
+
+    Parameters
+    ----------
+    y : array, shape (rows,)
+        The outcome; no NaN.
+    in_second : array of bool, shape (rows,)
+        Whether a row is of the second group, which is subtracted.
+
+    Returns
+    -------
+    array, shape (rows, 2, 3)
+        For each row 1, y and y squared at its group, zeros at the other.
+
+    Examples
+    --------
+    >>> group_moments(np.array([4.0, 2.0]), np.array([False, True])).tolist()
+    [[[1.0, 4.0, 16.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]]]
+    """
+    y, in_second = np.asarray(y, dtype=float), np.asarray(in_second, dtype=bool)
+    groups = np.column_stack([~in_second, in_second]).astype(float)
+    return groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
 
 
 def cohens_d(sums: np.ndarray) -> np.ndarray:
-    r"""Cohen's d of two groups from their sums, with the pooled standard deviation.
+    r"""Return Cohen's d of two groups from their sums, with the pooled standard deviation.
 
     .. math:: d = \frac{\bar y_0 - \bar y_1}{s}, \quad
               s^2 = \frac{(n_0 - 1) s_0^2 + (n_1 - 1) s_1^2}{n_0 + n_1 - 2}
@@ -16,7 +41,7 @@ def cohens_d(sums: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     sums : array, shape (..., 2, 3)
-        For each group n, the sum and the sum of squares; the second group is subtracted.
+        For each group n, the sum and the sum of squares (:func:`group_moments`); the second group is subtracted.
 
     Returns
     -------
@@ -41,7 +66,7 @@ def cohens_d(sums: np.ndarray) -> np.ndarray:
 
 
 def pooled_difference(sums: np.ndarray) -> np.ndarray:
-    """Cohen's d, its numerator and its denominator, on the last axis; see :func:`cohens_d`."""
+    """Return Cohen's d, its numerator and its denominator, on the last axis; see :func:`cohens_d`."""
     n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = total / n
@@ -53,7 +78,7 @@ def pooled_difference(sums: np.ndarray) -> np.ndarray:
 
 
 def standardized(difference: np.ndarray, variance: np.ndarray, defined: np.ndarray) -> np.ndarray:
-    """The difference in standard deviations, in points, and the standard deviation; NaN where not defined."""
+    """Return the difference in standard deviations, in points, and the standard deviation; NaN where not defined."""
     spread = np.sqrt(np.where(defined, variance, np.nan))
     return np.stack([difference / spread, np.where(defined, difference, np.nan), spread], axis=-1)
 

@@ -14,20 +14,11 @@ from scipy.optimize import least_squares
 from sense7.arguments import check_arguments
 from sense7.estimators.item_analysis import correlations_from_covariances, unexplained_variances
 
-__all__ = ["FIT_KEYS", "OneFactor", "fit_one_factor", "indices_of", "minres_loadings", "omega_total"]
+__all__ = ["FIT_INDICES", "OneFactor", "fit_one_factor", "indices_of", "minres_loadings", "omega_total"]
 
-FIT_KEYS = {
-    "chi-square": "chisq",
-    "degrees of freedom": "df",
-    "CFI": "cfi",
-    "TLI": "tli",
-    "RMSEA": "rmsea",
-    "SRMR": "srmr",
-    "log-likelihood": "log_likelihood",
-    "AIC": "aic",
-    "BIC": "bic",
-}
-"""Rows of :func:`indices_of` -> end of the key."""
+FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "TLI", "RMSEA", "SRMR", "log-likelihood", "AIC", "BIC")
+"""What :func:`indices_of` returns, in this order."""
+
 ITEMS_FOR_A_FACTOR = 3
 _SMALLEST, _LARGEST = np.log(0.005), 0.0
 """Bounds of the logarithm of a uniqueness, as stats::factanal (R) has them."""
@@ -263,18 +254,18 @@ def indices_of(
     Returns
     -------
     dict
-        The rows of ``FIT_KEYS``; NaN if the model could not be fitted.
+        ``FIT_INDICES`` -> value; NaN if the model could not be fitted.
 
     Examples
     --------
     A model that leaves no residual: chi-square is zero, and the comparative fit index one.
 
-    >>> found = indices_of(np.eye(4) + 1, 100, 0.0, np.full((4, 4), 0.5), parameters=8)
-    >>> found["chi-square"], found["degrees of freedom"], float(found["CFI"])
+    >>> indices = indices_of(np.eye(4) + 1, 100, 0.0, np.full((4, 4), 0.5), parameters=8)
+    >>> indices["chi-square"], indices["degrees of freedom"], float(indices["CFI"])
     (0.0, 2.0, 1.0)
     """
     if not np.isfinite(discrepancy):
-        return dict.fromkeys(FIT_KEYS, np.nan)
+        return dict.fromkeys(FIT_INDICES, np.nan)
     k = len(covariances)
     correlations = correlations_from_covariances(covariances)
     chi, freedom = n * discrepancy, k * (k + 1) / 2 - parameters

@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row
+from sense7.estimators.estimates import Estimate
 from sense7.terminal import count_of
 
 __all__ = [
@@ -31,12 +31,12 @@ ROUNDING = 1e-9
 
 
 def varies(values: pd.Series) -> bool:
-    """Whether there are two different values."""
+    """Return whether there are two different values."""
     return bool(values.max() > values.min())  # False for NaN
 
 
 def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFrame, str]:
-    """Leave out items that were never rated or do not vary and, listwise, incomplete units.
+    """Return the ratings without items that were never rated or do not vary and, listwise, without incomplete units.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
 
 
 def lacking_items(used: pd.DataFrame, note: str) -> str:
-    """What a value over all items lacks, for its reason; "" if nothing.
+    """Return which items a value over all items lacks, for its reason; "" if none.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def lacking_items(used: pd.DataFrame, note: str) -> str:
 
 
 def joined(*reasons: str) -> str:
-    """Reasons in one line; those that are empty are passed over."""
+    """Return reasons in one line; empty ones are left out."""
     return "; ".join(filter(None, reasons))
 
 
 def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
-    """Why what :func:`usable` left is too little for a statistic; "" if it is enough.
+    """Return why the ratings that :func:`usable` left are too few for a statistic; "" if they are enough.
 
     Parameters
     ----------
@@ -107,13 +107,15 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
         return f"units that rate all of {count_of(count, 'item')}: {len(used)}; this needs {units}"
     if count >= items:
         return ""
-    which = "none of these ratings" if count == 0 else f"only {count} of these ratings"
-    return f"{which} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
+    number = "none of these ratings" if count == 0 else f"only {count} of these ratings"
+    return (
+        f"{number} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
+    )
 
 
 def rows_of(
     names: Sequence[str],
-    results: Sequence[tuple[float, float, float, str]],
+    estimates: Sequence[Estimate],
     bootstrap: ParticipantBootstrap,
     *,
     counts: Sequence[int],
@@ -122,23 +124,19 @@ def rows_of(
     undefined: str,
     lacking: str = "",
 ) -> dict[str, dict]:
-    """Rows of estimates from :meth:`ParticipantBootstrap.estimates`.
+    """Return rows of estimates from :meth:`ParticipantBootstrap.estimates`.
 
-    ``undefined`` is the reason where there is none; ``lacking`` is added to the reason in every row.
+    ``undefined`` is the reason where there is no estimate; ``lacking`` is added to the reason in every row.
     """
     rows = {}
-    for name, (estimate, low, high, reason), n in zip(names, results, counts, strict=True):
-        if not np.isfinite(estimate):
-            rows[name] = estimate_row(n=n, unit=unit, method=method, reason=joined(undefined, lacking))
-            continue
-        how = method if reason else f"{method}; {bootstrap.description}"
-        why = joined(reason, lacking)
-        rows[name] = estimate_row(estimate, low, high, n=n, unit=unit, method=how, reason=why)
+    for name, estimate, n in zip(names, estimates, counts, strict=True):
+        row = bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
+        rows[name] = row | {"reason": joined(row["reason"], lacking)}
     return rows
 
 
 def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    r"""Correlation of each item with the sum of the others, from their covariances.
+    r"""Return the correlation of each item with the sum of the others, from their covariances.
 
     .. math:: r_i = \frac{\sum_{j \ne i} C_{ij}}{\sqrt{C_{ii} \sum_{j \ne i} \sum_{l \ne i} C_{jl}}}
 
@@ -175,7 +173,7 @@ def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    """Correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
+    """Return correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
     own = np.diagonal(covariances, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.sqrt(np.where(own > ROUNDING, own, np.nan))
@@ -183,7 +181,7 @@ def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def average_correlation(correlations: np.ndarray) -> np.ndarray:
-    """Mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
+    """Return the mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
 
     Notes
     -----
@@ -199,7 +197,7 @@ def average_correlation(correlations: np.ndarray) -> np.ndarray:
 
 
 def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
-    r"""Alpha of the items brought to equal variances.
+    r"""Return standardized alpha: that of the items scaled to equal variances.
 
     .. math:: \alpha_s = \frac{k \bar r}{1 + (k - 1) \bar r}
 
@@ -223,7 +221,7 @@ def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
 
 
 def guttman_lambda6(correlations: np.ndarray) -> np.ndarray:
-    r"""Guttman's lambda 6, a lower bound of reliability.
+    r"""Return Guttman's lambda 6, a lower bound of reliability.
 
     .. math:: \lambda_6 = 1 - \frac{\sum_i (1 - R_i^2)}{\sum_{ij} r_{ij}}, \quad
               1 - R_i^2 = 1 / (R^{-1})_{ii}
@@ -259,7 +257,7 @@ def guttman_lambda6(correlations: np.ndarray) -> np.ndarray:
 
 
 def unexplained_variances(correlations: np.ndarray) -> np.ndarray:
-    """Share of each item that the others do not explain, (..., k); NaN where not positive definite."""
+    """Return the share of each item that the others do not explain, (..., k); NaN where not positive definite."""
     correlations = np.asarray(correlations, dtype=float)
     finite = np.isfinite(correlations).all(axis=(-2, -1))
     identity = np.eye(correlations.shape[-1])

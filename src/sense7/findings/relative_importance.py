@@ -8,12 +8,15 @@ These are shares of variance in a regression. They are not the shares of partici
 dimension as the most important (:mod:`sense7.findings.importance`).
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.item_analysis import joined, lacking_items, rows_of, usable
 from sense7.estimators.lmg import ROUNDING, lmg_from_covariances, slopes_from_covariances
 from sense7.findings.measures import OUTCOMES
@@ -25,10 +28,8 @@ __all__ = [
     "TOTAL",
     "coefficients",
     "experience_and_ratings",
-    "keys",
     "overall_and_ratings",
     "parts_and_shares",
-    "relative_importance",
 ]
 
 TOTAL = "all together"
@@ -36,26 +37,89 @@ TOTAL = "all together"
 
 ROWS_A_DIMENSION = 10
 
+_WITHOUT_RELATIONAL = tuple(name for name in DIMENSION_NAMES if name != "Relational")
 
-def keys(prefix: str) -> dict[str, str]:
-    """Rows of :func:`relative_importance` -> keys that begin with ``prefix``.
+_PARTS = {
+    "overall": """
+        relative_importance_Affective relative_importance_Cognitive relative_importance_Response
+        relative_importance_Prosocial relative_importance_Interest relative_importance_Contextual
+        relative_importance_Relational relative_importance_r2
+    """,
+    "overall, without Relational": """
+        relative_importance_without_relational_Affective relative_importance_without_relational_Cognitive
+        relative_importance_without_relational_Response relative_importance_without_relational_Prosocial
+        relative_importance_without_relational_Interest relative_importance_without_relational_Contextual
+        relative_importance_without_relational_r2
+    """,
+    "overall, within conversations": """
+        relative_importance_within_Affective relative_importance_within_Cognitive
+        relative_importance_within_Response relative_importance_within_Prosocial
+        relative_importance_within_Interest relative_importance_within_Contextual
+        relative_importance_within_Relational relative_importance_within_r2
+    """,
+    "experience": """
+        relative_importance_experience_Affective relative_importance_experience_Cognitive
+        relative_importance_experience_Response relative_importance_experience_Prosocial
+        relative_importance_experience_Interest relative_importance_experience_Contextual
+        relative_importance_experience_Relational relative_importance_experience_r2
+    """,
+}
+"""Regression -> keys of the parts of the variance: of its dimensions, then of R squared."""
 
-    Examples
-    --------
-    >>> keys("part")["Affective"], keys("part")[TOTAL]
-    ('part_Affective', 'part_r2')
-    """
-    return {name: f"{prefix}_{name}" for name in DIMENSION_NAMES} | {TOTAL: f"{prefix}_r2"}
+_SHARES = {
+    "overall": """
+        relative_importance_share_Affective relative_importance_share_Cognitive
+        relative_importance_share_Response relative_importance_share_Prosocial
+        relative_importance_share_Interest relative_importance_share_Contextual
+        relative_importance_share_Relational
+    """,
+    "overall, without Relational": """
+        relative_importance_without_relational_share_Affective
+        relative_importance_without_relational_share_Cognitive
+        relative_importance_without_relational_share_Response
+        relative_importance_without_relational_share_Prosocial
+        relative_importance_without_relational_share_Interest
+        relative_importance_without_relational_share_Contextual
+    """,
+    "overall, within conversations": """
+        relative_importance_within_share_Affective relative_importance_within_share_Cognitive
+        relative_importance_within_share_Response relative_importance_within_share_Prosocial
+        relative_importance_within_share_Interest relative_importance_within_share_Contextual
+        relative_importance_within_share_Relational
+    """,
+    "experience": """
+        relative_importance_experience_share_Affective relative_importance_experience_share_Cognitive
+        relative_importance_experience_share_Response relative_importance_experience_share_Prosocial
+        relative_importance_experience_share_Interest relative_importance_experience_share_Contextual
+        relative_importance_experience_share_Relational
+    """,
+}
+"""Regression -> keys of the shares of what is explained, of its dimensions."""
+
+_COEFFICIENTS = {
+    "overall": """
+        overall_coefficient_Affective overall_coefficient_Cognitive overall_coefficient_Response
+        overall_coefficient_Prosocial overall_coefficient_Interest overall_coefficient_Contextual
+        overall_coefficient_Relational
+    """,
+    "overall, within conversations": """
+        overall_coefficient_within_Affective overall_coefficient_within_Cognitive
+        overall_coefficient_within_Response overall_coefficient_within_Prosocial
+        overall_coefficient_within_Interest overall_coefficient_within_Contextual
+        overall_coefficient_within_Relational
+    """,
+}
+"""Regression -> keys of the coefficients, of its dimensions."""
 
 
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
-    """Overall rating of each turn put to rating, and its seven ratings, indexed by participant."""
+    """Return the overall rating of each turn put to rating, and its seven ratings, indexed by participant."""
     turns = study.turns_put_to_rating.set_index("participant")
     return turns["overall"], turns[list(DIMENSION_NAMES)]
 
 
 def experience_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
-    """Mean of the ratings of the experience of each conversation, and its seven ratings afterwards.
+    """Return the mean of the ratings of the experience of each conversation, and its seven ratings afterwards.
 
     Those of the four ratings of the experience that were given are averaged; NaN if there is none.
     """
@@ -64,15 +128,15 @@ def experience_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     return conversations[OUTCOMES["experience"]].mean(axis=1), conversations[list(columns)].rename(columns=columns)
 
 
-def relative_importance(
+def parts_and_shares(
     outcome: pd.Series,
     ratings: pd.DataFrame,
     bootstrap: ParticipantBootstrap,
     *,
-    share: bool = False,
     conversations: pd.Series | None = None,
-) -> pd.DataFrame:
-    """LMG of each rating for the outcome, and R squared, over the units that have all of them.
+    recorded_as: str = "",
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return LMG of each rating for the outcome and R squared, and LMG divided by R squared, from the same resamples.
 
     Parameters
     ----------
@@ -83,42 +147,19 @@ def relative_importance(
         row that says so.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
-    share : bool
-        Whether to divide by R squared, so that the rows of the items sum to one.
     conversations : Series, shape (units,), optional
         Conversation of each unit. Outcome and ratings are then taken as departures from their means over the units of
-        the conversation that have all of them: what is shared out is the variance within conversations.
+        the conversation that have all of them: what is divided is the variance within conversations.
+    recorded_as : {"overall", "overall, without Relational", "overall, within conversations", "experience", ""}
+        The regression whose keys the rows get; "" for no keys.
 
     Returns
     -------
-    DataFrame
-        One row per item and, unless ``share``, one of R squared (``TOTAL``): estimate, low, high
-        (0..1), n (complete units), unit, method, reason. Fewer than ten units an item are too few.
-
-    Examples
-    --------
-    >>> generator = np.random.default_rng(1)
-    >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
-    >>> table = relative_importance(x["a"] * 1.0, x, ParticipantBootstrap(x.index, 200, 1))
-    >>> round(float(table.loc["all together", "estimate"]), 6)
-    1.0
-    """
-    return parts_and_shares(outcome, ratings, bootstrap, conversations=conversations)[share]
-
-
-def parts_and_shares(
-    outcome: pd.Series,
-    ratings: pd.DataFrame,
-    bootstrap: ParticipantBootstrap,
-    *,
-    conversations: pd.Series | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both tables of :func:`relative_importance`, without and with ``share``, from the same resamples.
-
-    Parameters
-    ----------
-    outcome, ratings, bootstrap, conversations
-        As for :func:`relative_importance`.
+    parts : DataFrame
+        One row per item and one of R squared (``TOTAL``): estimate, low, high (0..1), n (complete units), unit,
+        method, reason. Fewer than ten units an item are too few.
+    shares : DataFrame
+        One row per item; they sum to one.
 
     Examples
     --------
@@ -128,15 +169,24 @@ def parts_and_shares(
     >>> round(float(parts.loc["all together", "estimate"]), 6), round(float(shares["estimate"].sum()), 6)
     (1.0, 1.0)
     """
-    parts = {"unit": "share of variance", "method": "LMG", "undefined": "the outcome does not vary"}
-    shares = {
-        "unit": "share of explained variance",
-        "method": "LMG divided by R squared",
-        "undefined": "nothing is explained",
-    }
-    data = outcome, ratings, conversations
-    both = _tables(data, bootstrap, _lmg_and_shares, [parts | {"total": True}, shares | {"total": False}])
-    return both[0], both[1]
+    data = _regression_data(outcome, ratings, conversations)
+    estimates = data.estimates(_lmg_and_shares, bootstrap)
+    dimensions = _WITHOUT_RELATIONAL if recorded_as == "overall, without Relational" else DIMENSION_NAMES
+    items = data.used.shape[1]
+    parts = _Quantity("share of variance", "LMG", "the outcome does not vary")
+    shares = _Quantity("share of explained variance", "LMG divided by R squared", "nothing is explained")
+    return (
+        estimate_table(
+            data.rows(parts, estimates[: items + 1], bootstrap, total=True),
+            "dimension",
+            keys_of_rows((*dimensions, TOTAL), _PARTS.get(recorded_as, "")),
+        ),
+        estimate_table(
+            data.rows(shares, estimates[items + 1 :], bootstrap),
+            "dimension",
+            keys_of_rows(dimensions, _SHARES.get(recorded_as, "")),
+        ),
+    )
 
 
 def coefficients(
@@ -145,13 +195,16 @@ def coefficients(
     bootstrap: ParticipantBootstrap,
     *,
     conversations: pd.Series | None = None,
+    recorded_as: str = "",
 ) -> pd.DataFrame:
-    """Coefficient of each rating in the regression of the outcome on all of them, by :func:`slopes_from_covariances`.
+    """Return each rating's coefficient in the regression of the outcome on all (:func:`slopes_from_covariances`).
 
     Parameters
     ----------
     outcome, ratings, bootstrap, conversations
-        As for :func:`relative_importance`; the units are the same.
+        As for :func:`parts_and_shares`; the units are the same.
+    recorded_as : {"overall", "overall, within conversations", ""}
+        The regression whose keys the rows get; "" for no keys.
 
     Returns
     -------
@@ -167,56 +220,80 @@ def coefficients(
     >>> table["estimate"].round(6).tolist()
     [0.5, 0.2]
     """
-    table = {
-        "unit": "points per point",
-        "method": "least squares on all dimensions",
-        "undefined": "some of the ratings are the same, or sums of others",
-        "total": False,
-    }
-    return _tables((outcome, ratings, conversations), bootstrap, _slopes, [table])[0]
+    data = _regression_data(outcome, ratings, conversations)
+    undefined = "some of the ratings are the same, or sums of others"
+    slopes = _Quantity("points per point", "least squares on all dimensions", undefined)
+    rows = data.rows(slopes, data.estimates(_slopes, bootstrap), bootstrap)
+    return estimate_table(rows, "dimension", keys_of_rows(DIMENSION_NAMES, _COEFFICIENTS.get(recorded_as, "")))
 
 
-def _tables(data, bootstrap: ParticipantBootstrap, statistic, tables: list[dict]) -> list[pd.DataFrame]:
-    """Tables of a regression of the outcome on the ratings, over the units that have all of them.
+class _Quantity(NamedTuple):
+    """What is computed of each dimension: its unit, its method, and the reason where it is undefined."""
 
-    ``statistic`` returns the rows of all tables, one table after the other; each has a unit, a method, a reason where
-    it is undefined, and a ``total`` or none.
+    unit: str
+    method: str
+    undefined: str
+
+
+class _Regression(NamedTuple):
+    """Units that have the outcome and all ratings.
+
+    ``ratings`` as given, ``used`` those that enter; ``values`` the ratings used and the outcome, from 3 or from the
+    conversation's mean; ``note`` on what was left out, ``described`` for the method, ``reason`` why there are none.
     """
-    outcome, ratings, conversations = data
+
+    ratings: pd.DataFrame
+    used: pd.DataFrame
+    values: np.ndarray
+    note: str
+    described: str
+    reason: str
+
+    def estimates(self, statistic: Callable, bootstrap: ParticipantBootstrap) -> list[Estimate]:
+        """Return several statistics of the sums of products of 1, the ratings and the outcome."""
+        if self.reason:
+            return []
+        values = np.column_stack([np.ones(len(self.values)), self.values])
+        return bootstrap.estimates(statistic, values[:, :, None] * values[:, None, :], self.used.index)
+
+    def rows(
+        self, quantity: _Quantity, estimates: list[Estimate], bootstrap: ParticipantBootstrap, *, total: bool = False
+    ) -> dict[str, dict]:
+        """Return a row for each rating given and, if so, one for the total."""
+        names = [*self.used, TOTAL] if total else list(self.used)
+        common = {"unit": quantity.unit, "method": f"{quantity.method}, {self.described}"}
+        rows = {}
+        if not self.reason:
+            counts = [len(self.used)] * len(names)
+            rows = rows_of(names, estimates, bootstrap, counts=counts, **common, undefined=quantity.undefined)
+        if TOTAL in rows and self.note:
+            rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(self.used, self.note))
+        order = [*self.ratings, TOTAL] if total else list(self.ratings)
+        for name in order:
+            rows.setdefault(name, estimate_row(n=len(self.used), **common, reason=self.why_without(name)))
+        return {name: rows[name] for name in order}
+
+    def why_without(self, name: str) -> str:
+        """Return why a row has no estimate."""
+        if name != TOTAL and not self.ratings[name].notna().any():
+            return "never rated in this data set"
+        return self.reason or "does not vary in the units used"
+
+
+def _regression_data(outcome: pd.Series, ratings: pd.DataFrame, conversations: pd.Series | None) -> _Regression:
     known = outcome.notna().to_numpy()
-    given = ratings[known]
-    used, note = usable(given)
-    whole = given.loc[:, given.notna().any()].notna().all(axis=1).to_numpy()
+    with_outcome = ratings[known]
+    used, note = usable(with_outcome)
+    whole = with_outcome.loc[:, with_outcome.notna().any()].notna().all(axis=1).to_numpy()
     complete = outcome[known][whole]
     values = np.column_stack([used.to_numpy(dtype=float), complete.to_numpy(dtype=float)]) - 3
-    where = ""
+    reason, level = _missing(outcome, ratings, used, complete), ""
     if conversations is not None:
-        values, where = _departures(values, np.asarray(conversations)[known][whole]), "within conversations, "
-    described = f"{where}listwise, {count_of(used.shape[1], 'dimension')}{note}"
-    reason, results = _missing(outcome, ratings, used, complete), []
-    if not reason and conversations is not None and not (np.abs(values) > ROUNDING).any(axis=0).all():
-        reason = "the outcome or a dimension does not vary within conversations"
-    if not reason:
-        values = np.column_stack([np.ones(len(values)), values])
-        results = bootstrap.estimates(statistic, values[:, :, None] * values[:, None, :], used.index)
-    found = []
-    for table in tables:
-        names = [*used, TOTAL] if table["total"] else list(used)
-        common = {"unit": table["unit"], "method": f"{table['method']}, {described}"}
-        own, results = results[: len(names)], results[len(names) :]
-        counts = [len(used)] * len(names)
-        rows = {} if reason else rows_of(names, own, bootstrap, counts=counts, **common, undefined=table["undefined"])
-        if TOTAL in rows and note:
-            rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(used, note))
-        order = [*ratings, TOTAL] if table["total"] else list(ratings)
-        for name in order:
-            why = reason
-            if name != TOTAL and not ratings[name].notna().any():
-                why = "never rated in this data set"
-            why = why or "does not vary in the units used"
-            rows.setdefault(name, estimate_row(n=len(used), **common, reason=why))
-        found.append(estimate_table({name: rows[name] for name in order}, "dimension"))
-    return found
+        values, level = _departures(values, np.asarray(conversations)[known][whole]), "within conversations, "
+        if not reason and not (np.abs(values) > ROUNDING).any(axis=0).all():
+            reason = "the outcome or a dimension does not vary within conversations"
+    described = f"{level}listwise, {count_of(used.shape[1], 'dimension')}{note}"
+    return _Regression(ratings, used, values, note, described, reason)
 
 
 def _departures(values: np.ndarray, conversations: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.effect_size import pooled_difference, standardized
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.effect_size import group_moments, pooled_difference, standardized
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.findings.measures import OUTCOMES, is_poor
 from sense7.study import Study
@@ -19,10 +19,7 @@ from sense7.terminal import count_of
 
 __all__ = [
     "DEFINITIONS",
-    "HELD_KEYS",
-    "KEYS",
-    "POINTS_KEYS",
-    "SPREAD_KEYS",
+    "conversations_compared",
     "poor_turn_conversations",
     "poor_turn_effects",
     "poor_turn_grid",
@@ -37,36 +34,35 @@ MEASURES = {"d": UNIT, "points": POINTS, "spread": "levels, standard deviation"}
 """What :func:`poor_turn_measures` returns -> unit."""
 
 DEFINITIONS = {
-    "at least one poor turn, between conversations": ("poor_turn_d", "any", "between"),
-    "exactly one poor turn, between conversations": ("poor_turn_d_exactly_one", "one", "between"),
-    "at least one poor turn, within participants": ("poor_turn_d_within", "any", "within"),
-    "exactly one poor turn, within participants": ("poor_turn_d_within_exactly_one", "one", "within"),
-    "at least one poor turn, mixed model": ("poor_turn_d_mixed", "any", "mixed"),
-    "exactly one poor turn, mixed model": ("poor_turn_d_mixed_exactly_one", "one", "mixed"),
+    "at least one poor turn, between conversations": ("any", "between"),
+    "exactly one poor turn, between conversations": ("one", "between"),
+    "at least one poor turn, within participants": ("any", "within"),
+    "exactly one poor turn, within participants": ("one", "within"),
+    "at least one poor turn, mixed model": ("any", "mixed"),
+    "exactly one poor turn, mixed model": ("one", "mixed"),
 }
-"""Definitions of the effect: name -> key, which conversations count as poor, comparison."""
+"""Definitions of the effect: row -> which conversations count as poor, comparison."""
 
-KEYS = {name: key for name, (key, *_) in DEFINITIONS.items()}
-
-POINTS_KEYS = {
-    "at least one poor turn, between conversations": "poor_turn_points",
-    "exactly one poor turn, between conversations": "poor_turn_points_exactly_one",
-    "at least one poor turn, within participants": "poor_turn_points_within",
-    "exactly one poor turn, within participants": "poor_turn_points_within_exactly_one",
-    "at least one poor turn, mixed model": "poor_turn_points_mixed",
-    "exactly one poor turn, mixed model": "poor_turn_points_mixed_exactly_one",
+_KEYS = {
+    ("empathy", "d"): """
+        poor_turn_d poor_turn_d_exactly_one poor_turn_d_within poor_turn_d_within_exactly_one poor_turn_d_mixed
+        poor_turn_d_mixed_exactly_one
+    """,
+    ("empathy", "points"): """
+        poor_turn_points poor_turn_points_exactly_one poor_turn_points_within poor_turn_points_within_exactly_one
+        poor_turn_points_mixed poor_turn_points_mixed_exactly_one
+    """,
+    ("empathy", "spread"): """
+        poor_turn_spread poor_turn_spread_exactly_one poor_turn_spread_within poor_turn_spread_within_exactly_one
+        poor_turn_spread_mixed poor_turn_spread_mixed_exactly_one
+    """,
+    ("experience", "d"): """
+        poor_turn_d_experience poor_turn_d_exactly_one_experience poor_turn_d_within_experience
+        poor_turn_d_within_exactly_one_experience poor_turn_d_mixed_experience
+        poor_turn_d_mixed_exactly_one_experience
+    """,
 }
-"""Definitions -> keys of the difference in points, that is, of d before it is divided by a standard deviation."""
-
-SPREAD_KEYS = {
-    "at least one poor turn, between conversations": "poor_turn_spread",
-    "exactly one poor turn, between conversations": "poor_turn_spread_exactly_one",
-    "at least one poor turn, within participants": "poor_turn_spread_within",
-    "exactly one poor turn, within participants": "poor_turn_spread_within_exactly_one",
-    "at least one poor turn, mixed model": "poor_turn_spread_mixed",
-    "exactly one poor turn, mixed model": "poor_turn_spread_mixed_exactly_one",
-}
-"""Definitions -> keys of the standard deviation that the difference is divided by."""
+"""Outcome and measure -> keys, in the order of the definitions."""
 
 SPREADS = {
     "between": "sd of conversations",
@@ -75,16 +71,9 @@ SPREADS = {
 }
 """Comparison -> what the difference in points is divided by."""
 
-HELD_KEYS = {
-    "definitions with an interval that holds the published value": "poor_turn_definitions_holding_published",
-    "smallest d of the definitions": "poor_turn_d_smallest",
-    "largest d of the definitions": "poor_turn_d_largest",
-}
-"""Rows of :func:`published_in_grid` -> keys."""
-
 
 def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
-    """Poor turns and post-task outcome of each conversation.
+    """Return the poor turns and the post-task outcome of each conversation.
 
     Parameters
     ----------
@@ -119,7 +108,7 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
 
 
 def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
-    """Cohen's d of a poor turn by every definition: the table ``d`` of :func:`poor_turn_measures`.
+    """Return Cohen's d of a poor turn by every definition: the table ``d`` of :func:`poor_turn_measures`.
 
     Parameters
     ----------
@@ -141,7 +130,7 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: st
 def poor_turn_measures(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
 ) -> dict[str, pd.DataFrame]:
-    r"""Effect of a poor turn on a post-task outcome by every definition: Cohen's d, in points, and what d divides by.
+    r"""Return the effect of a poor turn by every definition: as Cohen's d, in points, and what d divides by.
 
     - *Between conversations*: :func:`cohens_d` of conversations without and with poor turns.
     - *Within participants*: participants who have both kinds; mean difference of their two
@@ -173,21 +162,32 @@ def poor_turn_measures(
     """
     conversations = poor_turn_conversations(study, outcome)
     tables: dict[str, dict] = {measure: {} for measure in MEASURES}
-    for name, (_, which, comparison) in DEFINITIONS.items():
-        chosen = _chosen(conversations, which)
+    for name, (counted, comparison) in DEFINITIONS.items():
+        chosen = conversations_compared(conversations, counted)
         if reason := why_not_compared(study, chosen, outcome):
             rows = _none(len(chosen), name, reason)
         else:
             rows = _COMPARISONS[comparison](chosen, bootstrap, name)
         for measure, row in rows.items():
             tables[measure][name] = row
-    return {measure: estimate_table(rows, "definition") for measure, rows in tables.items()}
+    return {
+        measure: estimate_table(rows, "definition", keys_of_rows(DEFINITIONS, _KEYS.get((outcome, measure), "")))
+        for measure, rows in tables.items()
+    }
 
 
-def _chosen(conversations: pd.DataFrame, which: str) -> pd.DataFrame:
-    """Conversations of a definition, ``poor`` being whether they have such turns."""
+def conversations_compared(conversations: pd.DataFrame, counted: str) -> pd.DataFrame:
+    """Return the conversations of a definition, ``poor`` being whether they have such turns.
+
+    Parameters
+    ----------
+    conversations : DataFrame
+        As :func:`poor_turn_conversations` returns them.
+    counted : {"any", "one"}
+        Whether at least one poor turn counts, or exactly one; conversations with more are then left out.
+    """
     poor = conversations["poor"]
-    return conversations.assign(poor=poor > 0)[(poor == 0) | (poor == 1 if which == "one" else poor > 0)]
+    return conversations.assign(poor=poor > 0)[(poor == 0) | (poor == 1 if counted == "one" else poor > 0)]
 
 
 def _none(n: int, method: str, reason: str) -> dict[str, dict]:
@@ -195,7 +195,7 @@ def _none(n: int, method: str, reason: str) -> dict[str, dict]:
 
 
 def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: float) -> pd.DataFrame:
-    """Every definition of the effect of a poor turn beside a published value of Cohen's d.
+    """Return every definition of the effect of a poor turn beside a published value of Cohen's d.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
     """
     conversations = poor_turn_conversations(study)
     rows = {}
-    for name, (_, which, comparison) in DEFINITIONS.items():
-        chosen = _chosen(conversations, which)
+    for name, (counted, comparison) in DEFINITIONS.items():
+        chosen = conversations_compared(conversations, counted)
         if comparison == "within":
             chosen = chosen[chosen.groupby("participant")["poor"].transform("nunique") == 2]
         d, points, spread = (measures[measure].loc[name] for measure in MEASURES)
@@ -237,7 +237,7 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
 
 
 def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
-    """How many definitions have an interval that holds a published value, and whether at least one has.
+    """Return how many definitions have an interval that holds a published value, and whether at least one has.
 
     No more than one of the definitions can be the one behind the published value, and which one is not stated. So
     the value is in line with these data if it lies in the interval of at least one definition, and not if it lies
@@ -253,14 +253,14 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     Returns
     -------
     dict
-        ``counts``: a table of estimates, the rows of ``HELD_KEYS`` (n: definitions with an interval, or with a value;
-        no intervals); ``held``: a value for a record, "yes" or "no".
+        ``counts``: a table of estimates (definitions that hold it, smallest d, largest d; n: definitions with an
+        interval, or with a value; no intervals); ``held``: a value for a record, "yes" or "no".
 
     Examples
     --------
     >>> row = estimate_row(0.9, 0.7, 1.2, n=9, unit="Cohen's d", method="m")
-    >>> found = published_in_grid(estimate_table({"a": row, "b": row | {"high": 1.0}}, "definition"), 1.1)
-    >>> found["held"]["estimate"], found["counts"]["estimate"].tolist()
+    >>> verdict = published_in_grid(estimate_table({"a": row, "b": row | {"high": 1.0}}, "definition"), 1.1)
+    >>> verdict["held"]["estimate"], verdict["counts"]["estimate"].tolist()
     ('yes', [1.0, 0.9, 0.9])
     """
     known = effects[np.isfinite(effects["low"])]
@@ -269,22 +269,36 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     no_interval = "" if len(known) else "no definition has an interval"
     no_value = "" if len(values) else str(effects["reason"].iloc[0])
     of = f"of {count_of(len(known), 'definition')} with an interval"
-    numbers = (
-        (float(held) if len(known) else np.nan, len(known), "specifications", f"count {of}", no_interval),
-        (values.min(), len(values), UNIT, "smallest of the definitions", no_value),
-        (values.max(), len(values), UNIT, "largest of the definitions", no_value),
-    )
+    smallest_and_largest = {"n": len(values), "unit": UNIT, "reason": no_value}
     rows = {
-        name: estimate_row(value, n=n, unit=unit, method=method, reason=reason)
-        for name, (value, n, unit, method, reason) in zip(HELD_KEYS, numbers, strict=True)
+        "definitions with an interval that holds the published value": estimate_row(
+            float(held) if len(known) else np.nan,
+            n=len(known),
+            unit="specifications",
+            method=f"count {of}",
+            reason=no_interval,
+            key="poor_turn_definitions_holding_published",
+        ),
+        "smallest d of the definitions": estimate_row(
+            values.min(), **smallest_and_largest, method="smallest of the definitions", key="poor_turn_d_smallest"
+        ),
+        "largest d of the definitions": estimate_row(
+            values.max(), **smallest_and_largest, method="largest of the definitions", key="poor_turn_d_largest"
+        ),
     }
-    answer = {"n": len(known), "unit": "yes or no", "method": f"whether the interval of at least one {of} holds it"}
-    answer |= {"estimate": ("yes" if held else "no") if len(known) else None, "reason": no_interval}
+    answer = {
+        "key": "published_poor_turn_d_held_by_some_definition",
+        "estimate": ("yes" if held else "no") if len(known) else None,
+        "n": len(known),
+        "unit": "yes or no",
+        "method": f"whether the interval of at least one {of} holds it",
+        "reason": no_interval,
+    }
     return {"counts": estimate_table(rows, "what"), "held": answer}
 
 
 def why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
-    """Why there is nothing to compare; "" if there is."""
+    """Return why there is nothing to compare; "" if there is."""
     if not study.turns["overall"].notna().any():
         return "the overall rating was never given in this data set, so no turn can be called poor"
     if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
@@ -298,9 +312,7 @@ def why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
 
 
 def _between(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, method: str) -> dict[str, dict]:
-    groups = np.column_stack([~chosen["poor"], chosen["poor"]]).astype(float)
-    y = chosen["outcome"].to_numpy()
-    values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
+    values = group_moments(chosen["outcome"], chosen["poor"])
     return _bootstrapped(
         pooled_difference, values, chosen["participant"], bootstrap, f"{method}; n counts conversations"
     )
@@ -340,11 +352,11 @@ def _of_model(sums: np.ndarray) -> np.ndarray:
 
 def _bootstrapped(statistic, values, participants, bootstrap, method: str, n: int | None = None) -> dict[str, dict]:
     """A row for each of ``MEASURES``."""
-    found = bootstrap.estimates(statistic, values, participants)
+    estimates = bootstrap.estimates(statistic, values, participants)
     common = {"n": n or len(values), "method": method, "undefined": "the outcome does not vary"}
     return {
-        measure: bootstrap.row(one, unit=unit, **common)
-        for (measure, unit), one in zip(MEASURES.items(), found, strict=True)
+        measure: bootstrap.row(estimate, unit=unit, **common)
+        for (measure, unit), estimate in zip(MEASURES.items(), estimates, strict=True)
     }
 
 

@@ -5,23 +5,43 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.clustered import KINDS, clustered_intervals, d_interval, fit_clustered, resampled
-from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings.poor_turn.definitions import poor_turn_conversations
+from sense7.estimators.clustered import (
+    KINDS,
+    DescribedInterval,
+    clustered_intervals,
+    d_interval,
+    fit_clustered,
+    resampled,
+    widths,
+)
+from sense7.estimators.effect_size import cohens_d, group_moments, pooled_difference
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.findings.poor_turn.definitions import UNIT, conversations_compared, poor_turn_conversations
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["POOR_TURN_KEYS", "poor_turn_intervals"]
+__all__ = ["poor_turn_interval_widths", "poor_turn_intervals"]
 
-POOR_TURN_KEYS = {"at least one poor turn": "poor_turn_d", "exactly one poor turn": "poor_turn_d_exactly_one"}
-"""Rows of :func:`poor_turn_intervals` -> start of the key."""
+_ROWS = {"at least one poor turn": "any", "exactly one poor turn": "one"}
+"""Rows of :func:`poor_turn_intervals` -> which conversations count as poor."""
+
+_KEYS = {
+    "as if independent": "poor_turn_d_naive poor_turn_d_exactly_one_naive",
+    "clustered errors": "poor_turn_d_clustered poor_turn_d_exactly_one_clustered",
+    "participants resampled": "",
+}
+"""Kind of interval -> keys, in the order of the rows; resampled, they are recorded by the table of definitions."""
+
+_WIDTHS = {
+    "clustered errors": "interval_width_clustered_poor_turn",
+    "participants resampled": "interval_width_resampled_poor_turn",
+}
 
 
 def poor_turn_intervals(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
 ) -> dict[str, pd.DataFrame]:
-    """Cohen's d of conversations without and with a poor turn, with each kind of interval.
+    """Return Cohen's d of conversations without and with a poor turn, with each kind of interval.
 
     *As if independent* is :func:`d_interval`. *Clustered errors* are those of the difference in points, divided by the
     standard deviation as if that were known. *Participants resampled* is the interval of
@@ -39,37 +59,57 @@ def poor_turn_intervals(
     Returns
     -------
     dict of DataFrame
-        Kind (``KINDS``) -> table of estimates, the rows of ``POOR_TURN_KEYS``; n counts conversations.
+        Kind (``KINDS``) -> table of estimates, at least one poor turn and exactly one; n counts conversations.
     """
     conversations = poor_turn_conversations(study, outcome)
-    tables: dict[str, dict] = {name: {} for name in KINDS}
-    for row in POOR_TURN_KEYS:
-        poor = conversations["poor"]
-        chosen = conversations[(poor == 0) | ((poor > 0) if row.startswith("at least") else (poor == 1))]
-        common, kind = {"n": len(chosen), "unit": "Cohen's d"}, f"{row}, between conversations"
-        groups = np.column_stack([chosen["poor"] == 0, chosen["poor"] > 0]).astype(float)
-        y = chosen["outcome"].to_numpy()
-        values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
-        d, sizes = float(cohens_d(values.sum(axis=0))), groups.sum(axis=0).astype(int)
-        if not np.isfinite(d):
-            counts = f"{count_of(sizes[1], 'conversation')} with such a turn and {sizes[0]} without a poor one"
-            reason = f"{counts}: too few, or all rated alike"
-            for table in tables.values():
-                table[row] = estimate_row(**common, method=kind, reason=reason)
-            continue
-        found = clustered_intervals(
-            fit_clustered(y, groups, chosen["participant"]), np.array([1.0, -1]), bootstrap.confidence
+    rows = {row: _intervals(row, conversations_compared(conversations, _ROWS[row]), bootstrap) for row in _ROWS}
+    return {
+        kind: estimate_table(
+            {row: intervals[kind] for row, intervals in rows.items()}, "definition", keys_of_rows(_ROWS, keys)
         )
-        difference, low, high, method, reason = found["clustered errors"]
-        spread = difference / d if abs(d) > 1e-12 else np.nan
-        found["clustered errors"] = d, low / spread, high / spread, method, reason
-        low, high = d_interval(d, *sizes, bootstrap.confidence)
-        method = f"conversations as if independent; {bootstrap.confidence:.0%} interval by noncentral t"
-        found["as if independent"] = d, low, high, method, "" if np.isfinite(low) else "no interval: d is too large"
-        found["participants resampled"] = resampled(cohens_d, values, chosen["participant"], bootstrap)
-        for name, (*numbers, method, why) in found.items():
-            tables[name][row] = estimate_row(*numbers, **common, method=f"{kind}; {method}", reason=why)
-    return {name: estimate_table(rows, "definition") for name, rows in tables.items()}
+        for kind, keys in _KEYS.items()
+    }
+
+
+def _intervals(row: str, compared: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
+    """A row of estimates for each kind of interval."""
+    y, people = compared["outcome"].to_numpy(), compared["participant"]
+    moments = group_moments(y, compared["poor"])
+    statistic, common = f"{row}, between conversations", {"n": len(compared), "unit": UNIT}
+    sizes = moments[:, :, 0].sum(axis=0).astype(int)
+    d, _, spread = (float(value) for value in pooled_difference(moments.sum(axis=0)))
+    if not np.isfinite(d):
+        counts = f"{count_of(sizes[1], 'conversation')} with such a turn and {sizes[0]} without a poor one"
+        reason = f"{counts}: too few, or all rated alike"
+        return dict.fromkeys(KINDS, estimate_row(**common, method=statistic, reason=reason))
+    in_points = clustered_intervals(
+        fit_clustered(y, moments[:, :, 0], people), np.array([1.0, -1]), bootstrap.confidence
+    )["clustered errors"]
+    low, high = d_interval(d, *sizes, bootstrap.confidence)
+    noncentral = f"conversations as if independent; {bootstrap.confidence:.0%} interval by noncentral t"
+    no_low = "" if np.isfinite(low) else "no interval: d is too large"
+    intervals = {
+        "as if independent": DescribedInterval(d, low, high, noncentral, no_low),
+        "clustered errors": in_points._replace(estimate=d, low=in_points.low / spread, high=in_points.high / spread),
+        "participants resampled": resampled(cohens_d, moments, people, bootstrap),
+    }
+    return {kind: interval.row(statistic, **common) for kind, interval in intervals.items()}
+
+
+def poor_turn_interval_widths(intervals: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return how many times as wide as the interval *as if independent* the other kinds are, on average over the rows.
+
+    Parameters
+    ----------
+    intervals : dict of DataFrame
+        As :func:`poor_turn_intervals` returns them.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`sense7.estimators.clustered.widths`, with keys.
+    """
+    return widths(intervals, _WIDTHS)
 
 
 check_arguments(globals())

@@ -11,26 +11,26 @@ from sense7.findings.measures import is_poor
 from sense7.findings.poor_turn.definitions import POINTS, poor_turn_conversations, why_not_compared
 from sense7.study import Study
 
-__all__ = ["LADDER_KEYS", "LENGTH_KEYS", "poor_turn_by_length", "poor_turn_ladder"]
+__all__ = ["poor_turn_by_length", "poor_turn_ladder"]
 
-LADDER_KEYS = {
+_LADDER = {
     "as they are": "poor_turn_ladder_as_they_are",
     "at the same number of turns": "poor_turn_ladder_same_length",
     "and the same mean of the other turns": "poor_turn_ladder_same_other_turns",
     "and within the same participant": "poor_turn_ladder_same_participant",
 }
-"""Rungs of :func:`poor_turn_ladder` -> keys."""
+"""Rows of :func:`poor_turn_ladder` -> key."""
 
-LENGTH_KEYS = {
+_LENGTHS = {
     "shortest third": "poor_turn_share_shortest_third",
     "middle third": "poor_turn_share_middle_third",
     "longest third": "poor_turn_share_longest_third",
 }
-"""Rows of :func:`poor_turn_by_length` -> keys."""
+"""Rows of :func:`poor_turn_by_length` -> key."""
 
 
 def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
-    """How much lower conversations with a poor turn are rated afterwards, with more and more held equal.
+    """Return how much lower conversations with a poor turn are rated afterwards, with more and more held equal.
 
     Minus the coefficient of having at least one poor turn in a least-squares regression of the outcome on it and on
 
@@ -51,13 +51,13 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     Returns
     -------
     DataFrame
-        The rows of ``LADDER_KEYS``: estimate (points, levels 1 to 5; positive: lower with a poor turn), low, high, n
-        (conversations), unit, method, reason. All rungs rest on the same conversations: those with a rated turn that
+        One row per step: estimate (points, levels 1 to 5; positive: lower with a poor turn), low, high, n
+        (conversations), unit, method, reason. All steps rest on the same conversations: those with a rated turn that
         is not poor, and a post-task rating.
 
     Notes
     -----
-    Checked against statsmodels' OLS, with an indicator of each participant in the last rung.
+    Checked against statsmodels' OLS, with an indicator of each participant in the last step.
     """
     frame = _with_other_turns(study, outcome)
     reason = why_not_compared(study, frame, outcome)
@@ -68,17 +68,17 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     words = ("", ", the number of turns", ", the number of turns and the mean of the other turns")
     words = (*words, f"{words[-1]}, with an intercept of each participant")
     rows = {}
-    for name, design, held in zip(LADDER_KEYS, designs, words, strict=True):
+    for name, design, held in zip(_LADDER, designs, words, strict=True):
         method = f"least squares on having a poor turn{held}"
         if reason:
             rows[name] = estimate_row(n=len(frame), unit=POINTS, method=method, reason=reason)
             continue
         z = design if design is own else np.column_stack([design[:, :-1], ones, design[:, -1]])
         cross = z[:, :, None] * z[:, None, :]
-        found = bootstrap.estimate(lambda sums: -least_squares(sums)[0][..., 0], cross, frame["participant"])
+        difference = bootstrap.estimate(lambda sums: -least_squares(sums)[0][..., 0], cross, frame["participant"])
         undefined = "conversations with a poor turn differ from the others in what is to be held equal"
-        rows[name] = bootstrap.row(found, n=len(frame), unit=POINTS, method=method, undefined=undefined)
-    return estimate_table(rows, "what is held equal")
+        rows[name] = bootstrap.row(difference, n=len(frame), unit=POINTS, method=method, undefined=undefined)
+    return estimate_table(rows, "what is held equal", _LADDER)
 
 
 def _with_other_turns(study: Study, outcome: str) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def _minus_own_mean(values: np.ndarray, groups: pd.Series) -> np.ndarray:
 
 
 def poor_turn_by_length(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the conversations with at least one poor turn, by the number of their rated turns.
+    """Return the share of conversations with at least one poor turn, by the number of their rated turns.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def poor_turn_by_length(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
     Returns
     -------
     DataFrame
-        The rows of ``LENGTH_KEYS``: estimate (0..1), low, high, n (conversations of that length), unit, method, reason.
-        The thirds are cut at the numbers of turns below which a third and two thirds of the conversations lie; equal
-        lengths are never parted, so that thirds are not equally large.
+        Shortest, middle and longest third: estimate (0..1), low, high, n (conversations of that length), unit, method,
+        reason. The thirds are cut at the tertiles of the number of turns; equal lengths are in the same third, so that
+        thirds are not equally large.
     """
     frame = poor_turn_conversations(study)
     unit, method = "share of conversations", "with at least one poor turn"
@@ -120,17 +120,17 @@ def poor_turn_by_length(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
         third = np.searchsorted(np.quantile(frame["rated"], [1 / 3, 2 / 3]), frame["rated"], side="left")
     never = not study.turns["overall"].notna().any()
     rows = {}
-    for place, name in enumerate(LENGTH_KEYS):
-        chosen = frame[third == place]
+    for number, name in enumerate(_LENGTHS):
+        chosen = frame[third == number]
         if chosen.empty:
             reason = "the overall rating was never given in this data set" if never else "no conversation is so long"
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
         span = f"{chosen['rated'].min()} to {chosen['rated'].max()} rated turns"
         values = np.column_stack([chosen["poor"] > 0, np.ones(len(chosen))]).astype(float)
-        found = bootstrap.estimate(ratio, values, chosen["participant"])
-        rows[name] = bootstrap.row(found, n=len(chosen), unit=unit, method=f"{method}, of those with {span}")
-    return estimate_table(rows, "length")
+        share = bootstrap.estimate(ratio, values, chosen["participant"])
+        rows[name] = bootstrap.row(share, n=len(chosen), unit=unit, method=f"{method}, of those with {span}")
+    return estimate_table(rows, "length", _LENGTHS)
 
 
 check_arguments(globals())

@@ -1,6 +1,6 @@
-"""One factor for each group of the taxonomy against one for all."""
+"""One factor for each group of the taxonomy compared with one factor for all."""
 
-import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,36 +9,82 @@ from scipy import stats
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.factor import fit_one_factor, indices_of
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.factor import FIT_INDICES, OneFactor, fit_one_factor, indices_of
 from sense7.estimators.group_factors import GroupFactorModel, GroupFactors, fit_group_factors
 from sense7.estimators.item_analysis import correlations_from_covariances, joined, lacking_items, too_few, usable
 from sense7.estimators.nested_covariances import nested_moments, within_covariances
-from sense7.findings.structure.one_factor import FEWEST_UNITS, FIT_KEYS, ITEMS_FOR_A_TEST
+from sense7.findings.structure.one_factor import FEWEST_UNITS, ITEMS_FOR_A_TEST
 from sense7.taxonomy import DIMENSIONS
 from sense7.terminal import count_of
 
-__all__ = ["COMPARISON_KEYS", "FIT_KEYS_OF_MODELS", "GROUPS", "comparison", "fit_of_models"]
+__all__ = ["GROUPS", "comparison", "fit_of_models"]
 
 GROUPS = {dimension.name: dimension.group for dimension in DIMENSIONS}
 """Dimension -> its group in the taxonomy."""
 
-_NAMES = tuple(dict.fromkeys(GROUPS.values()))
-_PAIRS = tuple(itertools.combinations(_NAMES, 2))
-MODELS = {"one factor": "one_factor", "a factor for each group": "group_factors"}
+MODELS = ("one factor", "a factor for each group")
 
-FIT_KEYS_OF_MODELS = {
-    f"{model}: {index}": f"{key}_{{}}_{end}" for model, key in MODELS.items() for index, end in FIT_KEYS.items()
-}
-"""Rows of :func:`fit_of_models` -> pattern of their keys, ``{}`` standing for the ratings."""
+_FIT_ROWS = tuple(f"{model}: {index}" for model in MODELS for index in FIT_INDICES)
+"""Rows of :func:`fit_of_models`."""
 
-COMPARISON_KEYS = {
-    "likelihood ratio": "group_factors_{}_likelihood_ratio",
-    "BIC of the groups minus that of one factor": "group_factors_{}_bic_difference",
-    "p of one factor": "group_factors_{}_p",
-    **{f"correlation of {a} and {b}": f"group_factors_{{}}_correlation_{a}_{b}" for a, b in _PAIRS},
+_FIT = {
+    "turn": """
+        group_factors_turn_chisq group_factors_turn_df group_factors_turn_cfi group_factors_turn_tli
+        group_factors_turn_rmsea group_factors_turn_srmr group_factors_turn_log_likelihood group_factors_turn_aic
+        group_factors_turn_bic
+    """,
+    "within": """
+        one_factor_within_chisq one_factor_within_df one_factor_within_cfi one_factor_within_tli
+        one_factor_within_rmsea one_factor_within_srmr one_factor_within_log_likelihood one_factor_within_aic
+        one_factor_within_bic
+        group_factors_within_chisq group_factors_within_df group_factors_within_cfi group_factors_within_tli
+        group_factors_within_rmsea group_factors_within_srmr group_factors_within_log_likelihood
+        group_factors_within_aic group_factors_within_bic
+    """,
+    "post": """
+        group_factors_post_chisq group_factors_post_df group_factors_post_cfi group_factors_post_tli
+        group_factors_post_rmsea group_factors_post_srmr group_factors_post_log_likelihood group_factors_post_aic
+        group_factors_post_bic
+    """,
 }
-"""Rows of :func:`comparison` -> pattern of their keys."""
+"""Ratings -> keys of :func:`fit_of_models`, of its last rows: one factor per turn and after the conversation has its
+keys from :func:`sense7.findings.structure.one_factor.fit_indices`."""
+
+_PAIRS = {
+    "correlation of affective and cognitive": ("affective", "cognitive"),
+    "correlation of affective and motivational": ("affective", "motivational"),
+    "correlation of cognitive and motivational": ("cognitive", "motivational"),
+}
+"""Rows of :func:`comparison` -> groups whose factors are correlated."""
+
+_UNITS = {
+    "likelihood ratio": "chi-square",
+    "BIC of the groups minus that of one factor": "BIC",
+    "p of one factor": "p value",
+    **dict.fromkeys(_PAIRS, "correlation"),
+}
+"""Rows of :func:`comparison` -> unit."""
+
+_COMPARISON = {
+    "turn": """
+        group_factors_turn_likelihood_ratio group_factors_turn_bic_difference group_factors_turn_p
+        group_factors_turn_correlation_affective_cognitive group_factors_turn_correlation_affective_motivational
+        group_factors_turn_correlation_cognitive_motivational
+    """,
+    "within": """
+        group_factors_within_likelihood_ratio group_factors_within_bic_difference group_factors_within_p
+        group_factors_within_correlation_affective_cognitive group_factors_within_correlation_affective_motivational
+        group_factors_within_correlation_cognitive_motivational
+    """,
+    "post": """
+        group_factors_post_likelihood_ratio group_factors_post_bic_difference group_factors_post_p
+        group_factors_post_correlation_affective_cognitive group_factors_post_correlation_affective_motivational
+        group_factors_post_correlation_cognitive_motivational
+    """,
+}
+"""Ratings -> keys of :func:`comparison`, in the order of its rows."""
+
 _ALIKE = (
     "the groups that were rated are no other model than one factor: this needs two groups of several dimensions, or "
     "one of them and two further groups"
@@ -73,12 +119,12 @@ def _prepared(ratings: pd.DataFrame, within: bool) -> tuple[pd.DataFrame, str, G
 
 
 def _method(used: pd.DataFrame, note: str, within: bool) -> str:
-    where = "covariances within conversations, " if within else ""
-    return f"maximum likelihood, {where}listwise, {count_of(used.shape[1], 'item')}{note}"
+    level = "covariances within conversations, " if within else ""
+    return f"maximum likelihood, {level}listwise, {count_of(used.shape[1], 'item')}{note}"
 
 
-def fit_of_models(ratings: pd.DataFrame, *, within: bool = False) -> pd.DataFrame:
-    """How well one factor fits, and how well one factor for each group of the taxonomy does, listwise.
+def fit_of_models(ratings: pd.DataFrame, *, within: bool = False, recorded_as: str = "") -> pd.DataFrame:
+    """Return how well one factor fits, and how well one factor for each group of the taxonomy does, listwise.
 
     Parameters
     ----------
@@ -89,42 +135,54 @@ def fit_of_models(ratings: pd.DataFrame, *, within: bool = False) -> pd.DataFram
         Whether to take the covariances within conversations
         (:func:`sense7.estimators.nested_covariances.within_covariances`). The index holds the conversation then, and n
         is the number of turns less that of conversations.
+    recorded_as : {"turn", "within", "post", ""}
+        Whose keys the rows get: those of the ratings per turn, within conversations, or after the conversation; ""
+        for no keys.
 
     Returns
     -------
     DataFrame
-        One row per model and index (``FIT_KEYS_OF_MODELS``): estimate, n, unit, method, reason. The indices are those
+        One row per model and index: estimate, n, unit, method, reason. The indices are those
         of :func:`sense7.findings.structure.one_factor.fit_indices`. There are no intervals: resampling inflates misfit.
     """
     used, note, model, reason = _prepared(ratings, within)
-    n, k, fits = _units(used, within), used.shape[1], {}
-    if model is not None:
-        moments, _, of = _moments(used, within)
-        # By maximum likelihood: divided by the number of units, of which the pooled covariances lose none.
-        covariances = of(moments.sum(axis=0)) * (1 if within else (n - 1) / n)
-        correlations = correlations_from_covariances(covariances)
-        one = fit_one_factor(correlations)
-        fits["one factor"] = float(one.discrepancy), np.outer(one.loadings, one.loadings), 2 * k
-    if model is not None and not reason:
+    n, method = _units(used, within), _method(used, note, within)
+    indices = {} if model is None else _indices_of_models(used, n, model, within, both=not reason)
+    about = joined("no interval: resampling inflates misfit", lacking_items(used, note))
+    rows = {}
+    for name in _FIT_ROWS:
+        model_name, index = name.split(": ")
+        value = indices.get(model_name, {}).get(index, np.nan)
+        why = about if np.isfinite(value) else _UNDEFINED if model_name in indices else reason
+        rows[name] = estimate_row(value, n=n, unit=index, method=method, reason=why)
+    keys = _FIT.get(recorded_as, "")
+    return estimate_table(rows, "model and index", keys_of_rows(_FIT_ROWS[-len(keys.split()) :], keys))
+
+
+def _indices_of_models(
+    used: pd.DataFrame, n: int, model: GroupFactorModel, within: bool, *, both: bool
+) -> dict[str, dict[str, float]]:
+    """Fit indices of one factor and, unless that is the same model, of one for each group."""
+    moments, _, covariances_of = _moments(used, within)
+    # By maximum likelihood: divided by the number of units, of which the pooled covariances lose none.
+    covariances = covariances_of(moments.sum(axis=0)) * (1 if within else (n - 1) / n)
+    correlations = correlations_from_covariances(covariances)
+    one = fit_one_factor(correlations)
+    fits = {"one factor": (one.discrepancy, np.outer(one.loadings, one.loadings), 2 * used.shape[1])}
+    if both:
         fit = fit_group_factors(correlations, [GROUPS[name] for name in used])
         spread = fit.correlations[model.code[:, None], model.code[None, :]]
-        implied = np.outer(fit.loadings, fit.loadings) * spread
-        fits["a factor for each group"] = float(fit.discrepancy), implied, model.size
-    about = joined("no interval: resampling inflates misfit", lacking_items(used, note))
-    method, rows = _method(used, note, within), {}
-    for name in FIT_KEYS_OF_MODELS:
-        which, index = name.split(": ")
-        found = dict.fromkeys(FIT_KEYS, np.nan)
-        if which in fits:
-            discrepancy, implied, size = fits[which]
-            found = indices_of(covariances, n, discrepancy, implied, parameters=size)
-        why = about if np.isfinite(found[index]) else _UNDEFINED if which in fits else reason
-        rows[name] = estimate_row(found[index], n=n, unit=index, method=method, reason=why)
-    return estimate_table(rows, "model and index")
+        fits["a factor for each group"] = fit.discrepancy, np.outer(fit.loadings, fit.loadings) * spread, model.size
+    return {
+        name: indices_of(covariances, n, float(discrepancy), implied, parameters=size)
+        for name, (discrepancy, implied, size) in fits.items()
+    }
 
 
-def comparison(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, within: bool = False) -> pd.DataFrame:
-    r"""One factor for each group of the taxonomy compared with one factor for all, listwise.
+def comparison(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, within: bool = False, recorded_as: str = ""
+) -> pd.DataFrame:
+    r"""Return the comparison of one factor for each group of the taxonomy with one factor for all, listwise.
 
     The likelihood ratio is n times the difference of the two discrepancies. It takes units as independent, and so does
     the difference of BIC. The p value does not: with d the q departures of the factors' correlations from those of one
@@ -136,7 +194,7 @@ def comparison(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, within
 
     Parameters
     ----------
-    ratings, within
+    ratings, within, recorded_as
         As for :func:`fit_of_models`.
     bootstrap : ParticipantBootstrap
         Of the participants.
@@ -144,67 +202,88 @@ def comparison(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, within
     Returns
     -------
     DataFrame
-        One row per entry of ``COMPARISON_KEYS``: estimate, low, high, n, unit, method, reason.
+        Rows likelihood ratio, difference of BIC, p of one factor, and the correlation of each two factors: estimate,
+        low, high, n, unit, method, reason.
 
     References
     ----------
     Hotelling, H. (1931). Annals of Mathematical Statistics 2, 360-378 (the distribution of the test).
     """
     used, note, model, reason = _prepared(ratings, within)
-    method, n = _method(used, note, within), _units(used, within)
+    n, method = _units(used, within), _method(used, note, within)
+    keys = keys_of_rows(_UNITS, _COMPARISON.get(recorded_as, ""))
     if reason:
         rows = {
-            name: estimate_row(n=n, unit=_unit(name), method=method, reason=_no_pair(name, used) or reason)
-            for name in COMPARISON_KEYS
+            name: estimate_row(n=n, unit=unit, method=method, reason=_no_pair(name, used) or reason)
+            for name, unit in _UNITS.items()
         }
-        return estimate_table(rows, "comparison")
-    moments, people, of = _moments(used, within)
-    groups = [GROUPS[name] for name in used]
-    sums = moments.sum(axis=0)
-    left_out = bootstrap.without_each(lambda sums: sums, moments, people)
-    correlations = correlations_from_covariances(of(np.concatenate([sums[None], left_out])))
-    fit, one = fit_group_factors(correlations, groups), fit_one_factor(correlations[0])
-    ratio = n * float(one.discrepancy - fit.discrepancy[0])
-    undefined = "" if np.isfinite(ratio) else _UNDEFINED
-    lacking, none = lacking_items(used, note), "no interval: units are taken as independent"
-    penalty = model.constraints * np.log(n)
-    rows = {}
-    for name, value in zip(COMPARISON_KEYS, (ratio, penalty - ratio), strict=False):
-        why = undefined or joined(none, lacking)
-        rows[name] = estimate_row(value, n=n, unit=_unit(name), method=method, reason=why)
-    p, why, how = _p(model, fit, len(people))
-    rows["p of one factor"] = estimate_row(
-        p, n=n, unit="p value", method=f"{method}; {how}", reason=undefined or joined(why, "" if why else lacking)
-    )
-    for name, (a, b) in zip(list(COMPARISON_KEYS)[3:], _PAIRS, strict=True):
+        return estimate_table(rows, "comparison", keys)
+    fits = _fits_without_each(used, bootstrap, within)
+    common, lacking = {"n": n, "method": method}, lacking_items(used, note)
+    rows = _test_rows(fits, model, common, lacking)
+    for name in _PAIRS:
         if why := _no_pair(name, used):
-            rows[name] = estimate_row(n=n, unit=_unit(name), method=method, reason=why)
-            continue
-        values = fit.correlations[:, fit.groups.index(a), fit.groups.index(b)]
-        # What is fitted already takes the place of the statistic, so that the rules of an interval stand in one place.
-        found = bootstrap.estimate(
-            lambda sums, values=values: values[1:] if sums.ndim > 1 else values[0],
-            np.ones((len(people), 1)),
-            people,
-            OWN_SCALE,
-        )
-        row = bootstrap.row(
-            found, n=n, unit=_unit(name), method=method, undefined=_UNDEFINED, how=bootstrap.describe(OWN_SCALE)
-        )
-        rows[name] = row | {"reason": joined(row["reason"], lacking)}
-    return estimate_table(rows, "comparison")
+            rows[name] = estimate_row(**common, unit=_UNITS[name], reason=why)
+        else:
+            rows[name] = _correlation_row(name, fits, bootstrap, common, lacking)
+    return estimate_table(rows, "comparison", keys)
 
 
-def _unit(name: str) -> str:
-    units = {"p of one factor": "p value", "likelihood ratio": "chi-square"}
-    return units.get(name, "correlation" if name.startswith("correlation") else "BIC")
+class _Fits(NamedTuple):
+    """One factor of all data; one factor for each group, of all data and then without each participant; these."""
+
+    one: OneFactor
+    groups: GroupFactors
+    people: pd.Index
+
+
+def _fits_without_each(used: pd.DataFrame, bootstrap: ParticipantBootstrap, within: bool) -> _Fits:
+    moments, people, covariances_of = _moments(used, within)
+    left_out = bootstrap.without_each(lambda sums: sums, moments, people)
+    sums = np.concatenate([moments.sum(axis=0)[None], left_out])
+    correlations = correlations_from_covariances(covariances_of(sums))
+    groups = fit_group_factors(correlations, [GROUPS[name] for name in used])
+    return _Fits(fit_one_factor(correlations[0]), groups, people)
+
+
+def _test_rows(fits: _Fits, model: GroupFactorModel, common: dict, lacking: str) -> dict[str, dict]:
+    """Likelihood ratio, difference of BIC, and p value."""
+    ratio = common["n"] * float(fits.one.discrepancy - fits.groups.discrepancy[0])
+    penalty = model.constraints * np.log(common["n"])
+    undefined = "" if np.isfinite(ratio) else _UNDEFINED
+    no_interval = undefined or joined("no interval: units are taken as independent", lacking)
+    p, no_p, test = _p(model, fits.groups, len(fits.people))
+    no_p = undefined or no_p or lacking
+    with_test = common | {"method": f"{common['method']}; {test}"}
+    return {
+        "likelihood ratio": estimate_row(ratio, **common, unit="chi-square", reason=no_interval),
+        "BIC of the groups minus that of one factor": estimate_row(
+            penalty - ratio, **common, unit="BIC", reason=no_interval
+        ),
+        "p of one factor": estimate_row(p, **with_test, unit="p value", reason=no_p),
+    }
+
+
+def _correlation_row(name: str, fits: _Fits, bootstrap: ParticipantBootstrap, common: dict, lacking: str) -> dict:
+    """Correlation of two groups' factors, with its t interval."""
+    first, second = (fits.groups.groups.index(group) for group in _PAIRS[name])
+    values = fits.groups.correlations[:, first, second]
+    # The statistic returns what is fitted already, so that the rules of an interval stand in one place.
+    estimate = bootstrap.estimate(
+        lambda sums: values[1:] if sums.ndim > 1 else values[0],
+        np.ones((len(fits.people), 1)),
+        fits.people,
+        OWN_SCALE,
+    )
+    how = bootstrap.describe(OWN_SCALE)
+    row = bootstrap.row(estimate, **common, unit=_UNITS[name], undefined=_UNDEFINED, how=how)
+    return row | {"reason": joined(row["reason"], lacking)}
 
 
 def _no_pair(name: str, used: pd.DataFrame) -> str:
     """Why the correlation of two groups has no value: a group without ratings."""
     present = {GROUPS[column] for column in used}
-    pair = name.removeprefix("correlation of ").split(" and ") if name.startswith("correlation") else []
-    missing = [group for group in pair if group not in present]
+    missing = [group for group in _PAIRS.get(name, ()) if group not in present]
     return f"no dimension of this group was rated, or varies: {', '.join(missing)}" if missing else ""
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.item_analysis import (
     FEWEST_UNITS,
     ROUNDING,
@@ -26,21 +26,63 @@ from sense7.estimators.item_analysis import (
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["CONSISTENCY_KEYS", "PAIR_KEYS", "consistency", "correlation_matrix", "correlations", "item_rest"]
+__all__ = ["consistency", "correlation_matrix", "correlations", "item_rest"]
 
-PAIR_KEYS = {f"{a} with {b}": f"{a}_{b}" for a, b in itertools.combinations(DIMENSION_NAMES, 2)}
-"""Pairs of dimensions: row of :func:`correlations` -> end of its key."""
+_PAIRS = tuple(f"{a} with {b}" for a, b in itertools.combinations(DIMENSION_NAMES, 2))
+"""Rows of :func:`correlations` of the seven dimensions."""
 
-CONSISTENCY_KEYS = {
-    "average correlation": "average_correlation",
-    "standardised alpha": "alpha_standardised",
-    "Guttman's lambda 6": "guttman_lambda6",
+_CORRELATIONS = {
+    "turn": """
+        correlation_turn_Affective_Cognitive correlation_turn_Affective_Response correlation_turn_Affective_Prosocial
+        correlation_turn_Affective_Interest correlation_turn_Affective_Contextual correlation_turn_Affective_Relational
+        correlation_turn_Cognitive_Response correlation_turn_Cognitive_Prosocial correlation_turn_Cognitive_Interest
+        correlation_turn_Cognitive_Contextual correlation_turn_Cognitive_Relational
+        correlation_turn_Response_Prosocial correlation_turn_Response_Interest correlation_turn_Response_Contextual
+        correlation_turn_Response_Relational
+        correlation_turn_Prosocial_Interest correlation_turn_Prosocial_Contextual
+        correlation_turn_Prosocial_Relational
+        correlation_turn_Interest_Contextual correlation_turn_Interest_Relational
+        correlation_turn_Contextual_Relational
+    """
 }
-"""Rows of :func:`consistency` -> beginning of the key."""
+"""Ratings -> keys of :func:`correlations`, in the order of the pairs."""
+
+_ITEM_REST = {
+    ("turn", "pairwise"): """
+        item_rest_turn_Affective item_rest_turn_Cognitive item_rest_turn_Response item_rest_turn_Prosocial
+        item_rest_turn_Interest item_rest_turn_Contextual item_rest_turn_Relational
+    """,
+    ("turn", "listwise"): """
+        item_rest_turn_listwise_Affective item_rest_turn_listwise_Cognitive item_rest_turn_listwise_Response
+        item_rest_turn_listwise_Prosocial item_rest_turn_listwise_Interest item_rest_turn_listwise_Contextual
+        item_rest_turn_listwise_Relational
+    """,
+    ("post", "pairwise"): """
+        item_rest_post_Affective item_rest_post_Cognitive item_rest_post_Response item_rest_post_Prosocial
+        item_rest_post_Interest item_rest_post_Contextual item_rest_post_Relational
+    """,
+}
+"""Ratings and rule for missing ones -> keys of :func:`item_rest`, in the order of the dimensions."""
+
+_STATISTICS = {
+    "average correlation": average_correlation,
+    "standardised alpha": standardised_alpha,
+    "Guttman's lambda 6": guttman_lambda6,
+}
+"""Rows of :func:`consistency` -> statistic of a correlation matrix."""
+
+_CONSISTENCY = {
+    ("turn", "pairwise"): "average_correlation_turn alpha_standardised_turn guttman_lambda6_turn",
+    ("turn", "listwise"): """
+        average_correlation_turn_listwise alpha_standardised_turn_listwise guttman_lambda6_turn_listwise
+    """,
+    ("post", "pairwise"): "average_correlation_post alpha_standardised_post guttman_lambda6_post",
+}
+"""Ratings and rule for missing ones -> keys of :func:`consistency`, in the order of its rows."""
 
 
 def correlation_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Pearson correlations, each over the units that rate both items; NaN where undefined.
+    """Return Pearson correlations, each over the units that rate both items; NaN where undefined.
 
     Items without a rating or without variation keep their row and column, of NaN.
 
@@ -62,7 +104,7 @@ def correlation_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pair(both: pd.DataFrame) -> np.ndarray:
-    """Per unit what a correlation needs summed: 1, x, y, xx, yy, xy."""
+    """Terms of each unit whose sums give a correlation: 1, x, y, xx, yy, xy."""
     x, y = both.to_numpy(dtype=float).T - 3
     return np.column_stack([np.ones(len(both)), x, y, x * x, y * y, x * y])
 
@@ -75,8 +117,8 @@ def _correlation(sums: np.ndarray) -> np.ndarray:
         return np.where(defined, np.clip((xy - x * y / n) / np.sqrt(spread), -1, 1), np.nan)
 
 
-def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Pearson correlation of each pair of items, over the units that rate both.
+def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    r"""Return the Pearson correlation of each pair of items, over the units that rate both.
 
     Parameters
     ----------
@@ -84,6 +126,8 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.D
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
+    recorded_as : {"turn", ""}
+        Whose keys the rows get: those of the seven ratings per turn; "" for no keys.
 
     Returns
     -------
@@ -104,17 +148,18 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.D
     rows = {}
     for a, b in itertools.combinations(ratings, 2):
         both = ratings[[a, b]].dropna()
-        unit, method = "Pearson correlation", "Pearson correlation of the units that rate both"
-        estimate, low, high, reason = bootstrap.estimate(_correlation, _pair(both), both.index)
-        if not np.isfinite(estimate):
-            reason = _no_pair(ratings, both)
-        elif not reason:
-            method += f"; {bootstrap.description}"
-        rows[f"{a} with {b}"] = estimate_row(estimate, low, high, n=len(both), unit=unit, method=method, reason=reason)
-    return estimate_table(rows, "pair")
+        rows[f"{a} with {b}"] = bootstrap.row(
+            bootstrap.estimate(_correlation, _pair(both), both.index),
+            n=len(both),
+            unit="Pearson correlation",
+            method="Pearson correlation of the units that rate both",
+            undefined=_no_pair(ratings, both),
+        )
+    return estimate_table(rows, "pair", keys_of_rows(_PAIRS, _CORRELATIONS.get(recorded_as, "")))
 
 
 def _no_pair(ratings: pd.DataFrame, both: pd.DataFrame) -> str:
+    """Why two items have no correlation, if they have none."""
     never = [name for name in both if not ratings[name].notna().any()]
     if never:
         return f"never rated: {', '.join(never)}"
@@ -123,8 +168,10 @@ def _no_pair(ratings: pd.DataFrame, both: pd.DataFrame) -> str:
     return f"does not vary: {', '.join(name for name in both if not varies(both[name]))}"
 
 
-def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise") -> pd.DataFrame:
-    """Correlation of each item with the sum of the others, by :func:`item_rest_from_covariances`.
+def item_rest(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise", *, recorded_as: str = ""
+) -> pd.DataFrame:
+    """Return the correlation of each item with the sum of the others, by :func:`item_rest_from_covariances`.
 
     Parameters
     ----------
@@ -133,7 +180,9 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
     missing : {"pairwise", "listwise"}
-        Rule for missing ratings; see the head of this module.
+        Rule for missing ratings; see :func:`sense7.estimators.alpha.cronbach_alpha`.
+    recorded_as : {"turn", "post", ""}
+        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
 
     Returns
     -------
@@ -150,16 +199,16 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: s
     unit, method = "correlation", f"correlation with the sum of the others, {missing}, {items}{note}"
     rows = {}
     if not (reason := too_few(used, items=2)):
-        results = bootstrap.estimates(
+        estimates = bootstrap.estimates(
             lambda sums: item_rest_from_covariances(covariances_from_sums(sums)),
             *moments_by_participant(used.to_numpy(dtype=float), used.index),
         )
         undefined = "too few units rate the item together with the others"
         counts = list(used.notna().sum())
-        rows = rows_of(used, results, bootstrap, counts=counts, unit=unit, method=method, undefined=undefined)
-    return estimate_table(
-        {name: rows.get(name) or _no_item(ratings, name, unit, method, reason) for name in ratings}, "item"
-    )
+        rows = rows_of(used, estimates, bootstrap, counts=counts, unit=unit, method=method, undefined=undefined)
+    rows = {name: rows.get(name) or _no_item(ratings, name, unit, method, reason) for name in ratings}
+    keys = keys_of_rows(DIMENSION_NAMES, _ITEM_REST.get((recorded_as, missing), ""))
+    return estimate_table(rows, "item", keys)
 
 
 def _no_item(ratings: pd.DataFrame, name: str, unit: str, method: str, reason: str) -> dict:
@@ -168,8 +217,10 @@ def _no_item(ratings: pd.DataFrame, name: str, unit: str, method: str, reason: s
     return estimate_row(n=n, unit=unit, method=method, reason=why)
 
 
-def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise") -> pd.DataFrame:
-    """Average correlation, standardised alpha and Guttman's lambda 6.
+def consistency(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise", *, recorded_as: str = ""
+) -> pd.DataFrame:
+    """Return the average correlation, standardised alpha and Guttman's lambda 6.
 
     Parameters
     ----------
@@ -180,24 +231,29 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
     missing : {"pairwise", "listwise"}
         Pairwise, correlations are covariances over pairs by standard deviations of all ratings of
         an item (as psych::alpha does), not quite those of :func:`correlations`.
+    recorded_as : {"turn", "post", ""}
+        As for :func:`item_rest`.
 
     Returns
     -------
     DataFrame
-        A row each; the names are those of ``CONSISTENCY_KEYS``. n is the number of units.
+        One row for each. n is the number of units.
     """
     used, note = usable(ratings, missing)
     method = f"{missing}, {count_of(used.shape[1], 'item')}{note}"
-    names = list(CONSISTENCY_KEYS)
+    keys = keys_of_rows(_STATISTICS, _CONSISTENCY.get((recorded_as, missing), ""))
     if reason := too_few(used, items=2):
-        rows = {name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason) for name in names}
-        return estimate_table(rows, "statistic")
-    results = bootstrap.estimates(_consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
+        rows = {
+            name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason)
+            for name in _STATISTICS
+        }
+        return estimate_table(rows, "statistic", keys)
+    estimates = bootstrap.estimates(_consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
     rows = {}
-    for name, result in zip(names, results, strict=True):
+    for name, estimate in zip(_STATISTICS, estimates, strict=True):
         rows |= rows_of(
             [name],
-            [result],
+            [estimate],
             bootstrap,
             counts=[len(used)],
             unit=name,
@@ -205,13 +261,12 @@ def consistency(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing:
             undefined="some of the ratings are the same, or too few units rate them together",
             lacking=lacking_items(used, note),
         )
-    return estimate_table(rows, "statistic")
+    return estimate_table(rows, "statistic", keys)
 
 
 def _consistency(sums: np.ndarray) -> np.ndarray:
     correlations = correlations_from_covariances(covariances_from_sums(sums))
-    functions = (average_correlation, standardised_alpha, guttman_lambda6)
-    return np.stack([function(correlations) for function in functions], axis=-1)
+    return np.stack([statistic(correlations) for statistic in _STATISTICS.values()], axis=-1)
 
 
 check_arguments(globals())

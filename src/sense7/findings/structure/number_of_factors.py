@@ -1,4 +1,4 @@
-r"""How many dimensions the ratings have: eigenvalues against those of noise (Horn's parallel analysis).
+r"""How many dimensions the ratings have: eigenvalues compared with those of noise (Horn's parallel analysis).
 
 An eigenvalue of the correlation matrix counts if it is larger than nearly all eigenvalues of the
 same rank in unrelated normal data of the same size. Turns are not independent, so that their
@@ -12,7 +12,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.item_analysis import (
     correlations_from_covariances,
     joined,
@@ -30,22 +30,34 @@ from sense7.estimators.parallel_analysis import (
 )
 from sense7.terminal import count_of
 
-__all__ = ["RETAINED_KEYS", "eigenvalues", "parallel_analysis", "retained"]
+__all__ = ["eigenvalues", "parallel_analysis", "retained"]
 
-RETAINED_KEYS = {
-    "components, noise of as many units": "parallel_components",
-    "factors, noise of as many units": "parallel_factors",
-    "components, noise of as many participants": "parallel_components_participants",
-    "factors, noise of as many participants": "parallel_factors_participants",
+_RETAINED = (
+    "components, noise of as many units",
+    "factors, noise of as many units",
+    "components, noise of as many participants",
+    "factors, noise of as many participants",
+)
+"""Rows of :func:`retained`."""
+
+_RETAINED_KEYS = {
+    "turn": """
+        parallel_components_turn parallel_factors_turn parallel_components_participants_turn
+        parallel_factors_participants_turn
+    """,
+    "post": """
+        parallel_components_post parallel_factors_post parallel_components_participants_post
+        parallel_factors_participants_post
+    """,
 }
-"""Rows of :func:`retained` -> beginning of the key."""
+"""Ratings -> keys of :func:`retained`, in the order of its rows."""
 
 FEWEST_ITEMS = 3
 FEWEST_UNITS = 20
 
 
-def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Eigenvalues of the correlation matrix, listwise, from the largest; they sum to the number of items.
+def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return the eigenvalues of the correlation matrix, listwise, from the largest; they sum to the number of items.
 
     Parameters
     ----------
@@ -53,6 +65,8 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
         Indexed by participant. Items never rated or without variation are left out.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
+    recorded_as : {"turn", ""}
+        Whose keys the rows get: those of the ratings per turn; "" for no keys.
 
     Returns
     -------
@@ -72,19 +86,21 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
     used, note = usable(ratings)
     unit, method = "eigenvalue", f"eigenvalues of the correlations, listwise, {count_of(used.shape[1], 'item')}{note}"
     if reason := too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
-        return estimate_table({1: estimate_row(n=len(used), unit=unit, method=method, reason=reason)}, "rank")
-    results = bootstrap.estimates(
-        lambda sums: descending_eigenvalues(correlations_from_covariances(covariances_from_sums(sums))),
-        *moments_by_participant(used.to_numpy(dtype=float), used.index),
-    )
-    ranks = range(1, used.shape[1] + 1)
-    counts = [len(used)] * used.shape[1]
-    rows = rows_of(ranks, results, bootstrap, counts=counts, unit=unit, method=method, undefined="does not vary")
-    return estimate_table(rows, "rank")
+        rows = {1: estimate_row(n=len(used), unit=unit, method=method, reason=reason)}
+    else:
+        estimates = bootstrap.estimates(
+            lambda sums: descending_eigenvalues(correlations_from_covariances(covariances_from_sums(sums))),
+            *moments_by_participant(used.to_numpy(dtype=float), used.index),
+        )
+        ranks = range(1, used.shape[1] + 1)
+        counts = [len(used)] * used.shape[1]
+        rows = rows_of(ranks, estimates, bootstrap, counts=counts, unit=unit, method=method, undefined="does not vary")
+    keys = {rank: f"eigenvalue_turn_{rank}" for rank in rows} if recorded_as == "turn" else None
+    return estimate_table(rows, "rank", keys)
 
 
 def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
-    """Eigenvalues of the ratings beside those of noise, listwise.
+    """Return the eigenvalues of the ratings beside those of noise, listwise.
 
     Parameters
     ----------
@@ -115,7 +131,7 @@ def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SI
     """
     used, _ = usable(ratings)
     kinds = ("components", "factors")
-    names = [f"{kind}{which}" for kind in kinds for which in ("", ", noise", ", noise of participants")]
+    names = [f"{kind}{source}" for kind in kinds for source in ("", ", noise", ", noise of participants")]
     if too_few(used, FEWEST_ITEMS, FEWEST_UNITS):
         return pd.DataFrame(columns=names, dtype=float).rename_axis("rank")
     n, k = used.shape
@@ -126,22 +142,27 @@ def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SI
     if people > k + 1:
         cautious = noise_eigenvalues(people, k, seed=seed, simulations=simulations)
     own = (descending_eigenvalues(correlations), descending_eigenvalues(reduced_correlations(correlations)))
-    columns = [column for place in range(2) for column in (own[place], noise[place], cautious[place])]
+    columns = [column for of_kind in zip(own, noise, cautious, strict=True) for column in of_kind]
     return pd.DataFrame(np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank"))
 
 
-def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
-    """How many components and factors exceed noise, counted from the first until one does not.
+def retained(
+    ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS, recorded_as: str = ""
+) -> pd.DataFrame:
+    """Return how many components and factors exceed noise, counted from the first until one does not.
 
     Parameters
     ----------
     ratings, seed, simulations
         As for :func:`parallel_analysis`.
+    recorded_as : {"turn", "post", ""}
+        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
 
     Returns
     -------
     DataFrame
-        A row each (``RETAINED_KEYS``): estimate, n (units, or participants), unit, method, reason.
+        One row for components and factors, with noise of as many units and of as many participants:
+        estimate, n (units, or participants), unit, method, reason.
 
     Notes
     -----
@@ -152,7 +173,7 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
     reason = too_few(used, FEWEST_ITEMS, FEWEST_UNITS)
     about = joined("no interval: a count against a fixed reference", lacking_items(used, note))
     rows = {}
-    for name in RETAINED_KEYS:
+    for name in _RETAINED:
         kind, _, noise = name.partition(", ")
         column = f"{kind}, noise" + (" of participants" if noise.endswith("participants") else "")
         n = used.index.nunique() if noise.endswith("participants") else len(used)
@@ -161,7 +182,7 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
         why = reason or (about if known else _why_not(used))
         estimate = int((table[kind] > table[column]).cummin().sum()) if known else np.nan
         rows[name] = estimate_row(estimate, n=n, unit=kind, method=method, reason=why)
-    return estimate_table(rows, "what is counted")
+    return estimate_table(rows, "what is counted", keys_of_rows(_RETAINED, _RETAINED_KEYS.get(recorded_as, "")))
 
 
 def _why_not(used: pd.DataFrame) -> str:

@@ -1,13 +1,15 @@
 """One factor for all dimensions: omega, loadings and fit."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.factor import FIT_KEYS, ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.factor import FIT_INDICES, ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
 from sense7.estimators.item_analysis import (
     correlations_from_covariances,
     joined,
@@ -16,26 +18,36 @@ from sense7.estimators.item_analysis import (
     too_few,
     usable,
 )
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = [
-    "OMEGAS",
-    "OMEGA_KEYS",
-    "fit_indices",
-    "loadings",
-    "omega_row",
-    "omega_table",
-    "omegas_and_loadings",
-]
+__all__ = ["fit_indices", "omega_row", "omegas_and_loadings"]
 
-OMEGAS = {
+_OMEGAS = {
     "per turn, listwise": ("omega_turn_listwise", "turn", []),
     "per turn, without Relational": ("omega_turn_without_relational", "turn", ["Relational"]),
     "after the conversation, listwise": ("omega_post", "post", []),
 }
-"""The omegas of the book: name -> key, ratings, dimensions left out."""
+"""Omegas of :func:`omegas_and_loadings`: row -> key, ratings, dimensions left out."""
 
-OMEGA_KEYS = {name: key for name, (key, *_) in OMEGAS.items()}
+_LOADINGS = """
+    one_factor_loading_turn_Affective one_factor_loading_turn_Cognitive one_factor_loading_turn_Response
+    one_factor_loading_turn_Prosocial one_factor_loading_turn_Interest one_factor_loading_turn_Contextual
+    one_factor_loading_turn_Relational
+"""
+"""Keys of the loadings of :func:`omegas_and_loadings`, in the order of the dimensions."""
+
+_FIT = {
+    "turn": """
+        one_factor_turn_chisq one_factor_turn_df one_factor_turn_cfi one_factor_turn_tli one_factor_turn_rmsea
+        one_factor_turn_srmr one_factor_turn_log_likelihood one_factor_turn_aic one_factor_turn_bic
+    """,
+    "post": """
+        one_factor_post_chisq one_factor_post_df one_factor_post_cfi one_factor_post_tli one_factor_post_rmsea
+        one_factor_post_srmr one_factor_post_log_likelihood one_factor_post_aic one_factor_post_bic
+    """,
+}
+"""Ratings -> keys of :func:`fit_indices`, in the order of its rows."""
 
 ITEMS_FOR_A_TEST = 4
 FEWEST_UNITS = 20
@@ -46,20 +58,28 @@ def _omega_and_loadings(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([omega_total(fit.loadings, fit.uniquenesses)[..., None], fit.loadings], axis=-1)
 
 
-def _fitted(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.DataFrame, str, list, str]:
-    """Units used, note on what was left out, estimates of omega and the loadings, reason if there are none."""
+class _Fitted(NamedTuple):
+    """Units used, note on what was left out, estimates of omega and then of the loadings, why there are none."""
+
+    used: pd.DataFrame
+    note: str
+    estimates: list[Estimate]
+    reason: str
+
+
+def _fitted(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> _Fitted:
     used, note = usable(ratings)
     if reason := too_few(used, ITEMS_FOR_A_FACTOR, FEWEST_UNITS):
-        return used, note, [], reason
-    results = bootstrap.estimates(_omega_and_loadings, *moments_by_participant(used.to_numpy(dtype=float), used.index))
-    return used, note, results, ""
+        return _Fitted(used, note, [], reason)
+    moments = moments_by_participant(used.to_numpy(dtype=float), used.index)
+    return _Fitted(used, note, bootstrap.estimates(_omega_and_loadings, *moments), "")
 
 
 _UNDEFINED = "no factor model can be fitted: some of the ratings are the same, or sums of others"
 
 
 def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
-    """Omega total of the one-factor maximum-likelihood model, listwise, as a row of estimates.
+    """Return omega total of the one-factor maximum-likelihood model, listwise, as a row of estimates.
 
     Parameters
     ----------
@@ -81,34 +101,26 @@ def omega_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
     return _omega(_fitted(ratings, bootstrap), bootstrap)
 
 
-def _omega(fitted: tuple[pd.DataFrame, str, list, str], bootstrap: ParticipantBootstrap) -> dict:
-    used, note, results, reason = fitted
+def _omega(fitted: _Fitted, bootstrap: ParticipantBootstrap) -> dict:
+    used, note, estimates, reason = fitted
     items = count_of(used.shape[1], "item")
-    unit, method = "omega", f"omega total, one factor by maximum likelihood, listwise, {items}{note}"
+    common = {
+        "n": len(used),
+        "unit": "omega",
+        "method": f"omega total, one factor by maximum likelihood, listwise, {items}{note}",
+    }
     if reason:
-        return estimate_row(n=len(used), unit=unit, method=method, reason=reason)
-    rows = rows_of(
-        ["omega"],
-        results[:1],
-        bootstrap,
-        counts=[len(used)],
-        unit=unit,
-        method=method,
-        undefined=_UNDEFINED,
-        lacking=lacking_items(used, note),
-    )
-    return rows["omega"]
-
-
-def omega_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Omega total per turn (with and without Relational) and after the conversation: the rows of ``OMEGAS``."""
-    return omegas_and_loadings(turns, post_task, bootstrap)[0]
+        return estimate_row(**common, reason=reason)
+    row = bootstrap.row(estimates[0], **common, undefined=_UNDEFINED)
+    return row | {"reason": joined(row["reason"], lacking_items(used, note))}
 
 
 def omegas_and_loadings(
     turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table of :func:`omega_table`, and the :func:`loadings` of turns from the same fits.
+    """Return omega total per turn (with and without Relational) and after the conversation, and loadings per turn.
+
+    Both tables rest on the same fits.
 
     Parameters
     ----------
@@ -116,51 +128,36 @@ def omegas_and_loadings(
         Indexed by participant.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
-    """
-    frames = {"turn": turns, "post": post_task}
-    fits = {
-        name: _fitted(frames[which].drop(columns=left_out), bootstrap) for name, (_, which, left_out) in OMEGAS.items()
-    }
-    omegas = estimate_table({name: _omega(fit, bootstrap) for name, fit in fits.items()}, "ratings")
-    whole = next(name for name, (_, which, left_out) in OMEGAS.items() if which == "turn" and not left_out)
-    return omegas, _loadings(turns, fits[whole], bootstrap)
-
-
-def loadings(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Loading of each item on the one factor, by maximum likelihood, listwise.
-
-    Parameters
-    ----------
-    ratings : DataFrame, shape (units, items)
-        Indexed by participant.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants.
 
     Returns
     -------
-    DataFrame
-        One row per item: estimate, low, high (-1..1, the correlation of item and factor), n, unit,
-        method, reason.
+    omegas, loadings : DataFrame
+        Tables of estimates; a loading is the correlation of item and factor (-1..1), listwise.
     """
-    return _loadings(ratings, _fitted(ratings, bootstrap), bootstrap)
+    frames = {"turn": turns, "post": post_task}
+    fits = {
+        name: _fitted(frames[level].drop(columns=left_out), bootstrap) for name, (_, level, left_out) in _OMEGAS.items()
+    }
+    omegas = {name: _omega(fit, bootstrap) | {"key": _OMEGAS[name][0]} for name, fit in fits.items()}
+    return estimate_table(omegas, "ratings"), _loadings(turns, fits["per turn, listwise"], bootstrap)
 
 
-def _loadings(ratings: pd.DataFrame, fitted, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    used, note, results, reason = fitted
+def _loadings(ratings: pd.DataFrame, fitted: _Fitted, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    used, note, estimates, reason = fitted
     unit, method = "loading", f"one factor by maximum likelihood, listwise, {count_of(used.shape[1], 'item')}{note}"
     rows = {}
     if not reason:
         counts = [len(used)] * used.shape[1]
-        rows = rows_of(used, results[1:], bootstrap, counts=counts, unit=unit, method=method, undefined=_UNDEFINED)
+        rows = rows_of(used, estimates[1:], bootstrap, counts=counts, unit=unit, method=method, undefined=_UNDEFINED)
     never = ratings.columns[~ratings.notna().any()]
     for name in ratings:
         why = "never rated in this data set" if name in never else reason or "does not vary in the units used"
         rows.setdefault(name, estimate_row(n=len(used), unit=unit, method=method, reason=why))
-    return estimate_table({name: rows[name] for name in ratings}, "item")
+    return estimate_table({name: rows[name] for name in ratings}, "item", keys_of_rows(DIMENSION_NAMES, _LOADINGS))
 
 
-def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
-    r"""How well one factor fits: chi-square and indices from it, listwise.
+def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame:
+    r"""Return how well one factor fits: chi-square and indices from it, listwise.
 
     With n units, F the discrepancy (:func:`fit_one_factor`), f = k (k - 3) / 2 degrees of freedom,
     and of the model of no correlation :math:`\chi_0^2 = -n \log|R|` on :math:`f_0 = k (k - 1) / 2`:
@@ -178,11 +175,13 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     ----------
     ratings : DataFrame, shape (units, items)
         Indexed by participant.
+    recorded_as : {"turn", "post", ""}
+        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
 
     Returns
     -------
     DataFrame
-        One row per index (``FIT_KEYS``): estimate, n, unit, method, reason. There are no intervals and
+        One row per index: estimate, n, unit, method, reason. There are no intervals and
         no test: chi-square takes units as independent, which turns are not, and resampling inflates misfit.
 
     References
@@ -198,15 +197,15 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     n, k = used.shape
     method = f"one factor by maximum likelihood, listwise, {count_of(k, 'item')}{note}"
     reason = too_few(used, ITEMS_FOR_A_TEST, FEWEST_UNITS)
-    found = {} if reason else _indices(used.to_numpy(dtype=float))
-    if not reason and not np.isfinite(found["chi-square"]):
-        found, reason = {}, _UNDEFINED
+    indices = {} if reason else _indices(used.to_numpy(dtype=float))
+    if not reason and not np.isfinite(indices["chi-square"]):
+        indices, reason = {}, _UNDEFINED
     about = joined("no interval: resampling inflates misfit", lacking_items(used, note))
     rows = {
-        name: estimate_row(found.get(name, np.nan), n=n, unit=name, method=method, reason=reason or about)
-        for name in FIT_KEYS
+        name: estimate_row(indices.get(name, np.nan), n=n, unit=name, method=method, reason=reason or about)
+        for name in FIT_INDICES
     }
-    return estimate_table(rows, "index")
+    return estimate_table(rows, "index", keys_of_rows(FIT_INDICES, _FIT.get(recorded_as, "")))
 
 
 def _indices(values: np.ndarray) -> dict[str, float]:

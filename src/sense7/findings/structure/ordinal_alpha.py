@@ -14,16 +14,14 @@ from sense7.estimators.item_analysis import joined, lacking_items, too_few, usab
 from sense7.estimators.polychoric import LEVEL_COUNT, polychoric
 from sense7.terminal import count_of
 
-__all__ = ["ORDINAL_KEYS", "level_tables", "ordinal_alpha_row", "ordinal_alphas", "polychoric_matrix"]
+__all__ = ["level_tables", "ordinal_alpha_row", "ordinal_alphas", "polychoric_matrix"]
 
-ORDINAL_KEYS = {"per turn, listwise": "ordinal_alpha_turn", "after the conversation, listwise": "ordinal_alpha_post"}
-"""Rows of :func:`ordinal_alphas` -> key."""
 MOST_DRAWS = 500
 """Draws for the interval of ordinal alpha: each takes all correlations again."""
 
 
 def level_tables(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
-    """Count, for each participant and pair of items, how often which levels were given together.
+    """Return how often each two levels were given together, by participant and pair of items.
 
     Parameters
     ----------
@@ -46,14 +44,14 @@ def level_tables(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
     """
     codes, participants = pd.factorize(ratings.index, use_na_sentinel=False)
     values = ratings.to_numpy(dtype=float)
-    given = np.isin(values, np.arange(1, LEVEL_COUNT + 1))
-    levels = np.where(given, values, 1).astype(int) - 1
+    rated = np.isin(values, np.arange(1, LEVEL_COUNT + 1))
+    levels = np.where(rated, values, 1).astype(int) - 1
     pairs = list(itertools.combinations(range(values.shape[1]), 2))
     tables = np.zeros((len(participants), len(pairs), LEVEL_COUNT, LEVEL_COUNT))
-    for place, (a, b) in enumerate(pairs):
-        both = given[:, a] & given[:, b]
+    for pair, (a, b) in enumerate(pairs):
+        both = rated[:, a] & rated[:, b]
         cells = (codes[both] * LEVEL_COUNT + levels[both, a]) * LEVEL_COUNT + levels[both, b]
-        tables[:, place] = np.bincount(cells, minlength=len(participants) * LEVEL_COUNT**2).reshape(
+        tables[:, pair] = np.bincount(cells, minlength=len(participants) * LEVEL_COUNT**2).reshape(
             -1, LEVEL_COUNT, LEVEL_COUNT
         )
     return tables, participants
@@ -67,7 +65,7 @@ def _square(correlations: np.ndarray, items: int) -> np.ndarray:
 
 
 def polychoric_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Polychoric correlations of all pairs of items, each over the units that rate both.
+    """Return polychoric correlations of all pairs of items, each over the units that rate both.
 
     Items without a rating or without variation keep their row and column, of NaN.
 
@@ -77,7 +75,7 @@ def polychoric_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     counts = level_tables(ratings)[0].sum(axis=0)
     matrix = _square(polychoric(counts), ratings.shape[1])
-    constant = [place for place, name in enumerate(ratings) if not varies(ratings[name])]
+    constant = [column for column, name in enumerate(ratings) if not varies(ratings[name])]
     matrix[constant, constant] = np.nan
     return pd.DataFrame(matrix, index=list(ratings), columns=list(ratings))
 
@@ -88,7 +86,7 @@ def _ordinal_alpha(sums: np.ndarray) -> np.ndarray:
 
 
 def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
-    r"""Cronbach's alpha of the polychoric correlations, listwise, as a row of estimates.
+    r"""Return Cronbach's alpha of the polychoric correlations, listwise, as a row of estimates.
 
     Parameters
     ----------
@@ -113,23 +111,26 @@ def ordinal_alpha_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) ->
     R: psych::alpha(psych::polychoric(correct=0)$rho), tests/reference/reference.R; equal to 5e-5.
     """
     used, note = usable(ratings)
-    unit, method = "alpha", f"ordinal alpha (two-step polychoric), listwise, {count_of(used.shape[1], 'item')}{note}"
+    common = {
+        "n": len(used),
+        "unit": "alpha",
+        "method": f"ordinal alpha (two-step polychoric), listwise, {count_of(used.shape[1], 'item')}{note}",
+    }
     if reason := too_few(used, items=2, units=20) or _no_levels(used):
-        return estimate_row(n=len(used), unit=unit, method=method, reason=reason)
+        return estimate_row(**common, reason=reason)
     own = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
-    estimate, low, high, reason = own.estimate(_ordinal_alpha, *level_tables(used))
-    if not np.isfinite(estimate):
-        reason = "a polychoric correlation runs to its limit: two of the ratings hardly ever differ"
-    elif not reason:
-        method += f"; {own.description}"
-    reason = joined(reason, lacking_items(used, note))
-    return estimate_row(estimate, low, high, n=len(used), unit=unit, method=method, reason=reason)
+    undefined = "a polychoric correlation runs to its limit: two of the ratings hardly ever differ"
+    row = own.row(own.estimate(_ordinal_alpha, *level_tables(used)), **common, undefined=undefined)
+    return row | {"reason": joined(row["reason"], lacking_items(used, note))}
 
 
 def ordinal_alphas(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Ordinal alpha per turn and after the conversation: the rows of ``ORDINAL_KEYS``."""
-    frames = zip(ORDINAL_KEYS, (turns, post_task), strict=True)
-    return estimate_table({name: ordinal_alpha_row(ratings, bootstrap) for name, ratings in frames}, "ratings")
+    """Return ordinal alpha per turn and after the conversation."""
+    rows = {
+        "per turn, listwise": ordinal_alpha_row(turns, bootstrap) | {"key": "ordinal_alpha_turn"},
+        "after the conversation, listwise": ordinal_alpha_row(post_task, bootstrap) | {"key": "ordinal_alpha_post"},
+    }
+    return estimate_table(rows, "ratings")
 
 
 def _no_levels(used: pd.DataFrame) -> str:
