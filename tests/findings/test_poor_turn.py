@@ -192,10 +192,18 @@ def test_d_is_points_by_spread_and_both_are_those_of_the_groups(synthetic):
     assert (measures["points"]["low"] < measures["points"]["estimate"]).all()
 
 
-@pytest.mark.parametrize("keys", [definitions.POINTS_KEYS, definitions.SPREAD_KEYS])
-def test_every_definition_has_its_keys(keys):
-    assert list(keys) == list(definitions.DEFINITIONS)
-    assert len(set(keys.values())) == len(keys)
+def test_every_definition_has_its_key_for_each_measure_and_outcome(synthetic):
+    tables = definitions.poor_turn_measures(synthetic, bootstrap_of(synthetic, 10))
+    tables["experience"] = definitions.poor_turn_effects(synthetic, bootstrap_of(synthetic, 10), outcome="experience")
+    keys = pd.concat([table["key"] for table in tables.values()])
+    assert keys.nunique() == 4 * len(definitions.DEFINITIONS)
+    name = "exactly one poor turn, mixed model"
+    assert {measure: table.loc[name, "key"] for measure, table in tables.items()} == {
+        "d": "poor_turn_d_mixed_exactly_one",
+        "points": "poor_turn_points_mixed_exactly_one",
+        "spread": "poor_turn_spread_mixed_exactly_one",
+        "experience": "poor_turn_d_mixed_exactly_one_experience",
+    }
 
 
 def test_the_grid_counts_the_conversations_of_each_definition(synthetic):

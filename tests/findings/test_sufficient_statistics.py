@@ -43,18 +43,19 @@ def in_one_piece(study, scores=None):
     """The same statistics by the functions that the notebooks call: key -> row."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
-    alphas = alphas_module.alpha_table(turns, post, bootstrap, interval="participants")
+    with_keys = [
+        alphas_module.alpha_table(turns, post, bootstrap, interval="participants"),
+        ratings.applicability(study, bootstrap),
+        ratings.mean_levels(study, bootstrap),
+        definitions.poor_turn_effects(study, bootstrap).iloc[:1],
+        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in kappa.WEIGHTS),
+    ]
     tables = [
-        (alphas, alphas_module.ALPHA_KEYS.get),
-        (ratings.applicability(study, bootstrap), "applicability_{}".format),
-        (ratings.mean_levels(study, bootstrap), "mean_{}".format),
-        (definitions.poor_turn_effects(study, bootstrap), {next(iter(definitions.KEYS)): "poor_turn_d"}.get),
         (conditions_means.condition_means(study, bootstrap), pairs.condition_keys(study, "condition_mean").get),
         (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS.get),
     ]
-    for kind in kappa.WEIGHTS:
-        tables.append((agreement.agreement_with_overall(study, bootstrap, kind), f"kappa_{kind}_{{}}".format))
     rows = {key(name): row for table, key in tables for name, row in table.iterrows() if key(name)}
+    rows |= {row["key"]: row for table in with_keys for _, row in table.iterrows()}
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
         who, own = study.conversations["participant"], scores.reindex(truth.index)

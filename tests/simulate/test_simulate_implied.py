@@ -89,40 +89,39 @@ def keyed(table, keys):
     return {key: float(table.loc[name, "estimate"]) for name, key in keys.items()}
 
 
+def recorded(*tables):
+    """Estimates of the rows that have a key, by that key."""
+    rows = (row for table in tables for _, row in table.iterrows() if row["key"])
+    return {row["key"]: float(row["estimate"]) for row in rows}
+
+
 def of_ratings(study, bootstrap):
-    applied = library_ratings.applicability(study, bootstrap)
-    found = keyed(applied, "applicability_{}") | keyed(applied, {"Relational": "relational_applicability"})
-    found |= keyed(library_ratings.mean_levels(study, bootstrap), "mean_{}")
-    found |= keyed(library_ratings.applicability(study, bootstrap, of="all"), "applicability_all_turns_{}")
-    first = library_ratings.applicability_of_first_turn(study, bootstrap, "Relational")
-    found |= keyed(first, library_ratings.FIRST_TURN_KEYS)
-    by_turn = library_ratings.applicability_by_turn(study, bootstrap, ["Relational"])
-    found |= keyed(by_turn, "relational_applicability_turn_{}")
-    for of in ("rated", "all"):
-        shares = library_ratings.level_shares(study, bootstrap, level=1, of=of)
-        found |= keyed(shares, f"very_poor_of_{of}_{{}}")
-        found |= keyed(shares, {"Relational": f"relational_very_poor{'_of_all' * (of == 'all')}"})
-    return found
+    tables = [
+        library_ratings.applicability(study, bootstrap),
+        library_ratings.mean_levels(study, bootstrap),
+        library_ratings.applicability(study, bootstrap, of="all"),
+        library_ratings.applicability_of_first_turn(study, bootstrap, "Relational"),
+        library_ratings.applicability_by_turn(study, bootstrap, ["Relational"]),
+        *(library_ratings.level_shares(study, bootstrap, level=1, of=of) for of in ("rated", "all")),
+    ]
+    return recorded(*tables, *(library_ratings.under_claims(table) for table in tables))
 
 
 def of_reliability(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    found = {}
-    for interval, ending in (("participants", ""), ("percentile", "_percentile"), ("feldt", "_feldt")):
-        table = alphas.alpha_table(turns, after, bootstrap, interval=interval)
-        found |= keyed(table, {name: key + ending for name, key in alphas.ALPHA_KEYS.items()})
-    for which, frame in (("turn", turns), ("post", after)):
-        for missing, ending in (("pairwise", ""), ("listwise", "_listwise")):
-            table = alphas.alpha_if_dropped(frame, bootstrap, missing=missing)
-            found |= keyed(table, f"alpha_{which}{ending}_without_only_{{}}")
-    return found
+    intervals = ("participants", "percentile", "feldt")
+    tables = [alphas.alpha_table(turns, after, bootstrap, interval=interval) for interval in intervals]
+    for recorded_as, frame in (("turn", turns), ("post", after)):
+        for missing in ("pairwise", "listwise"):
+            tables.append(alphas.alpha_if_dropped(frame, bootstrap, missing=missing, recorded_as=recorded_as))
+    return recorded(*tables)
 
 
 def of_agreement(study, bootstrap):
     linear = agreement.agreement_with_overall(study, bootstrap, weights="linear")
     quadratic = agreement.agreement_with_overall(study, bootstrap, weights="quadratic")
-    twins = {"Affective": "kappa_affective", "Relational": "kappa_relational"}
-    found = keyed(linear, "kappa_linear_{}") | keyed(linear, twins) | keyed(quadratic, "kappa_quadratic_{}")
+    found = recorded(linear, agreement.under_claims(linear), quadratic)
+    # The plain code has other names for what follows.
     same = agreement.agreement_with_overall(study, bootstrap, weights="linear", turns="complete")
     found |= keyed(same, "kappa_same_turns_{}")
     for weights, start in (("linear", "relational_kappa_minus"), ("quadratic", "relational_kappa_quadratic_minus")):
@@ -133,90 +132,72 @@ def of_agreement(study, bootstrap):
 
 def of_structure(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    pairs = {pair: f"correlation_turn_{key}" for pair, key in items.PAIR_KEYS.items()}
-    found = keyed(items.correlations(turns, bootstrap), pairs)
-    for frame, missing, ending in (
+    tables = [
+        items.correlations(turns, bootstrap, recorded_as="turn"),
+        number_of_factors.eigenvalues(turns, bootstrap, recorded_as="turn"),
+    ]
+    for frame, missing, recorded_as in (
         (turns, "pairwise", "turn"),
-        (turns, "listwise", "turn_listwise"),
+        (turns, "listwise", "turn"),
         (after, "pairwise", "post"),
     ):
-        found |= keyed(items.item_rest(frame, bootstrap, missing=missing), f"item_rest_{ending}_{{}}")
-        keys = {name: f"{key}_{ending}" for name, key in items.CONSISTENCY_KEYS.items()}
-        found |= keyed(items.consistency(frame, bootstrap, missing=missing), keys)
-    return found | keyed(number_of_factors.eigenvalues(turns, bootstrap), "eigenvalue_turn_{}")
+        for statistic in (items.item_rest, items.consistency):
+            tables.append(statistic(frame, bootstrap, missing=missing, recorded_as=recorded_as))
+    return recorded(*tables)
 
 
 def of_one_factor(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    found = keyed(one_factor.omega_table(turns, after, bootstrap), one_factor.OMEGA_KEYS)
-    found |= keyed(levels.omegas_within(measures_module.nested_turn_ratings(study), bootstrap), levels.LEVEL_OMEGA_KEYS)
-    return found | keyed(one_factor.loadings(turns, bootstrap), "one_factor_loading_turn_{}")
+    within = levels.omegas_within(measures_module.nested_turn_ratings(study), bootstrap)
+    return recorded(*one_factor.omegas_and_loadings(turns, after, bootstrap), within)
 
 
 def of_nesting(study, bootstrap):
     nested = measures_module.nested_turn_ratings(study)
-    found = keyed(levels.alphas_by_level(nested, bootstrap), levels.LEVEL_ALPHA_KEYS)
-    found |= keyed(levels.average_correlations_by_level(nested, bootstrap), levels.CORRELATION_KEYS)
-    overall, turns = relative_importance.overall_and_ratings(study)
-    talks = study.turns_put_to_rating["conversation"]
-    within = relative_importance.relative_importance(overall, turns, bootstrap, conversations=talks)
-    found |= keyed(within, relative_importance.keys("relative_importance_within"))
-    shares = relative_importance.relative_importance(overall, turns, bootstrap, share=True, conversations=talks)
-    found |= keyed(shares, "relative_importance_within_share_{}")
-    found |= keyed(relative_importance.coefficients(overall, turns, bootstrap), "overall_coefficient_{}")
-    slopes = relative_importance.coefficients(overall, turns, bootstrap, conversations=talks)
-    return found | keyed(slopes, "overall_coefficient_within_{}")
+    data = *relative_importance.overall_and_ratings(study), bootstrap
+    inside = {
+        "conversations": study.turns_put_to_rating["conversation"],
+        "recorded_as": "overall, within conversations",
+    }
+    return recorded(
+        levels.alphas_by_level(nested, bootstrap),
+        levels.average_correlations_by_level(nested, bootstrap),
+        *relative_importance.parts_and_shares(*data, **inside),
+        relative_importance.coefficients(*data, recorded_as="overall"),
+        relative_importance.coefficients(*data, **inside),
+    )
 
 
 def of_importance(study, bootstrap):
     overall, turns = relative_importance.overall_and_ratings(study)
     experience, after = relative_importance.experience_and_ratings(study)
-    found = {}
-    for prefix, outcome, frame in (
-        ("relative_importance", overall, turns),
-        ("relative_importance_without_relational", overall, turns.drop(columns="Relational")),
-        ("relative_importance_experience", experience, after),
+    tables = []
+    for recorded_as, outcome, frame in (
+        ("overall", overall, turns),
+        ("overall, without Relational", overall, turns.drop(columns="Relational")),
+        ("experience", experience, after),
     ):
-        names = {*frame, relative_importance.TOTAL}
-        keys = {name: key for name, key in relative_importance.keys(prefix).items() if name in names}
-        found |= keyed(relative_importance.relative_importance(outcome, frame, bootstrap), keys)
-        shares = relative_importance.relative_importance(outcome, frame, bootstrap, share=True)
-        found |= keyed(shares, f"{prefix}_share_{{}}")
-    return found
+        tables += relative_importance.parts_and_shares(outcome, frame, bootstrap, recorded_as=recorded_as)
+    return recorded(*tables)
 
 
-def without_mixed(keys, ending=""):
-    return {name: key + ending for name, key in keys.items() if "mixed" not in name}
+def poor_turn_tables(study, bootstrap):
+    experience = definitions.poor_turn_effects(study, bootstrap, outcome="experience")
+    return [*definitions.poor_turn_measures(study, bootstrap).values(), experience]
 
 
 def of_poor_turns(study, bootstrap):
-    found = {}
-    for outcome, ending in (("empathy", ""), ("experience", "_experience")):
-        table = definitions.poor_turn_effects(study, bootstrap, outcome=outcome)
-        found |= keyed(table, without_mixed(definitions.KEYS, ending))
-    measures = definitions.poor_turn_measures(study, bootstrap)
-    found |= keyed(measures["points"], without_mixed(definitions.POINTS_KEYS))
-    found |= keyed(measures["spread"], without_mixed(definitions.SPREAD_KEYS))
-    found |= keyed(ladder.poor_turn_ladder(study, bootstrap), ladder.LADDER_KEYS)
-    found |= keyed(ladder.poor_turn_by_length(study, bootstrap), ladder.LENGTH_KEYS)
     intervals = poor_turn_intervals.poor_turn_intervals(study, bootstrap)
-    for kind in intervals:
-        if (end := clustered.KINDS[kind]) in ("naive", "clustered"):
-            found |= keyed(
-                intervals[kind], {row: f"{key}_{end}" for row, key in poor_turn_intervals.POOR_TURN_KEYS.items()}
-            )
-    return found
+    return recorded(
+        *(table[~table.index.str.contains("mixed")] for table in poor_turn_tables(study, bootstrap)),
+        ladder.poor_turn_ladder(study, bootstrap),
+        ladder.poor_turn_by_length(study, bootstrap),
+        *(intervals[kind] for kind in ("as if independent", "clustered errors")),
+    )
 
 
 def of_poor_turns_mixed(study, bootstrap):
-    found = {}
-    for outcome, ending in (("empathy", ""), ("experience", "_experience")):
-        table = definitions.poor_turn_effects(study, bootstrap, outcome=outcome)
-        found |= keyed(table, {name: key + ending for name, key in definitions.KEYS.items() if "mixed" in name})
-    measures = definitions.poor_turn_measures(study, bootstrap)
-    for measure, keys in (("points", definitions.POINTS_KEYS), ("spread", definitions.SPREAD_KEYS)):
-        found |= keyed(measures[measure], {name: key for name, key in keys.items() if "mixed" in name})
-    return found
+    return recorded(*(table[table.index.str.contains("mixed")] for table in poor_turn_tables(study, bootstrap)))
 
 
 def of_events(study, bootstrap):

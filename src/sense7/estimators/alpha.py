@@ -6,7 +6,7 @@ from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
-from sense7.estimators.estimates import estimate_row
+from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
 __all__ = [
@@ -22,14 +22,13 @@ __all__ = [
 ]
 
 SCALE = Scale("log(1 - alpha)", lambda alpha: np.log1p(-alpha), lambda logs: -np.expm1(logs))
-"""Bonett's scale of alpha: its interval has no limit above one, and leans less to one side (:func:`alpha_row`)."""
-
+"""Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
 
 INTERVALS = ("participants", "percentile", "feldt")
 
 
 def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    r"""Cronbach's alpha of k items from their covariance matrix.
+    r"""Return Cronbach's alpha of k items from their covariance matrix.
 
     .. math:: \alpha = \frac{k}{k - 1}\left(1 - \frac{\sum_i C_{ii}}{\sum_{ij} C_{ij}}\right)
 
@@ -62,7 +61,7 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def pair_moments(ratings: np.ndarray) -> np.ndarray:
-    """Per row and pair of items: both rated, x, y, xy: shape (rows, 4, k, k)."""
+    """Return for each row and pair of items whether both are rated, x, y and xy: shape (rows, 4, k, k)."""
     rated = np.isfinite(ratings)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
     x = np.where(rated, ratings - 3, 0.0)
@@ -72,7 +71,7 @@ def pair_moments(ratings: np.ndarray) -> np.ndarray:
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
-    """Covariances over the rows that rate both items, from sums of shape (..., 4, k, k)."""
+    """Return covariances over the rows that rate both items, from sums of shape (..., 4, k, k)."""
     n, x, y, xy = np.moveaxis(sums, -3, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(n > 1, (xy - x * y / n) / (n - 1), np.nan)
@@ -90,7 +89,7 @@ def _prepared(ratings: pd.DataFrame | np.ndarray, missing: str) -> np.ndarray:
 
 
 def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise") -> float:
-    """Cronbach's alpha of items in columns, over units in rows.
+    """Return Cronbach's alpha of items in columns, over units in rows.
 
     Parameters
     ----------
@@ -125,7 +124,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
 
 
 def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.95) -> tuple[float, float]:
-    r"""Feldt's interval of alpha, which takes units as independent.
+    r"""Return Feldt's interval of alpha, which takes units as independent.
 
     .. math:: 1 - (1 - \hat\alpha) F_{1 - \gamma/2}, \quad 1 - (1 - \hat\alpha) F_{\gamma/2}
 
@@ -175,7 +174,7 @@ def alpha_row(
     missing: str = "pairwise",
     interval: str = "participants",
 ) -> dict:
-    r"""Alpha with its interval, as a row of estimates.
+    r"""Return alpha with its interval, as a row of estimates.
 
     The interval is Bonett's with an error that is clustered by participant,
 
@@ -222,8 +221,8 @@ def alpha_row(
     method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(left_out)}" if left_out else ""
     if items < 2:
-        which = "none" if items == 0 else "only one"
-        reason = f"{which} of these dimensions was rated in this data set; alpha needs two"
+        number = "none" if items == 0 else "only one"
+        reason = f"{number} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
     moments, people = moments_by_participant(_prepared(used, missing), used.index)
     row = alpha_row_of_moments(moments, people, units, bootstrap, missing=missing, interval=interval)
@@ -233,7 +232,7 @@ def alpha_row(
 
 
 def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[np.ndarray, np.ndarray]:
-    """Pair moments summed by participant, and the participants; those of all units at once would fill the memory.
+    """Return pair moments summed by participant, and the participants; unsummed, they would fill the memory.
 
     Examples
     --------
@@ -252,7 +251,7 @@ def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[
 def alpha_row_of_moments(
     moments: np.ndarray, participants: pd.Series, units: int, bootstrap: ParticipantBootstrap, *, missing, interval
 ) -> dict:
-    """:func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant.
+    """Return :func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant.
 
     Parameters
     ----------
@@ -269,18 +268,18 @@ def alpha_row_of_moments(
     method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     if interval == "feldt":
         alpha = float(_alpha_from_sums(moments.sum(axis=0)))
-        found = alpha, *feldt_interval(alpha, units, items, bootstrap.confidence), ""
+        estimate = Estimate(alpha, *feldt_interval(alpha, units, items, bootstrap.confidence))
         how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
     else:
         scale = SCALE if interval == "participants" else None
-        found = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
+        estimate = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
         how = bootstrap.describe(scale)
     undefined = (
         f"fewer than two units rate all of {count_of(items, 'dimension')}"
         if units < 2
         else "the ratings do not vary, or no two items share two units"
     )
-    return bootstrap.row(found, n=units, unit="alpha", method=method, undefined=undefined, how=how)
+    return bootstrap.row(estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how)
 
 
 check_arguments(globals())

@@ -1,8 +1,8 @@
-r"""Least squares on rows of which several come from one participant, and how sure it then is.
+r"""Least squares on rows of which several come from one participant, and its intervals.
 
 Three ways to an interval, each with its own assumption: rows as *independent* (the textbook's, and too
-narrow here); *clustered* errors, which take the residuals of one participant as going together in any
-way; and *resampled* participants. They stand side by side where the lesson matters.
+narrow here); *clustered* errors, which let the residuals of one participant be correlated in any
+way; and *resampled* participants. Some pages compare them.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,9 +41,9 @@ WIDTH_KEYS = {name: f"interval_width_{key}" for name, key in KINDS.items() if ke
 """Rows of :func:`widths` -> start of the key."""
 
 FEWEST_DEGREES = 4
-"""Below so many degrees of freedom, Satterthwaite's rule itself is not to be trusted."""
+"""Below so many degrees of freedom, Satterthwaite's approximation is unreliable."""
 
-_HAIR = 1e-12
+_ROUNDING = 1e-12
 _NEAR = 1e-3
 _ALONE = 1e-10
 """What is left of a direction that one participant determines alone, up to rounding."""
@@ -76,7 +76,7 @@ class DescribedInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClusteredFit:
-    r"""Least squares, with what its standard errors need.
+    r"""A least-squares fit, with what its standard errors need.
 
     All of it follows from cross products: with :math:`M_g = X_g^\top X_g` and :math:`B = (\sum_g M_g)^{-1}`,
     the part of the hat matrix that belongs to participant g has the eigenvalues :math:`\lambda` of
@@ -245,7 +245,7 @@ def clustered_intervals(fit: ClusteredFit, contrast: np.ndarray, confidence: flo
     ):
         error = float(np.sqrt(contrast @ covariance @ contrast)) if fit.rows > p else np.nan
         reason = ""
-        if not error > _HAIR * max(1.0, abs(estimate)):
+        if not error > _ROUNDING * max(1.0, abs(estimate)):
             alike = "the ratings do not vary" if name == "as if independent" else "participants do not differ"
             reason = f"no interval: {alike}"
         elif name == "clustered errors" and not freedom >= FEWEST_DEGREES:

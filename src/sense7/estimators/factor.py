@@ -94,11 +94,11 @@ def fit_one_factor(correlations: np.ndarray) -> OneFactor:
     sound = np.flatnonzero(np.isfinite(unexplained).all(axis=1))
     logs = np.full(unexplained.shape, np.nan)
     logs[sound] = _minimised(matrices[sound], np.log((1 - 0.5 / k) * unexplained[sound]))
-    values, found = np.full(len(matrices), np.nan), np.full(unexplained.shape, np.nan)
+    values, loadings = np.full(len(matrices), np.nan), np.full(unexplained.shape, np.nan)
     sound = sound[np.isfinite(logs[sound]).all(axis=1)]
-    values[sound], _, _, found[sound] = _discrepancy(matrices[sound], logs[sound])
+    values[sound], _, _, loadings[sound] = _discrepancy(matrices[sound], logs[sound])
     shape = correlations.shape[:-1]
-    return OneFactor(found.reshape(shape), np.exp(logs).reshape(shape), values.reshape(shape[:-1]))
+    return OneFactor(loadings.reshape(shape), np.exp(logs).reshape(shape), values.reshape(shape[:-1]))
 
 
 def _discrepancy(matrices: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -124,7 +124,7 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
     damping = np.zeros(len(logs))
     value, gradient, hessian, _ = _discrepancy(matrices, logs)
     for _ in range(_STEPS):
-        # At a bound, and pushed against it: held there.
+        # At a bound, with a gradient that points beyond it: fixed there.
         held = ((logs <= _SMALLEST) & (gradient > 0)) | ((logs >= _LARGEST) & (gradient < 0))
         slope = np.where(held, 0.0, gradient)
         going = np.flatnonzero(np.abs(slope).max(axis=1) > _CONVERGED)
@@ -160,7 +160,7 @@ def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.
 
 
 def minres_loadings(correlations: np.ndarray) -> np.ndarray:
-    r"""Loadings of one factor by least squares (minimum residuals).
+    r"""Return the loadings of one factor by least squares (minimum residuals).
 
     .. math:: \min_\lambda \sum_{i < j} (r_{ij} - \lambda_i \lambda_j)^2, \quad |\lambda_i| \le \sqrt{0.995}
 
@@ -200,7 +200,7 @@ def minres_loadings(correlations: np.ndarray) -> np.ndarray:
 
 
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
-    r"""Omega total of one factor.
+    r"""Return omega total of one factor.
 
     .. math:: \omega = \frac{(\sum_i \lambda_i)^2}{(\sum_i \lambda_i)^2 + \sum_i \psi_i}
 

@@ -8,7 +8,7 @@ words, ratings of one group correlate more with each other than with those of an
 for the correlations R of k items, with a loading of every item on the factor of its own group only, factor correlations
 :math:`\Phi`, and uniquenesses :math:`\Psi`. A group of one item has no uniqueness: its factor is that item, errors of
 rating included, and its correlations with other factors are lower for that. One factor for all is the case in which the
-factors of all groups of several items correlate at 1, and a group of one item correlates alike with each of them.
+factors of all groups of several items correlate at 1, and a group of one item correlates equally with each of them.
 
 The maximum is searched without the bound :math:`|\phi| \le 1`: an estimated correlation may pass 1 by chance, where the
 true one is 1, and an interval that reaches 1 says that two factors are not distinguished. Units without one of the
@@ -118,7 +118,7 @@ def fit_group_factors(correlations: np.ndarray, groups: Sequence[str]) -> GroupF
 
 
 class GroupFactorModel:
-    """Which parameter stands where: k loadings, the correlations of the factors, and the logarithms of uniquenesses."""
+    """The order of the parameters: k loadings, the correlations of the factors, and the logarithms of uniquenesses."""
 
     def __init__(self, groups: Sequence[str]):
         self.names = tuple(dict.fromkeys(groups))
@@ -131,7 +131,7 @@ class GroupFactorModel:
 
     @property
     def constraints(self) -> int:
-        """By how many parameters it exceeds one factor."""
+        """Number of parameters beyond those of one factor."""
         return self.size - 2 * self.k
 
     def start(self, loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
@@ -149,8 +149,8 @@ class GroupFactorModel:
         """Loadings, correlations of the factors and uniquenesses, from the parameters."""
         loadings, between, logs = np.split(points, [self.k, self.k + len(self.pairs)], axis=1)
         factors = np.broadcast_to(np.eye(self.count), (len(points), self.count, self.count)).copy()
-        for place, (a, b) in enumerate(self.pairs):
-            factors[:, a, b] = factors[:, b, a] = between[:, place]
+        for pair, (a, b) in enumerate(self.pairs):
+            factors[:, a, b] = factors[:, b, a] = between[:, pair]
         uniquenesses = np.zeros_like(loadings)
         uniquenesses[:, self.own] = np.exp(logs)
         return loadings, factors, uniquenesses
@@ -172,11 +172,11 @@ class GroupFactorModel:
             slopes[:, item, item, :] += spread[:, item, :] * loadings
             slopes[:, item, :, item] += spread[:, item, :] * loadings
         products = loadings[:, :, None] * loadings[:, None, :]
-        for place, (a, b) in enumerate(self.pairs, self.k):
+        for parameter, (a, b) in enumerate(self.pairs, self.k):
             between = (self.code[:, None] == a) & (self.code[None, :] == b)
-            slopes[:, place] = products * (between | between.T)
-        for place, item in enumerate(self.own, self.k + len(self.pairs)):
-            slopes[:, place, item, item] = uniquenesses[:, item]
+            slopes[:, parameter] = products * (between | between.T)
+        for parameter, item in enumerate(self.own, self.k + len(self.pairs)):
+            slopes[:, parameter, item, item] = uniquenesses[:, item]
         return slopes
 
     def departures(self, factors: np.ndarray) -> np.ndarray:
@@ -225,7 +225,7 @@ def _minimized(model: GroupFactorModel, matrices: np.ndarray, start: np.ndarray)
         flat = weighted.reshape(len(going), model.size, -1)
         other = weighted.transpose(0, 1, 3, 2).reshape(len(going), model.size, -1)
         curvature = flat @ other.transpose(0, 2, 1)
-        # At its bound, and pushed against it: held there.
+        # At its bound, with a gradient that points beyond it: fixed there.
         held = np.zeros(gradient.shape, dtype=bool)
         held[:, logs] = (here[:, logs] <= _SMALLEST) & (gradient[:, logs] > 0)
         gradient = np.where(held, 0.0, gradient)
@@ -239,10 +239,10 @@ def _minimized(model: GroupFactorModel, matrices: np.ndarray, start: np.ndarray)
         step /= np.maximum(np.abs(step).max(axis=1, keepdims=True), 1)
         trial = here + step
         trial[:, logs] = np.maximum(trial[:, logs], _SMALLEST)
-        found = _discrepancy(model, matrices[going], trial)
-        better = ~done & (found <= value[going] + 1e-14)
+        value_there = _discrepancy(model, matrices[going], trial)
+        better = ~done & (value_there <= value[going] + 1e-14)
         damping[going] = np.where(better, damping[going] / 10, np.maximum(10 * damping[going], 1e-6))
-        points[going[better]], value[going[better]] = trial[better], found[better]
+        points[going[better]], value[going[better]] = trial[better], value_there[better]
     points[~reached], value[~reached] = np.nan, np.nan
     return points, value
 

@@ -19,7 +19,7 @@ __all__ = [
     "joined",
     "lacking_items",
     "rows_of",
-    "standardised_alpha",
+    "standardized_alpha",
     "too_few",
     "unexplained_variances",
     "usable",
@@ -196,7 +196,7 @@ def average_correlation(correlations: np.ndarray) -> np.ndarray:
     return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (k * (k - 1))
 
 
-def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
+def standardized_alpha(correlations: np.ndarray) -> np.ndarray:
     r"""Return standardized alpha: that of the items scaled to equal variances.
 
     .. math:: \alpha_s = \frac{k \bar r}{1 + (k - 1) \bar r}
@@ -212,7 +212,7 @@ def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> round(float(standardised_alpha(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
+    >>> round(float(standardized_alpha(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
     0.666667
     """
     k, r = correlations.shape[-1], average_correlation(correlations)

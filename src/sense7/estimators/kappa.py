@@ -1,4 +1,4 @@
-"""Weighted kappa of two ratings of the same things."""
+"""Weighted kappa of two ratings of the same units."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ _PIECE = 2000
 
 
 def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
-    r"""Cohen's weighted kappa from tables of counts.
+    r"""Return Cohen's weighted kappa from tables of counts.
 
     .. math:: \kappa_w = 1 - \frac{\sum_{ij} w_{ij} O_{ij}}{\sum_{ij} w_{ij} E_{ij}}
 
@@ -34,7 +34,7 @@ def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
     tables : array, shape (..., 5, 5)
         Counts by level of the first and of the second rating.
     weights : {"linear", "quadratic"}
-        Which weights.
+        Disagreement weights (``WEIGHTS``).
 
     Returns
     -------
@@ -73,7 +73,7 @@ def quadratic_kappa(
     *,
     steps: str = "scale",
 ) -> np.ndarray:
-    r"""Cohen's kappa with quadratic weights of two raters who use any numbers, such as levels, halves or means.
+    r"""Return Cohen's kappa with quadratic weights of two raters who use any numbers, such as levels, halves or means.
 
     .. math::
         \kappa = 1 - \frac{\frac{1}{n} \sum_c (x_c - y_c)^2}{\frac{1}{n^2} \sum_{c,d} (x_c - y_d)^2}
@@ -84,9 +84,9 @@ def quadratic_kappa(
 
     - ``"scale"``: the values themselves. The distance of two values is that on the scale.
     - ``"occurring"``: the position of each value, rounded to two decimals, in the sorted list of the distinct values
-      that either rater gave. The distance of two values is then how many of these positions lie between them. This is
+      that either rater gave. The distance of two values is then the number of these positions between them. This is
       what software computes that takes the categories from the data, as ``sklearn.metrics.cohen_kappa_score`` does
-      without ``labels``. It depends on which values occur: a level that nobody gave is passed over, and two means of a
+      without ``labels``. It depends on which values occur: a level that no one gave is left out, and two means of a
       crowd that differ by a hundredth are as far apart as two levels.
 
     Both are the same where every step of the scale occurs and nothing between the steps.
@@ -143,8 +143,8 @@ def quadratic_kappa(
         raise UserError(f"quadratic_kappa wants {' or '.join(map(repr, STEPS))} as steps; got {steps!r}.")
     taken = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
     flat = taken.reshape(-1, len(x)) if len(x) else np.zeros((int(np.prod(taken.shape[:-1])), 0))
-    found = [_concordance(x, y, flat[piece], steps) for piece in pieces(len(flat), max(1, len(x)), _PIECE)]
-    return np.concatenate(found).reshape(taken.shape[:-1])
+    kappas = [_concordance(x, y, flat[piece], steps) for piece in pieces(len(flat), max(1, len(x)), _PIECE)]
+    return np.concatenate(kappas).reshape(taken.shape[:-1])
 
 
 def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) -> np.ndarray:
@@ -152,8 +152,8 @@ def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) ->
     if steps == "occurring":
         values, code = np.unique(np.rint(100 * np.concatenate([x, y])), return_inverse=True)
         code = code.reshape(2, -1)
-        given = (code[..., None] == np.arange(len(values))).any(axis=0)
-        position = np.cumsum(taken @ given > 0, axis=1, dtype=float)
+        occurs = (code[..., None] == np.arange(len(values))).any(axis=0)
+        position = np.cumsum(taken @ occurs > 0, axis=1, dtype=float)
         x, y = position[:, code[0]], position[:, code[1]]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = taken / taken.sum(axis=1, keepdims=True)

@@ -12,13 +12,13 @@ ROUNDING = 1e-9
 
 
 def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    r"""LMG of k predictors of an outcome, from the covariances of both.
+    r"""Return LMG of k predictors of an outcome, from the covariances of both.
 
     .. math:: \mathrm{LMG}_i = \sum_{S \not\ni i} \frac{|S|!\,(k - |S| - 1)!}{k!}
               \left(R^2_{S \cup \{i\}} - R^2_S\right)
 
     What i adds to S is :math:`c_{iy \cdot S}^2 / (c_{ii \cdot S}\, c_{yy})`, with the covariances
-    given S; these are had for every subset by sweeping one predictor after the other. A predictor
+    given S; sweeping one predictor after the other gives these for every subset. A predictor
     that the others determine adds nothing to them.
 
     Parameters
@@ -51,18 +51,18 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     weights = [factorial(size) * factorial(k - size - 1) / factorial(k) for size in range(k)]
     own = np.stack([matrices[i, i] for i in range(k)]) if k else added
 
-    def visit(given: np.ndarray, outside: list[int], later: int) -> None:
-        """Add what each predictor outside of a subset adds to it, given the covariances of these and the outcome."""
-        place = np.arange(len(outside))
-        free = given[place, place] > ROUNDING * own[outside]
-        scale = np.where(free, 1 / np.where(free, given[place, place], 1), 0)
-        added[outside] += weights[k - len(outside)] * given[place, -1] ** 2 * scale
+    def visit(residual: np.ndarray, outside: list[int], later: int) -> None:
+        """Add what each predictor outside of a subset adds to it, from residual covariances with the outcome."""
+        positions = np.arange(len(outside))
+        free = residual[positions, positions] > ROUNDING * own[outside]
+        scale = np.where(free, 1 / np.where(free, residual[positions, positions], 1), 0)
+        added[outside] += weights[k - len(outside)] * residual[positions, -1] ** 2 * scale
         # Each subset once: it grows by later predictors only, and the last complement adds nothing.
         for i in range(later, len(outside) if len(outside) > 1 else 0):
             left = [*outside[:i], *outside[i + 1 :]]
-            kept = [*place[:i], *place[i + 1 :], len(outside)]
-            rows = given[kept]
-            visit(rows[:, kept] - rows[:, i, None] * (given[i, kept] * scale[i]), left, i)
+            kept = [*positions[:i], *positions[i + 1 :], len(outside)]
+            rows = residual[kept]
+            visit(rows[:, kept] - rows[:, i, None] * (residual[i, kept] * scale[i]), left, i)
 
     if k:
         visit(matrices, list(range(k)), 0)
@@ -73,7 +73,7 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def slopes_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    r"""Coefficients of the least-squares regression of an outcome on k predictors, from the covariances of both.
+    r"""Return the least-squares coefficients of an outcome on k predictors, from the covariances of both.
 
     .. math:: b = S_{xx}^{-1} S_{xy}
 

@@ -11,7 +11,7 @@ __all__ = ["between_covariances", "nested_moments", "within_covariances"]
 
 
 def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
-    r"""Sums of each participant from which the covariances of both levels follow, for every two items.
+    r"""Return the sums of each participant from which the covariances of both levels follow, for every two items.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
 
 
 def within_covariances(sums: np.ndarray) -> np.ndarray:
-    r"""Pooled covariances within conversations, :math:`S_W` of this module's head.
+    r"""Return pooled covariances within conversations, :math:`S_W` of this module's head.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def within_covariances(sums: np.ndarray) -> np.ndarray:
 
 
 def between_covariances(sums: np.ndarray) -> np.ndarray:
-    r"""Covariances between conversations without turn-to-turn variation, :math:`S_B` of this module's head.
+    r"""Return covariances between conversations without turn-to-turn variation, :math:`S_B` of this module's head.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def between_covariances(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     array, shape (..., k, k)
-        Points squared; a variance may come out negative where little lies between conversations. NaN where fewer
+        Points squared; a variance may be negative where conversations hardly differ. NaN where fewer
         than two conversations rate both items, or :func:`within_covariances` is undefined.
 
     Examples

@@ -13,14 +13,14 @@ QUANTILE = 0.95
 
 
 def descending_eigenvalues(matrices: np.ndarray) -> np.ndarray:
-    """Eigenvalues from the largest to the smallest; NaN where a matrix has a NaN."""
+    """Return eigenvalues from the largest to the smallest; NaN where a matrix has a NaN."""
     finite = np.isfinite(matrices).all(axis=(-2, -1))
     safe = np.where(finite[..., None, None], matrices, np.eye(matrices.shape[-1]))
     return np.where(finite[..., None], np.linalg.eigvalsh(safe)[..., ::-1], np.nan)
 
 
 def reduced_correlations(correlations: np.ndarray) -> np.ndarray:
-    """Correlation matrices with squared multiple correlations in the diagonal."""
+    """Return correlation matrices with squared multiple correlations in the diagonal."""
     unexplained = unexplained_variances(correlations)
     return correlations - unexplained[..., None] * np.eye(correlations.shape[-1])
 

@@ -1,4 +1,4 @@
-r"""Correlations of what may lie behind the five levels: polychoric correlations, ordinal alpha.
+r"""Polychoric correlations: of the normal variables that may underlie the five levels.
 
 Each rating is taken as a normal variable cut at four thresholds; the polychoric correlation is that
 of the two normal variables. It is a sensitivity analysis: it asks what the coarse scale may hide.
@@ -23,7 +23,7 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 def bivariate_normal(h: np.ndarray, k: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    r"""Probability that two standard normal variables of correlation rho are below h and k.
+    r"""Return the probability that two standard normal variables of correlation rho are below h and k.
 
     .. math:: \Phi_2(h, k; \rho) = \Phi(h)\Phi(k) + \frac{1}{2\pi}\int_0^{\arcsin\rho}
               \exp\left(-\frac{h^2 + k^2 - 2hk\sin t}{2\cos^2 t}\right) dt
@@ -72,7 +72,7 @@ def _cells(first: np.ndarray, second: np.ndarray, rho: np.ndarray) -> tuple[np.n
 
 
 def polychoric(tables: np.ndarray) -> np.ndarray:
-    r"""Polychoric correlations from tables of counts, in two steps.
+    r"""Return polychoric correlations from tables of counts, in two steps.
 
     The thresholds are the normal quantiles of the cumulative shares of each rating; given these, rho
     maximises :math:`\sum_{ij} n_{ij} \log \pi_{ij}(\rho)`, by Fisher's scoring. Empty cells stay empty
@@ -147,7 +147,7 @@ def _maximised(counts: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.
 
 
 def polychoric_ml(table: np.ndarray) -> float:
-    """Polychoric correlation of one table by full maximum likelihood: thresholds and rho together.
+    """Return the polychoric correlation of one table by full maximum likelihood: thresholds and rho together.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def named_dimension(text: object) -> str | None:
 def choice_column(participants: pd.DataFrame | None) -> str | None:
     """Return the name of the column in which participants name a dimension; None if there is none.
 
-    It is the column whose every answer names one dimension, whatever its name; if there are
+    It is the column whose every answer names one dimension; the name of the column does not matter. If there are
     several, the one with the most answers.
     """
     if participants is None:
@@ -287,19 +287,19 @@ def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decim
     >>> rounding_table({"Cognitive": 0.281}, {"participants": 109}).loc["Cognitive"].tolist()
     ['28.1%', '31 (28.44%): no']
     """
-    places = max(decimals - 2, 0)
-    columns = {"published": {name: f"{100 * share:.{places}f}%" for name, share in shares.items()}}
+    digits = max(decimals - 2, 0)
+    columns = {"published": {name: f"{100 * share:.{digits}f}%" for name, share in shares.items()}}
     for words, total in totals.items():
         table = rounded_counts(shares, total, decimals)
         columns[f"{words}, {total:,}: nearest count"] = {
-            name: f"{row.count} ({100 * row.share:.{places + 1}f}%): {'fits' if row.possible else 'no'}"
+            name: f"{row.count} ({100 * row.share:.{digits + 1}f}%): {'fits' if row.possible else 'no'}"
             for name, row in zip(table.index, table.itertuples(index=False, name="Nearest"), strict=True)
         }
     return pd.DataFrame(columns).rename_axis("dimension")
 
 
 def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DECIMALS) -> float:
-    r"""Return how far the share of a random part of a group may lie from the group's published share.
+    r"""Return how far the share of a random part of a group may be from the group's published share.
 
     .. math:: \tfrac{1}{2} 10^{-d} + 1.96 \sqrt{s (1 - s) \left(\frac{1}{m} - \frac{1}{n}\right)}
 

@@ -1,4 +1,4 @@
-"""What several findings take from a study: ratings of turns and conversations, and which turns are poor."""
+"""What several findings use of a study: ratings of turns and conversations, and which turns are poor."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def turn_ratings(study: Study) -> pd.DataFrame:
-    """The seven ratings of the turns put to rating, indexed by participant; NaN if not rated.
+    """Return the seven ratings of the turns put to rating, indexed by participant; NaN if not rated.
 
     Notes
     -----
@@ -32,7 +32,7 @@ def turn_ratings(study: Study) -> pd.DataFrame:
 
 
 def post_task_ratings(study: Study) -> pd.DataFrame:
-    """The seven post-task ratings of the conversations that have any, indexed by participant.
+    """Return the seven post-task ratings of the conversations that have any, indexed by participant.
 
     Notes
     -----
@@ -44,12 +44,12 @@ def post_task_ratings(study: Study) -> pd.DataFrame:
 
 
 def nested_turn_ratings(study: Study) -> pd.DataFrame:
-    """The seven ratings of the turns put to rating, indexed by participant and conversation; NaN if not rated."""
+    """Return the seven ratings of the turns put to rating, by participant and conversation; NaN if not rated."""
     return study.turns_put_to_rating.set_index(["participant", "conversation"])[list(DIMENSION_NAMES)]
 
 
 def conversation_ratings(study: Study) -> pd.DataFrame:
-    """One row a conversation: participant, condition, topic, and the means of its ratings.
+    """Return one row per conversation: participant, condition, topic, and the means of its ratings.
 
     Returns
     -------
@@ -78,7 +78,7 @@ OUTCOMES = {
 
 
 def is_poor(values) -> np.ndarray:
-    """Whether the level of each rating is at most ``POOR``.
+    """Return whether the level of each rating is at most ``POOR``.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def is_poor(values) -> np.ndarray:
 
 
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
-    """One number a turn: its overall rating, or the mean of its rated dimensions; 1..5, NaN if not rated."""
+    """Return one number per turn: its overall rating, or the mean of its rated dimensions; 1..5, NaN if not rated."""
     return turns["overall"] if rating == "overall" else turns[list(DIMENSION_NAMES)].mean(axis=1)
 
 
 def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
-    """The level of each turn: its overall rating or, if that was never given, the mean of its dimensions.
+    """Return the level of each turn: its overall rating or, if that was never given, the mean of its dimensions.
 
     Parameters
     ----------

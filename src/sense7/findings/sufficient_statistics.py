@@ -17,7 +17,7 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
-from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.kappa import WEIGHTS, weighted_kappa
 from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
@@ -104,8 +104,7 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
         tables[np.arange(len(tables)), own, whole] = 1
         sums[f"table {name}"] = summed(tables, put["participant"][both])
     poor = poor_turn_conversations(study)
-    groups = np.column_stack([poor["poor"] == 0, poor["poor"] > 0]).astype(float)
-    sums["poor"] = summed(groups[:, :, None] * _moments(poor["outcome"])[:, None, :], poor["participant"])
+    sums["poor"] = summed(group_moments(poor["outcome"], poor["poor"] > 0), poor["participant"])
     truth = conversation_ratings(study)
     truth = truth[truth["ground_truth"].notna()]
     for condition, own in truth[truth["condition"].notna()].groupby("condition"):

@@ -82,7 +82,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
 
 
 def _with_other_turns(study: Study, outcome: str) -> pd.DataFrame:
-    """Conversations with a turn that is not poor: the mean of these turns, and whether they have a poor one besides."""
+    """Conversations with a turn that is not poor: the mean of these turns, and whether they also have a poor one."""
     frame = poor_turn_conversations(study, outcome)
     turns = study.turns
     good = turns["overall"].astype(float).where(~is_poor(turns["overall"]))

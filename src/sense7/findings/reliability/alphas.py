@@ -71,7 +71,7 @@ def alpha_table(
     turns, post_task : DataFrame
         As :func:`turn_ratings` and :func:`post_task_ratings` return them.
     bootstrap : ParticipantBootstrap
-        Of the participants.
+        Bootstrap resamples of participants.
     interval : {"participants", "percentile", "feldt"}
         See :func:`alpha_row`.
 

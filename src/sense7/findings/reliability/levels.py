@@ -13,8 +13,8 @@ conversation c that rate both items, N turns in all, and conversation means :mat
     n_0 = \frac{N - \sum_c n_c^2 / N}{C - 1}
 
 are the covariances *within* conversations (pooled) and *between* conversations (of their expected ratings, free of
-turn-to-turn variation). Conversations are those of all participants, so that what lies between conversations holds what
-lies between participants. A conversation with one turn that rates both says nothing about :math:`S_W`.
+turn-to-turn variation). Conversations are those of all participants, so that differences between conversations include
+those between participants. A conversation with one turn that rates both says nothing about :math:`S_W`.
 
 *Pairwise*, all sums for two items are over the turns that rate both, and those for a variance over the turns that rate
 the item; *listwise*, over the turns that rate every item. Alpha and omega of each matrix are the multilevel

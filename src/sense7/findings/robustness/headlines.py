@@ -18,7 +18,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, POOR, is_poor
@@ -428,18 +428,16 @@ def _poor_turn(study: Study) -> _Compute:
         with_poor = np.bincount(turns.conversation[told & poor], minlength=len(people)) > 0
         outcome = _row_means(_code(post, choice["coding"]), choice["missing"])
         used = (rated > 0) & np.isfinite(outcome)
-        groups = np.column_stack([~with_poor, with_poor])[used].astype(float)
-        counts = groups.sum(axis=0).astype(int)
+        moments = group_moments(outcome[used], with_poor[used])
+        counts = moments[:, :, 0].sum(axis=0).astype(int)
         if not told.any():
             reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
             return estimate_row(n=0, unit=unit, method=method, reason=reason)
         if counts.min() < _FEWEST:
             reason = f"{count_of(counts[1], 'conversation')} with such a turn and {counts[0]} without: too few"
             return estimate_row(n=counts.sum(), unit=unit, method=method, reason=reason)
-        y = outcome[used]
-        values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
-        found = bootstrap.estimate(cohens_d, values, people[used])
-        return _row(found, len(y), unit, method, "the outcome does not vary", bootstrap)
+        found = bootstrap.estimate(cohens_d, moments, people[used])
+        return _row(found, len(moments), unit, method, "the outcome does not vary", bootstrap)
 
     return compute
 

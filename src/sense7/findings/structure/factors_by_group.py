@@ -268,7 +268,7 @@ def _correlation_row(name: str, fits: _Fits, bootstrap: ParticipantBootstrap, co
     """Correlation of two groups' factors, with its t interval."""
     first, second = (fits.groups.groups.index(group) for group in _PAIRS[name])
     values = fits.groups.correlations[:, first, second]
-    # The statistic returns what is fitted already, so that the rules of an interval stand in one place.
+    # The statistic returns what is fitted already, so that the rules of an interval are applied once.
     estimate = bootstrap.estimate(
         lambda sums: values[1:] if sums.ndim > 1 else values[0],
         np.ones((len(fits.people), 1)),

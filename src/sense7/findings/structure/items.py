@@ -18,7 +18,7 @@ from sense7.estimators.item_analysis import (
     item_rest_from_covariances,
     lacking_items,
     rows_of,
-    standardised_alpha,
+    standardized_alpha,
     too_few,
     usable,
     varies,
@@ -66,7 +66,7 @@ _ITEM_REST = {
 
 _STATISTICS = {
     "average correlation": average_correlation,
-    "standardised alpha": standardised_alpha,
+    "standardised alpha": standardized_alpha,
     "Guttman's lambda 6": guttman_lambda6,
 }
 """Rows of :func:`consistency` -> statistic of a correlation matrix."""

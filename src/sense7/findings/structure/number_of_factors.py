@@ -3,7 +3,7 @@ r"""How many dimensions the ratings have: eigenvalues compared with those of noi
 An eigenvalue of the correlation matrix counts if it is larger than nearly all eigenvalues of the
 same rank in unrelated normal data of the same size. Turns are not independent, so that their
 number overstates the size: the same is done with noise of as many rows as there are participants,
-which is the cautious end.
+which is the conservative reference.
 """
 
 import numpy as np
@@ -28,6 +28,7 @@ from sense7.estimators.parallel_analysis import (
     noise_eigenvalues,
     reduced_correlations,
 )
+from sense7.findings.structure.one_factor import FEWEST_UNITS
 from sense7.terminal import count_of
 
 __all__ = ["eigenvalues", "parallel_analysis", "retained"]
@@ -53,7 +54,6 @@ _RETAINED_KEYS = {
 """Ratings -> keys of :func:`retained`, in the order of its rows."""
 
 FEWEST_ITEMS = 3
-FEWEST_UNITS = 20
 
 
 def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
