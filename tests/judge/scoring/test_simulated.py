@@ -26,7 +26,7 @@ from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import read_sheets
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "data"
 SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
 
