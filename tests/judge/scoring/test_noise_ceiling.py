@@ -31,7 +31,7 @@ from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
-CLAIMS = Path(__file__).resolve().parents[2] / "data" / "claims.yml"
+CLAIMS = Path(__file__).resolve().parents[3] / "data" / "claims.yml"
 SEVEN = list(DIMENSION_NAMES)
 QUADRATURE = 1e-5
 """As documented."""
