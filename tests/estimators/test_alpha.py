@@ -112,7 +112,7 @@ def test_with_one_unit_each_the_error_is_near_that_of_bonett():
     assert error == pytest.approx(np.sqrt(2 * k / ((k - 1) * (n - 2))), rel=0.12)
 
 
-def test_the_interval_does_not_hang_on_draws_or_seed_and_the_percentile_interval_does(study):
+def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(study):
     ratings = measures.post_task_ratings(study)
     few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
     first, second = (alpha_module.alpha_row(ratings, one) for one in (few, many))

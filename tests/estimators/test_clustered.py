@@ -138,7 +138,7 @@ def test_the_order_of_rows_and_the_names_of_participants_do_not_matter():
     np.testing.assert_allclose(one.freedom(np.eye(3)), other.freedom(np.eye(3)))
 
 
-def test_a_row_that_has_an_effect_of_its_own_is_as_if_it_were_not_there():
+def test_a_row_with_its_own_coefficient_does_not_change_the_fit():
     y, design, who = data_of(5)
     y, design, who = np.append(y, 9.0), np.vstack([design, [1, 0.5, 2]]), np.append(who, 99)
     with_it = clustered.fit_clustered(y, np.column_stack([design, who == 99]), pd.Series(who))
@@ -205,7 +205,7 @@ def test_turns_as_if_independent_are_the_t_test(study):
     assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval()))
 
 
-def test_the_right_intervals_are_wider_and_alike(study):
+def test_clustered_and_resampled_intervals_are_wider_and_of_equal_width(study):
     tables = conditions_intervals.condition_intervals(study, bootstrap_of(study, 5000))
     ratios = clustered.widths(tables)
     assert (ratios["estimate"] > 2).all()

@@ -104,7 +104,7 @@ def test_many_matrices_at_once_are_as_one_by_one():
         np.testing.assert_allclose(together.loadings.reshape(20, 5)[place], alone.loadings, atol=1e-7)
 
 
-def test_a_uniqueness_that_runs_to_nought_stops_at_its_bound():
+def test_a_uniqueness_that_tends_to_zero_stops_at_its_bound():
     correlations = np.array([[1, 0.9, 0.9], [0.9, 1, 0.5], [0.9, 0.5, 1]])  # Heywood: 0.9 * 0.9 / 0.5 > 1
     correlations[0, 1:] = correlations[1:, 0] = 0.8
     fit = factor.fit_one_factor(correlations)
@@ -190,7 +190,7 @@ def test_every_omega_has_an_interval_of_resampled_participants():
         assert np.isfinite(row["low"])
 
 
-def test_a_matrix_is_fitted_alike_alone_and_among_others():
+def test_a_matrix_has_the_same_fit_alone_and_among_others():
     generator = np.random.default_rng(2)
     matrices = np.stack([np.corrcoef(generator.normal(size=(4, 8))) for _ in range(300)])
     alone = [factor.fit_one_factor(matrix).uniquenesses for matrix in matrices]

@@ -58,7 +58,7 @@ def ratings(correlations, rows=400, people=40, seed=1, shift=0.0):
 
 
 @pytest.mark.parametrize("factors", [(0.6, 0.7, 0.8), (0.9, 0.85, 1.0), (0.3, 0.2, 0.1)])
-def test_a_model_is_found_again(factors):
+def test_the_parameters_of_an_exact_matrix_are_recovered(factors):
     fit = group_factors.fit_group_factors(model(LOADINGS, factors_of(*factors)), GROUPS)
     assert fit.groups == ("affective", "cognitive", "motivational")
     np.testing.assert_allclose(fit.loadings, LOADINGS, atol=1e-6)
@@ -119,7 +119,7 @@ def test_unsound_matrices_do_no_harm():
     assert np.isfinite(group_factors.fit_group_factors(matrices, GROUPS).discrepancy).tolist() == [False, False, True]
 
 
-def test_a_uniqueness_that_runs_to_zero_stops_at_its_bound():
+def test_a_uniqueness_that_tends_to_zero_stops_at_its_bound():
     correlations = model(LOADINGS, factors_of(0.3, 0.3, 0.3))
     cognitive = [1, 5, 6]
     correlations[np.ix_(cognitive, cognitive)] = [[1, 0.9, 0.8], [0.9, 1, 0.55], [0.8, 0.55, 1]]  # 0.9 * 0.8 > 0.55
@@ -154,7 +154,7 @@ def test_indices_are_those_of_their_definitions():
 
 
 @pytest.mark.parametrize("which", ["turn", "post"])
-def test_one_factor_of_it_is_that_of_the_module_of_one_factor(study, which):
+def test_its_one_factor_has_the_fit_indices_of_the_module_of_one_factor(study, which):
     frame = measures.turn_ratings(study) if which == "turn" else measures.post_task_ratings(study)
     table = factors_by_group.fit_of_models(frame)
     for index, row in one_factor.fit_indices(frame).iterrows():
@@ -266,7 +266,7 @@ def test_any_dimensions_have_values_or_reasons(columns):
         (lambda f: f.assign(Affective=f["Cognitive"]), factors_by_group._UNDEFINED),
     ],
 )
-def test_where_there_is_nothing_the_rows_say_why(change, reason, within):
+def test_where_no_model_can_be_fitted_the_rows_say_why(change, reason, within):
     frame = change(ratings(model(LOADINGS, factors_of(0.6, 0.7, 0.8))))
     for table in (
         factors_by_group.comparison(frame, draws_of(frame), within=within),

@@ -165,7 +165,7 @@ def test_lambda6_by_regression_of_each_item_on_the_others(seed):
     assert item_analysis.guttman_lambda6(np.corrcoef(values.T)) == pytest.approx(expected, abs=1e-9)
 
 
-def test_alike_items_have_no_lambda6_and_the_others_remain():
+def test_identical_items_have_no_lambda6_and_the_other_statistics_remain():
     frame = noisy(1, holes=0)[["a", "b"]].assign(c=lambda f: f["a"])
     table = items_module.consistency(frame, draws_of(frame))
     assert np.isfinite(table.loc["average correlation", "estimate"])
@@ -184,7 +184,7 @@ NONE = [np.nan] * 4
         ({"a": [1, 2, 3, 4.0], "b": [3.0] * 4}, "only 1 of these ratings was given and varies; this needs 2"),
     ],
 )
-def test_where_there_is_nothing_the_rows_say_why(columns, reason):
+def test_where_no_model_can_be_fitted_the_rows_say_why(columns, reason):
     frame = pd.DataFrame(columns, index=list("pqrs"))
     table = items_module.consistency(frame, draws_of(frame))
     assert table["estimate"].isna().all()

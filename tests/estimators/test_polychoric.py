@@ -81,7 +81,7 @@ def test_the_bivariate_normal_is_that_of_scipy(h, k, rho):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-0.9, 0.9))
-def test_the_correlation_behind_exact_tables_is_found(seed, rho):
+def test_the_correlation_behind_exact_tables_is_recovered(seed, rho):
     cuts = np.sort(np.random.default_rng(seed).normal(size=(2, 4)), axis=1)
     edges = np.pad(cuts, ((0, 0), (1, 1)), constant_values=(-9, 9))
     below = polychoric.bivariate_normal(edges[0][:, None], edges[1][None, :], rho)
@@ -149,7 +149,7 @@ def test_where_there_is_no_ordinal_alpha_the_row_says_why(frame, reason):
     assert row["reason"] == reason
 
 
-def test_a_matrix_keeps_the_place_of_what_was_never_rated():
+def test_a_matrix_keeps_the_row_of_a_dimension_that_was_never_rated():
     matrix = ordinal_alpha.polychoric_matrix(scores().assign(never=np.nan, constant=2.0))
     assert matrix.loc["never"].isna().all()
     assert matrix.loc["constant"].isna().all()

@@ -197,7 +197,7 @@ def test_the_lowest_is_found_where_there_is_one():
         assert table.loc[agreement.NEAREST, "high"] < 0
 
 
-def test_where_all_dimensions_are_alike_any_difference_is_found_about_as_often_as_the_level():
+def test_where_all_dimensions_are_equal_false_positives_are_as_frequent_as_the_level():
     some = []
     for seed in range(120):
         study = rated(seed=seed)

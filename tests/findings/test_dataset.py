@@ -39,7 +39,7 @@ def quantity_of(values, condition="a"):
 # Counts and ground truth
 
 
-def test_the_ground_truth_at_hand_is_taken_and_changes_nothing(parsed):
+def test_a_ground_truth_that_is_passed_in_is_used_and_changes_nothing(parsed):
     study = parsed()
     truth = ground_truth(study.turns, study.conversations["conversation"])
     pd.testing.assert_frame_equal(dataset.counts(study), dataset.counts(study, truth))
@@ -191,7 +191,7 @@ def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):
     assert recorded["median_importance"]["estimate"] == 3.5
 
 
-def test_quartiles_stand_by_condition_and_those_without_one_last():
+def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_last():
     quantity = quantity_of([1.0, 2.0, 4.0, 8.0, 9.0], ["b", "b", "b", dataset.NO_CONDITION, "a"])
     table = dataset.quartiles_by_condition(quantity)
     assert table.index.tolist() == ["a", "b", dataset.NO_CONDITION, dataset.ALL]
@@ -267,7 +267,7 @@ def test_retries_and_errors_are_counted_by_condition(parsed):
 
 
 @pytest.mark.parametrize("cell", [None, ...])
-def test_retries_that_were_never_noted_are_not_said_to_be_nought(parsed, cell):
+def test_retries_that_were_never_recorded_are_not_reported_as_zero(parsed, cell):
     study = parsed(messages={"Retry": cell})
     rows = dataset.disturbance_shares(study, bootstrap_of(study))
     assert rows["reason"].tolist()[:2] == [dataset.NO_RETRIES] * 2
@@ -448,7 +448,7 @@ def test_real_data_without_times_keep_their_lengths(workbooks):
     assert people.numbers.loc["TEQ", "n"] == 240
 
 
-def test_a_condition_without_messages_has_noughts(parsed):
+def test_a_condition_without_messages_has_zeros(parsed):
     study = parsed()
     silent = study.conversations.loc[study.conversations["condition"] == "plain", "conversation"]
     left = study.messages[~study.messages["conversation"].isin(silent)]

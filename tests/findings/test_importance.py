@@ -37,7 +37,7 @@ def test_an_answer_names_one_dimension_or_none(text, name):
     assert importance.named_dimension(text) == name
 
 
-def test_the_column_is_found_by_its_answers_whatever_its_name(minimal_sheets):
+def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_sheets):
     study, table = shares_of(minimal_sheets(participants={"Q17": ["Affective", "interest", "Affective Understanding"]}))
     assert importance.choice_column(study.participants) == "Q17"
     assert table.loc["Affective", "estimate"] == pytest.approx(2 / 3)
@@ -48,7 +48,7 @@ def test_the_column_is_found_by_its_answers_whatever_its_name(minimal_sheets):
     assert set(table["reason"]) == {"no interval: only 3 participants to resample"}
 
 
-def test_those_who_did_not_choose_are_left_out(minimal_sheets):
+def test_participants_without_a_choice_are_left_out(minimal_sheets):
     _, table = shares_of(minimal_sheets(participants={"Q17": ["Affective", None, "Interest"]}))
     assert table.loc["Affective", ["estimate", "n"]].tolist() == [0.5, 2]
 

@@ -66,7 +66,7 @@ def test_few_participants_have_no_cautious_reference():
     assert barely.loc["components, noise of as many participants", "reason"] == "only 7 participants for 6 items"
 
 
-def test_alike_items_have_components_and_no_factors():
+def test_identical_items_have_components_and_no_factors():
     frame = two_factors().assign(g=lambda f: f["a"])
     table = number_of_factors.retained(frame, seed=1, simulations=50)
     assert np.isfinite(table.loc["components, noise of as many units", "estimate"])

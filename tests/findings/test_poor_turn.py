@@ -117,7 +117,7 @@ def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(m
     assert found["rated"].tolist() == [2, 2]
 
 
-def test_without_any_difference_of_participants_their_variance_is_nought():
+def test_without_differences_between_participants_their_variance_is_zero():
     who = pd.Series(np.tile(np.arange(5), 4))
     y = np.tile([1.0, -1.0, 1.0, -1.0], (5, 1)).T.ravel()
     fit = fit_random_intercept(random_intercept_sums(y, np.ones((20, 1)), who)[0].sum(axis=0))
@@ -226,7 +226,7 @@ def test_the_grid_counts_the_conversations_of_each_definition(synthetic):
 
 
 @pytest.mark.parametrize(("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")])
-def test_a_published_value_is_held_by_so_many_definitions(published, held, answer):
+def test_the_definitions_whose_interval_holds_the_published_value_are_counted(published, held, answer):
     rows = {
         name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
         for name, estimate, low, high in (("a", 1.0, 0.8, 1.2), ("b", 0.7, 0.5, 0.95), ("c", 2.0, np.nan, np.nan))

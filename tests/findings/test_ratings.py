@@ -27,7 +27,7 @@ def test_applicability_equals_the_share_rated_of_r(workbooks, golden, name):
     golden.check("n_turns", table.loc[name, "n"], abs=0)
 
 
-def test_turns_nobody_was_asked_about_do_not_count(workbooks):
+def test_turns_that_were_not_put_to_rating_do_not_count(workbooks):
     study = read_workbook(workbooks["ieval"])
     table = ratings.applicability(study, bootstrap_of(study))
     assert table.loc["Affective", "n"] == 1920  # of 5,760 turns

@@ -78,7 +78,7 @@ def test_unrelated_columns_get_their_squared_correlation():
     np.testing.assert_allclose(lmg_of(y, x), [9 / 13, 4 / 13, 0], atol=1e-12)
 
 
-def test_twins_share_alike_and_break_nothing():
+def test_identical_dimensions_have_equal_shares():
     y, x = related(3, 2)
     twins = lmg_of(y, np.column_stack([x, x[:, 0]]))
     assert twins[0] == pytest.approx(twins[2], abs=1e-10)

@@ -96,7 +96,7 @@ def test_both_levels_have_the_variances_that_were_drawn():
     np.testing.assert_allclose(omegas[1:], 6 * 0.36 / (6 * 0.36 + 0.25), atol=0.01)
 
 
-def test_levels_of_persons_and_conversations_do_not_move_what_is_within():
+def test_differences_between_participants_and_conversations_do_not_change_correlations_within():
     frame = nested()
     generator = np.random.default_rng(8)
     shifts = generator.normal(0, 5, size=frame.index.get_level_values(1).nunique())
@@ -165,7 +165,7 @@ def test_alpha_within_has_its_logarithmic_interval_and_alpha_between_one_that_ma
     assert (table["estimate"] < table["high"]).all()
 
 
-def test_the_reference_study_is_more_alike_between_conversations_than_within(study):
+def test_ratings_of_the_reference_study_are_more_consistent_between_conversations_than_within(study):
     frame = measures.nested_turn_ratings(study)
     assert list(frame) == list(DIMENSION_NAMES)
     assert len(frame) == len(study.turns_put_to_rating)
@@ -199,7 +199,7 @@ FUNCTIONS = [levels.alphas_by_level, levels.omegas_within, levels.average_correl
         (lambda f: f.groupby(level=1).transform("first"), "a dimension does not vary within conversations"),
     ],
 )
-def test_nothing_within_conversations_says_so(function, change, reason):
+def test_without_variation_within_conversations_the_reason_says_so(function, change, reason):
     frame = change(nested(holes=0.0))
     table = function(frame, draws_of(frame))
     within = table[table.index.str.startswith("within")]
