@@ -25,7 +25,8 @@ from pathlib import Path
 
 from sense7.book.notebooks import TextNotebook, cells_of, to_ipynb
 from sense7.book.plan import FIXED, Job
-from sense7.book.warm_kernels import Nursery, NurseryError, provisioner
+from sense7.book.warm_kernels import Nursery, NurseryError
+from sense7.errors import UserError
 from sense7.judge.endpoint import without_keys
 
 __all__ = [
@@ -207,27 +208,23 @@ class Kernels:
                 process.kill()
 
     def manager(self, folder: Path) -> type:
-        """Class of a kernel manager that starts its kernel here, alike on every machine."""
-        from jupyter_client import AsyncKernelManager
-        from traitlets import default
+        """Class of a kernel manager that starts its kernel here, alike on every machine.
 
-        # What users have a kernel do at its start would change what a notebook gives.
-        fixed = FIXED | {"IPYTHONDIR": str(folder)}
-        add = self._add
-        warm = provisioner(self._nursery, self._fell_back, self._data) if self._nursery else None
+        Parameters
+        ----------
+        folder : Path
+            IPython's folder, in place of the user's: what users have a kernel do at its start would change what a
+            notebook gives. The connection file lies beside it.
+        """
+        from sense7.book.kernel_provisioner import kernel_manager
 
-        class Manager(AsyncKernelManager):
-            @default("connection_file")
-            def _in_scratch(self) -> str:
-                return f"{folder}.json"  # beside what else goes with the run, not in the user's home
-
-            async def start_kernel(self, **options):
-                if warm:
-                    self.provisioner = warm(kernel_id="warm", kernel_spec=self.kernel_spec, parent=self)
-                await super().start_kernel(**options | {"env": without_keys() | fixed})
-                add(self.provisioner.process)
-
-        return Manager
+        config = {
+            "environment": without_keys() | FIXED | {"IPYTHONDIR": str(folder)},
+            "fork": functools.partial(self._nursery.fork, data=self._data) if self._nursery else None,
+            "fell_back": self._fell_back,
+            "started": self._add,
+        }
+        return kernel_manager(folder.with_name(f"{folder.name}.json"), config)
 
 
 def _place(job: Job, cache: Path) -> Path:
@@ -377,6 +374,8 @@ def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None
             break
         except PapermillExecutionError as error:
             raise BuildError(_failure(job.notebook, error)) from None
+        except UserError:
+            raise
         except Exception as error:
             # Kernels of other processes may have taken the same ports meanwhile: start again.
             if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:

@@ -23,7 +23,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["Nursery", "NurseryError"]
@@ -183,35 +182,6 @@ class ForkedKernel:
     def terminate(self) -> None:
         """Ask it to end."""
         self.send_signal(signal.SIGTERM)
-
-
-def provisioner(nursery: Nursery, fell_back: Callable[[str], None], data: Path | None = None) -> type:
-    """Class by which a kernel manager of Jupyter starts its kernel here.
-
-    Parameters
-    ----------
-    nursery : Nursery
-        Where kernels come from.
-    fell_back : callable
-        Called with the reason if a kernel had to start fresh.
-    data : path, optional
-        The workbook that the kernel will load.
-    """
-    from jupyter_client.provisioning import LocalProvisioner
-
-    class WarmProvisioner(LocalProvisioner):
-        async def launch_kernel(self, cmd, **options):
-            folder = str(options.get("cwd") or Path.cwd())
-            try:
-                # The command is: python -m ipykernel_launcher, and then what matters.
-                self.process = nursery.fork(list(cmd[3:]), folder, dict(options["env"]), data)
-            except NurseryError as error:
-                fell_back(str(error))
-                return await super().launch_kernel(cmd, **options)
-            self.pid, self.cwd = self.process.pid, folder
-            return self.connection_info
-
-    return WarmProvisioner
 
 
 # The nursery's side -----------------------------------------------------------------------
