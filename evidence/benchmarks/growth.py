@@ -25,9 +25,10 @@ import pandas as pd
 
 from sense7.benchmarks import PARTS as IN_PARTS
 from sense7.book import execute
-from sense7.book.build import find_checkout, plan_jobs, write_ledger
+from sense7.book.ledger import write_ledger
 from sense7.book.partitioned import statistics_of_parts
-from sense7.book.plan import FIXED, library_digest
+from sense7.book.plan import FIXED, library_digest, plan_jobs
+from sense7.checkout import find_checkout
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.sources import data_file
 from sense7.statistics.estimates import estimate_row, estimate_table
 
 __all__ = [

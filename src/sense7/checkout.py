@@ -1,4 +1,4 @@
-"""The checkout that books are built from, where it lies and which commit it is; the cache for what was fetched."""
+"""Where files lie: the checkout that books are built from, and its commit; the project's own data; the cache."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 from sense7 import __file__ as _package
 from sense7.errors import UserError
 
-__all__ = ["cache_folder", "commit_of", "find_root"]
+__all__ = ["cache_folder", "commit_of", "data_file", "find_checkout", "find_root"]
 
 _SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requirements.lock")
 """What a book is made of: changes elsewhere in the checkout do not show in it."""
@@ -41,8 +41,46 @@ def find_root() -> Path | None:
     return next((folder for folder in candidates if _is_root(folder)), None)
 
 
+def find_checkout() -> Path:
+    """The checkout to build from.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    root = find_root()
+    if root is None:
+        raise UserError("no checkout found: run this inside one, or set SENSE7_ROOT to it.")
+    return root
+
+
 def _is_root(folder: Path) -> bool:
     return (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir()
+
+
+def data_file(name: str) -> Path:
+    """Find a file of the project's ``data/``, in the checkout or else in the installed package.
+
+    Raises
+    ------
+    UserError
+        If it is in neither.
+    """
+    relative = Path(name)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise ValueError(f"a name inside data/ is expected, not {name}")
+    root = find_root()
+    folders = [root / "data"] if root else []
+    folders.append(Path(__file__).resolve().parent / "_data")
+    for folder in folders:
+        if (folder / relative).is_file():
+            return folder / relative
+    tried = " nor ".join(str(folder) for folder in folders)
+    raise UserError(
+        f"{name}: neither in {tried}. The checkout or the installation isn't complete: "
+        "get it again, or set SENSE7_ROOT to a checkout."
+    )
 
 
 def cache_folder() -> Path:

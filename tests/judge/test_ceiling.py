@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.style import Figure
@@ -22,7 +23,6 @@ from sense7.judge.available_judges import read_runs
 from sense7.judge.baselines import baseline_keys, baseline_table
 from sense7.judge.metrics import AUTHORS_METRICS
 from sense7.record import Recorder, read_values
-from sense7.sources import data_file
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth, labels
 from sense7.statistics.variance import variance_parts

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sense7.sources import data_file
+from sense7.checkout import data_file
 from sense7.statistics import agreement, comparison, detectable_difference, disruption, reliability
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table

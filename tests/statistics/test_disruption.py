@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from sense7.sources import data_file
+from sense7.checkout import data_file
 from sense7.statistics import disruption
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from sense7.sources import data_file
+from sense7.checkout import data_file
 from sense7.statistics import expectations
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.disruption import OUTCOMES

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.sources import data_file
+from sense7.checkout import data_file
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import (
     CHOICES,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7.checkout import data_file
 from sense7.figures.robustness import specification_curve
 from sense7.figures.style import Figure
-from sense7.sources import data_file
 from sense7.statistics import context, disruption, failures, ratings, reliability, robustness, variance
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.ground_truth import ground_truth

@@ -18,6 +18,7 @@ __all__ = [
     "EXPLORER_PAGE",
     "JUDGE_LOGS",
     "claim_edition",
+    "edition_folder",
     "list_editions",
     "require_same_source",
     "source_of",
@@ -63,6 +64,11 @@ body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem au
 _NO_OFFICIAL = """<p>The official edition is not here: its workbook was not available when this site was made. It is one
 command away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
 """
+
+
+def edition_folder(root: Path, name: str) -> Path:
+    """Where the edition of a name lies."""
+    return root / "_build" / "editions" / name
 
 
 def source_of(data: str, path: Path) -> str:

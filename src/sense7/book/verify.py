@@ -25,16 +25,12 @@ from pathlib import Path
 
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.build import (
-    copy_files,
-    data_beside,
-    edition_folder,
-    how_made,
-    plan_jobs,
-    read_truth,
-    write_ledger,
-)
+from sense7.book.build import copy_files
+from sense7.book.editions import edition_folder
 from sense7.book.how_made import versions
+from sense7.book.inputs import how_made
+from sense7.book.ledger import read_truth, write_ledger
+from sense7.book.plan import data_beside, plan_jobs
 from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.judge.predictions import files_to_copy

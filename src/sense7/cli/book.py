@@ -103,7 +103,8 @@ def ledger(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print every published claim beside what an edition computed."""
-    from sense7.book.build import find_checkout, read_ledger
+    from sense7.book.ledger import read_ledger
+    from sense7.checkout import find_checkout
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
     rows, label = read_ledger(find_checkout(), edition)
@@ -165,9 +166,9 @@ def run(
     ] = None,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
-    from sense7.book.build import find_checkout
     from sense7.book.execute import BuildError
     from sense7.book.rerun import rerun
+    from sense7.checkout import find_checkout
 
     try:
         done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
@@ -182,9 +183,9 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    from sense7.book.build import find_checkout
     from sense7.book.execute import BuildError
     from sense7.book.verify import verify_edition
+    from sense7.checkout import find_checkout
 
     try:
         with progress_bar(quiet) as (say, progress):
@@ -243,10 +244,10 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
-    from sense7.book.build import find_checkout
     from sense7.book.scheduler import connect
     from sense7.book.sweep import read_grid
     from sense7.book.sweep import sweep as run_sweep
+    from sense7.checkout import find_checkout
 
     root = find_checkout()
     points = read_grid(grid, parameter or [])
@@ -266,8 +267,8 @@ def site(
     editions: Annotated[list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
-    from sense7.book.build import edition_folder, find_checkout
-    from sense7.book.editions import write_site
+    from sense7.book.editions import edition_folder, write_site
+    from sense7.checkout import find_checkout
 
     print(write_site(edition_folder(find_checkout(), "synthetic").parent, editions, out))
 
@@ -276,8 +277,9 @@ def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
-    from sense7.book.build import find_checkout, read_config
+    from sense7.book.inputs import read_config
     from sense7.book.notebooks import find_notebooks, installable_from, to_ipynb
+    from sense7.checkout import find_checkout
     from sense7.files import write_whole
 
     root = find_checkout()

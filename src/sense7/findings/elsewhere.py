@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reading
 from sense7.findings.whose_empathy import Resampled, panel
 from sense7.sources import released
-from sense7.sources.places import data_file
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
 from sense7.statistics.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio

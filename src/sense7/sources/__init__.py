@@ -15,7 +15,6 @@ converted to a workbook here, never shipped, and never taken for SENSE-7.
 
 from sense7.sources.cache import fetched_digest, is_fetched, part_files
 from sense7.sources.fetching import fetch
-from sense7.sources.places import cache_folder, data_file, find_root
 from sense7.sources.provenance import Provenance, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Part, Source
 from sense7.sources.resolving import copy_for_edition, resolve
@@ -25,12 +24,9 @@ __all__ = [
     "Part",
     "Provenance",
     "Source",
-    "cache_folder",
     "copy_for_edition",
-    "data_file",
     "fetch",
     "fetched_digest",
-    "find_root",
     "is_fetched",
     "part_files",
     "read_record",

@@ -12,8 +12,8 @@ record: killed at any point, a fetch leaves the old pair or the new one.
 
 from pathlib import Path
 
+from sense7.checkout import cache_folder
 from sense7.errors import UserError
-from sense7.sources.places import cache_folder
 from sense7.sources.provenance import Provenance, hashed, read_record_at
 from sense7.sources.registry import SOURCES, Part, Source
 

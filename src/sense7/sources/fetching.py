@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sense7.checkout import cache_folder
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
 from sense7.files import scratch_folder
@@ -23,7 +24,6 @@ from sense7.sources.cache import (
     recorded,
     unchanged,
 )
-from sense7.sources.places import cache_folder
 from sense7.sources.provenance import Provenance, disk_message, hashed, write_record_at
 from sense7.sources.registry import Part, Source
 from sense7.sources.resolving import user_path

@@ -19,10 +19,10 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import reading
 from sense7.sources.lend_an_ear import EXPERTS
-from sense7.sources.places import data_file
 from sense7.sources.registry import SOURCES
 
 if TYPE_CHECKING:

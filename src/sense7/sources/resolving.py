@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from sense7.checkout import cache_folder, data_file
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, replacing
 from sense7.sources.cache import both_hashes, cached, is_current, recorded, unchanged
-from sense7.sources.places import cache_folder, data_file
 from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER

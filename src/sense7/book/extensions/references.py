@@ -19,8 +19,8 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.page_table import page_table
+from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.sources.places import data_file
 
 __all__ = ["FILE", "power_of_ten", "setup"]
 

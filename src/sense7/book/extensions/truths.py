@@ -23,12 +23,12 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.directives import Edition, looked_up, marks
 from sense7.book.extensions.page_table import page_table
+from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth, distances
 from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
-from sense7.sources.places import data_file
 from sense7.terminal import count_of
 
 __all__ = [
