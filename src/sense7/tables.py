@@ -51,30 +51,28 @@ class Table:
     caption: str
 
     def _repr_html_(self) -> str:
-        with pd.option_context("display.max_colwidth", None):
-            body = _one_line_each(self.frame).to_html(
-                escape=True, border=0, na_rep="", classes=f"table {NO_MATH}", index_names=False
-            )
-        corner = html.escape(str(self.frame.index.name or ""))
-        body = body.replace("<th></th>", f"<th>{corner}</th>", 1).replace("<th>", '<th scope="col">')
-        body = body.replace('<tr style="text-align: right;">', "<tr>")
-        head, _, rest = body.partition("<tbody>")
-        rest = rest.replace('<th scope="col">', '<th scope="row">')
-        opening = head.index(">") + 1
-        caption = f"<caption>{html.escape(self.caption)}</caption>"
-        return f"{head[:opening]}{caption}{head[opening:]}<tbody>{rest}"
+        corner = str(self.frame.index.name or "")
+        head = "".join(f'\n      <th scope="col">{_escaped(name)}</th>' for name in (corner, *self.frame.columns))
+        rows = "".join(
+            f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
+            + "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
+            + "\n    </tr>"
+            for name, *cells in self.frame.itertuples(name=None)
+        )
+        return (
+            f'<table class="dataframe table {NO_MATH}"><caption>{html.escape(self.caption)}</caption>\n'
+            f"  <thead>\n    <tr>{head}\n    </tr>\n  </thead>\n  <tbody>{rows}\n  </tbody>\n</table>"
+        )
 
     def __repr__(self) -> str:
         return plain_lines(f"{self.caption}\n{self.frame.to_string()}")
 
 
-def _one_line_each(frame: pd.DataFrame) -> pd.DataFrame:
-    """Texts with blanks for line breaks and tabs, as a page would show them; pandas would write them as escapes."""
-
-    def text(cell):
-        return _BREAKS.sub(" ", cell) if isinstance(cell, str) else cell
-
-    return frame.rename(index=text, columns=text).map(text)
+def _escaped(cell: object) -> str:
+    """Text of a cell for HTML, on one line; "" where there is none."""
+    if pd.api.types.is_scalar(cell) and pd.isna(cell):
+        return ""
+    return html.escape(_BREAKS.sub(" ", str(cell)), quote=False)
 
 
 # What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
