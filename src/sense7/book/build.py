@@ -42,7 +42,7 @@ from sense7.workbook.report import warnings_by_kind
 if TYPE_CHECKING:
     from sense7.judge.available_judges import Judges
 
-__all__ = ["BuildError", "Built", "build_edition", "copy_files"]
+__all__ = ["Built", "build_edition", "copy_files"]
 
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
