@@ -28,11 +28,11 @@ def find_root() -> Path | None:
     UserError
         If SENSE7_ROOT names a folder that is no checkout.
     """
-    if given := os.environ.get("SENSE7_ROOT"):
-        root = Path(given).expanduser().resolve()
+    if named := os.environ.get("SENSE7_ROOT"):
+        root = Path(named).expanduser().resolve()
         if not _is_root(root):
             raise UserError(
-                f"SENSE7_ROOT={given}: not a checkout of this project (no _config.yml and notebooks/ there). "
+                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml and notebooks/ there). "
                 "Correct the variable or unset it."
             )
         return root
@@ -85,8 +85,8 @@ def data_file(name: str) -> Path:
 
 def cache_folder() -> Path:
     """Give the folder for what was fetched: SENSE7_CACHE, else the system's place for caches."""
-    if given := os.environ.get("SENSE7_CACHE"):
-        return Path(given).expanduser().resolve()
+    if named := os.environ.get("SENSE7_CACHE"):
+        return Path(named).expanduser().resolve()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("sense7"))
@@ -125,7 +125,7 @@ def _git(root: Path, *arguments: str) -> str | None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - git, with words of our own
-            ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
+            ["git", "-C", str(root), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -37,7 +37,7 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table with a caption; every cell is shown as text, whatever it holds.
+    """A table with a caption; every cell is shown as text.
 
     Attributes
     ----------
@@ -136,12 +136,12 @@ class Variants:
         group = f"switch-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         parts = []
         for number, (name, body) in enumerate(bodies.items(), 1):
-            place = f"{group}-{number}"
+            identifier = f"{group}-{number}"
             checked = " checked" if number == 1 else ""
             parts.append(
-                f'<input type="radio" name="{group}" id="{place}"{checked}>'
-                f'<label for="{place}" id="{place}-name">{html.escape(name)}</label>'
-                f'<div role="group" tabindex="0" aria-labelledby="{place}-name">{body}</div>'
+                f'<input type="radio" name="{group}" id="{identifier}"{checked}>'
+                f'<label for="{identifier}" id="{identifier}-name">{html.escape(name)}</label>'
+                f'<div role="group" tabindex="0" aria-labelledby="{identifier}-name">{body}</div>'
             )
         legend = f"<legend>Switch: {html.escape(self.label)}</legend>"
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'

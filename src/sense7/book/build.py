@@ -225,18 +225,18 @@ def _write_inputs(inputs: Inputs, edition: Path, study: Study, provenance: Prove
 
 
 @contextlib.contextmanager
-def _naming_the_fix(place: Path) -> Iterator[None]:
-    """Say what to do where a disk is full or a folder not ours, whichever process found out."""
+def _naming_the_fix(folder: Path) -> Iterator[None]:
+    """Say what to do where a disk is full or a folder is not ours, in this process or another."""
     try:
         yield
     except (OSError, BuildError) as error:
         full = disk_trouble(str(error))
         if full is not None:
-            raise UserError(f"{not_written(place, full)} What was finished is kept.") from error
+            raise UserError(f"{not_written(folder, full)} What was finished is kept.") from error
         if isinstance(error, BuildError):
             raise
         raise UserError(
-            f"{error.filename or place.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
+            f"{error.filename or folder.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
         ) from error
 
 

@@ -154,21 +154,21 @@ def resolve_inputs(
 
 def _accepted(parameters: Mapping | None) -> dict:
     """Parameters of the notebooks that a user may give; the others are refused."""
-    given = dict(parameters or {})
-    if reserved := sorted({"data", "predictions", "results"} & given.keys()):
+    accepted = dict(parameters or {})
+    if reserved := sorted({"data", "predictions", "results"} & accepted.keys()):
         raise UserError(
             f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
             "and a judge's predictions by --predictions FOLDER."
         )
-    return given
+    return accepted
 
 
 def _edition_name(name: str | None, data: str) -> str:
-    given = name is not None
-    name = name if given else data if data in RESERVED else Path(data).stem
-    # Whatever its case: some systems do not tell Official from official.
+    is_chosen = name is not None
+    name = name if is_chosen else data if data in RESERVED else Path(data).stem
+    # Without case: some file systems do not distinguish Official from official.
     if name.casefold() in RESERVED and name != data:
-        what = f"--name {name}" if given else data
+        what = f"--name {name}" if is_chosen else data
         raise UserError(
             f"{what}: an edition can't be called {name!r}, which is the name of another data set. "
             f"Give another name: --name my-{name}"
@@ -182,17 +182,19 @@ def _edition_name(name: str | None, data: str) -> str:
     return name
 
 
-def _predictions(root: Path, name: str, given: str | Path | None, workbook: Path) -> list[Path]:
+def _predictions(root: Path, name: str, chosen: str | Path | None, workbook: Path) -> list[Path]:
     """Files of a judge's predictions for an edition; none if it has none.
 
     Those that a user gives come before those of the simulated judge beside the workbook.
     """
-    folder = Path(given).expanduser() if given is not None else root / f"predictions_{name}"
-    if given is not None and not folder.is_dir():
-        raise UserError(f"{given}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
+    folder = Path(chosen).expanduser() if chosen is not None else root / f"predictions_{name}"
+    if chosen is not None and not folder.is_dir():
+        raise UserError(f"{chosen}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
     files = files_to_copy(folder) if folder.is_dir() else []
-    if given is not None and not files:
-        raise UserError(f"{given}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {given}")
+    if chosen is not None and not files:
+        raise UserError(
+            f"{chosen}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {chosen}"
+        )
     return files or simulated_files(simulated_folder(workbook))
 
 

@@ -34,7 +34,7 @@ class ForkedKernelProvisioner(LocalProvisioner):
     Attributes
     ----------
     environment : dict
-        All of the kernel's environment, whatever the manager asks for.
+        All of the kernel's environment; what the manager asks for is ignored.
     fork : callable or None
         Takes arguments, folder and environment; returns a process, or raises NurseryError.
     fell_back : callable
@@ -73,7 +73,7 @@ class ForkedKernelProvisioner(LocalProvisioner):
 
 
 class _OneKernelSpec(KernelSpecManager):
-    """Gives one specification under every name, whatever kernels a user has installed."""
+    """Gives one specification under every name; kernels that a user has installed are not looked at."""
 
     spec = Instance(KernelSpec)
 

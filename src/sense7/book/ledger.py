@@ -48,12 +48,12 @@ def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
     return rows, facts["label"]
 
 
-def read_truth(place: Path, study: Study) -> dict | None:
+def read_truth(path: Path, study: Study) -> dict | None:
     """Truth of a synthetic workbook, if it is there and belongs to it."""
     if study.provenance.kind != "synthetic":
         return None
     try:
-        truth = json.loads(place.read_text(encoding="utf-8"))
+        truth = json.loads(path.read_text(encoding="utf-8"))
         marks = synthetic_marks(study) or {}
         belongs = str(truth["seed"]) == str(marks.get("seed")) and truth["parameters"] == json.loads(
             marks.get("parameters", "null")

@@ -90,7 +90,7 @@ def plan(
     workbook_digest : str
         SHA-256 of the workbook.
     files : sequence of Path
-        The locked environment, and whatever else every notebook may rest on.
+        The locked environment, and all other files that every notebook may rest on.
     beside : mapping, optional
         Digests of what only some notebooks rest on: by the parameter that leads there, by the
         name of the data set, or by the path of the stored result or the released table.
@@ -122,13 +122,13 @@ def plan(
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
-        given = _known(notebook, parameters)
+        values = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
         rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
         rests_on |= {RELEASED[table].file for table in notebook.released}
         further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
-        content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
-        jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
+        content = json.dumps([notebook.name, notebook.code, values, further, *common, *needed], sort_keys=True)
+        jobs[name] = Job(notebook, values, hashlib.sha256(content.encode()).hexdigest())
     return jobs
 
 
@@ -148,11 +148,11 @@ def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
     }
 
 
-def plan_jobs(root: Path, given: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
+def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
     beside = data_beside(root, notebooks, judged)
-    return plan(notebooks, given, workbook_digest, [root / "requirements.lock"], beside)
+    return plan(notebooks, parameters, workbook_digest, [root / "requirements.lock"], beside)
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:

@@ -40,27 +40,27 @@ def _clear(editions: Path, cache: Path, kept: int | None) -> None:
     for left in [*editions.glob(f"{SCRATCH}*"), *cache.glob(f"{SCRATCH}*")]:
         shutil.rmtree(left, ignore_errors=True)
     for aside in editions.glob(f"{_ASIDE}*"):
-        place = editions / aside.name.removeprefix(_ASIDE)
-        if place.exists():
+        folder = editions / aside.name.removeprefix(_ASIDE)
+        if folder.exists():
             shutil.rmtree(aside, ignore_errors=True)
         else:
-            aside.replace(place)
+            aside.replace(folder)
     finished = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in finished[len(finished) if kept is None else kept :]:
         # Not in its place: killed halfway, it would leave half an entry there.
         shutil.rmtree(path.rename(cache / f"{SCRATCH}{path.name}"), ignore_errors=True)
 
 
-def replace_edition(new: Path, place: Path, claim: Callable[[], None] = lambda: None) -> None:
+def replace_edition(new: Path, folder: Path, claim: Callable[[], None] = lambda: None) -> None:
     """Put a finished folder in its place, if the claim holds; what stood there goes with the scratch folder."""
-    with (place.parent / ".swap").open("a") as lock:
+    with (folder.parent / ".swap").open("a") as lock:
         lock_file(lock)
         claim()  # another build may have taken the place meanwhile
-        if not place.exists():
-            new.replace(place)
-        elif not exchange(new, place):
+        if not folder.exists():
+            new.replace(folder)
+        elif not exchange(new, folder):
             # Without an exchange in one step: two renames; the next build repairs what falls between them.
-            aside = place.with_name(_ASIDE + place.name)
-            place.replace(aside)
-            new.replace(place)
+            aside = folder.with_name(_ASIDE + folder.name)
+            folder.replace(aside)
+            new.replace(folder)
             aside.replace(new)

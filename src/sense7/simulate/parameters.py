@@ -552,7 +552,7 @@ def _check(name: str, value: Any, entry: dataclasses.Field) -> Any:
         return _check_number(name, value, rule)
     if not isinstance(value, Sequence) or isinstance(value, str):
         _refuse(name, value, _accepted(rule))
-    return tuple(_check_number(f"{name}[{place}]", item, rule) for place, item in enumerate(value))
+    return tuple(_check_number(f"{name}[{position}]", item, rule) for position, item in enumerate(value))
 
 
 def _accepted(rule: Mapping) -> str:

@@ -164,7 +164,7 @@ def _is_tuned(key: str, value: Any, published: float | None) -> bool:
     """Whether a value was set near a published figure: by the defaults, and not moved away since.
 
     Which parameters move which value is not known in general; so a value that still lies
-    within a tenth of the published figure counts as tuned, whatever was changed.
+    within a tenth of the published figure counts as tuned, also where other parameters were changed.
     """
     if key not in _TUNED:
         return False

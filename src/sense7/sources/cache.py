@@ -72,8 +72,8 @@ def part_place(source: Source, part: Part) -> Path:
 
 def is_intact(source: Source, part: Part) -> bool:
     """Whether a part is here and is what it must be."""
-    place = part_place(source, part)
-    return place.is_file() and hashed(place)[0] == part.sha256
+    path = part_place(source, part)
+    return path.is_file() and hashed(path)[0] == part.sha256
 
 
 def is_current(source: Source, record: Provenance) -> bool:

@@ -219,10 +219,10 @@ def _verified(name: str) -> bytes:
     path = data_file(table.file)
     with reading(path) as stream:
         content = stream.read()
-    if (found := hashlib.sha256(content).hexdigest()) != table.sha256:
+    if (digest := hashlib.sha256(content).hexdigest()) != table.sha256:
         raise UserError(
-            f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {found[:12]}... found). "
-            f"Restore the file: git checkout -- data/{table.file}"
+            f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {digest[:12]}... "
+            f"found). Restore the file: git checkout -- data/{table.file}"
         )
     return content
 

@@ -48,7 +48,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     workbook: equal bytes don't say where a file came from. Two things make it known:
 
     - A record beside it (``FILE.provenance.json``), as an edition has beside its copy, so that
-      a notebook knows what it shows. It is believed if it is true of the file's bytes; whoever
+      a notebook knows what it shows. It is believed if it is true of the file's bytes; anyone who
       writes one by hand forges it, which software on the forger's machine can't rule out.
     - Being the embedded synthetic workbook, byte for byte, under any name: that only ever takes
       a claim away.

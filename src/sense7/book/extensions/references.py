@@ -156,9 +156,9 @@ def _function(name: str) -> nodes.paragraph:
     return nodes.paragraph("", "", link)
 
 
-def _size(error: dict, which: str) -> str:
-    relative = error["kind"] == "relative" and error[which] > 0
-    return power_of_ten(error[which]) + (" of it" if relative else "")
+def _size(error: dict, kind: str) -> str:
+    relative = error["kind"] == "relative" and error[kind] > 0
+    return power_of_ten(error[kind]) + (" of it" if relative else "")
 
 
 def _shortened(names: Sequence[str]) -> str:
