@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table
 
 __all__ = [
     "NO_GROWTH",

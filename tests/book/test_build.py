@@ -23,9 +23,9 @@ from sense7.book.pages import banner as banner_of
 from sense7.book.replacing import replace_edition, under_way
 from sense7.checkout import find_checkout
 from sense7.errors import UserError
+from sense7.findings.ground_truth import ground_truth
 from sense7.loading import load
 from sense7.sources import SOURCES, Provenance
-from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import ReadingOptions
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'

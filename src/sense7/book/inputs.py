@@ -23,7 +23,7 @@ from sense7.claims import POWER_FILE, Claim, load_claims
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.predictions import files_to_copy
-from sense7.judge.simulated import simulated_files, simulated_folder
+from sense7.judge.scoring.simulated import simulated_files, simulated_folder
 from sense7.sources import Provenance
 from sense7.workbook.options import ReadingOptions
 
@@ -226,7 +226,7 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
     """Logs of the sessions that the predictions come from, where what shows them is installed."""
     if not judged or importlib.util.find_spec("inspect_ai") is None:
         return []
-    from sense7.judge.logs import LOGS
+    from sense7.judge.asking.logs import LOGS
 
     return sorted((judged[0].parent / LOGS).glob("*.eval"))
 
