@@ -11,10 +11,9 @@ import time
 import pytest
 
 from sense7.book import execute
-from sense7.book.build import plan_jobs
 from sense7.book.execute import BuildError
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import library_digest, plan
+from sense7.book.plan import library_digest, plan, plan_jobs
 from sense7.errors import UserError
 
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}

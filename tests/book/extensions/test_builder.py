@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7.book import pages
-from sense7.book.build import read_config
 from sense7.book.extensions import builder
 from sense7.book.extensions.builder import find_nodes
+from sense7.book.inputs import read_config
 from sense7.book.jupyter_book import JupyterBook
 
 _LEAVES = st.builds(nodes.Text, st.sampled_from(["text", "other"]))
