@@ -217,7 +217,7 @@ def running():
 def ends():
     """Says of the id of a process whether it ends within so many seconds."""
 
-    def wait(pid, seconds=120):
+    def wait(pid, seconds=300):
         deadline = time.monotonic() + seconds
         while is_running(pid) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -142,7 +142,7 @@ def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(proje
     interrupting.until(lambda: bool(names_in_cache(command.folder) & project.new), two)
     two.kill()
     two.communicate()
-    _, err = one.communicate(timeout=200)
+    _, err = one.communicate(timeout=300)
     assert one.returncode == 0, err
     assert editions(command.folder) == {"mine": project.after}
     ended = other.run(*BUILD, "--name", "other")
