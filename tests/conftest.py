@@ -42,8 +42,8 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
-    *("tests/browser/test_every", "tests/built_book", "tests/book/test_build.py"),
-    "tests/faults/test_interrupted_build",
+    *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
+    *("tests/faults/test_interrupted_build", "tests/test_simulated_studies"),
     *("tests/browser", "tests/book", "tests/faults"),
 )
 """Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
