@@ -34,7 +34,7 @@ Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 BRIEF = Prompt("brief", "Rate this: {chat}")
 ERROR_500 = Answered(status=500, body=endpoint.error_body("The server had an error"))
 RATE_LIMITED = endpoint.rate_limited(0)
-TIMEOUT = 1.0
+TIMEOUT = 2.0
 PATIENT = 60.0
 """Where requests are counted, a machine with other work must not make one more of them."""
 TOO_SLOW = Answered(wait=30)
