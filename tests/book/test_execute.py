@@ -250,7 +250,7 @@ def test_an_interrupt_kills_what_runs_at_once(runner):
     with pytest.raises(KeyboardInterrupt):
         runner.run()
     thread.join()
-    assert time.monotonic() - started[0] < 100
+    assert time.monotonic() - started[0] < 300
     with pytest.raises(ProcessLookupError):
         os.kill(int(place.read_text("utf-8")), 0)
     assert list((runner.checkout.root / "cache").iterdir()) == []

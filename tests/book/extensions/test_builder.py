@@ -80,7 +80,7 @@ def test_what_rests_on_no_edition_is_read_before_there_is_one(book, tmp_path):
         JupyterBook() as program,
         pages.pages_under_way(checkout.root, facts, config, kept, scratch, program) as make_pages,
     ):
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + 300
         while not (doctrees / "plain.doctree").exists() and time.monotonic() < deadline:
             assert program._process.poll() is None, program.finish()
             time.sleep(0.05)
