@@ -134,12 +134,13 @@ def build_edition(
     """
     inputs = resolve_inputs(data, name=name, predictions=predictions, parameters=parameters, options=options)
     editions = inputs.folder.parent
+    # What cannot be used is refused before anything is written.
+    content = _read(inputs, strict, say) if strict or _up_to_date(inputs) is None else None
     with _naming_the_fix(inputs.folder), under_way(editions, _cache(inputs), KEPT_IN_CACHE):
         finished = _up_to_date(inputs)
-        if finished is None or strict:
-            study = _read(inputs, strict)
         if finished is None:
-            finished = _make(inputs, study, workers, scheduler, say, progress, program)
+            study, truth = content or _read(inputs, strict, say)
+            finished = _make(inputs, study, truth, workers, scheduler, say, progress, program)
         list_editions(editions)
     return finished
 
@@ -149,8 +150,9 @@ def _cache(inputs: Inputs) -> Path:
     return inputs.root / "_build" / "cache"
 
 
-def _read(inputs: Inputs, strict: bool) -> Study:
-    return load(
+def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple[Study, dict | None]:
+    """The study, and its truth if it is synthetic; a judge's predictions are read as well, since they may be unfit."""
+    study = load(
         inputs.data,
         prompted_condition=inputs.parameters.get("prompted_condition"),
         strict=strict,
@@ -158,11 +160,13 @@ def _read(inputs: Inputs, strict: bool) -> Study:
         words=inputs.options.words,
         allow_unreadable=inputs.options.allow_unreadable,
     )
+    return study, _truth(inputs, study, say)
 
 
 def _make(
     inputs: Inputs,
     study: Study,
+    truth: dict | None,
     workers: int | None,
     scheduler: str | None,
     say: Callable[[str], None],
@@ -172,7 +176,6 @@ def _make(
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     root, folder = inputs.root, inputs.folder
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    truth = _truth(inputs, study, say)
     making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{inputs.name}-", dir=folder.parent)
     with making as scratch, contextlib.nullcontext(program) if program else JupyterBook() as book:
         edition = Path(scratch) / "edition"
