@@ -159,11 +159,11 @@ def test_a_difference_is_of_the_turns_that_rate_both(weights):
 
 def differences_of(turns):
     """Differences of the kappas, counted out turn by turn."""
-    found = []
+    differences = []
     for name in DIMENSION_NAMES[:-1]:
         both = turns.dropna(subset=["overall", "Relational", name])
-        found.append(kappa_by_table(both, "Relational") - kappa_by_table(both, name))
-    return np.array(found)
+        differences.append(kappa_by_table(both, "Relational") - kappa_by_table(both, name))
+    return np.array(differences)
 
 
 def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
@@ -290,9 +290,9 @@ def test_a_resample_has_the_kappa_of_its_units_copied_out(steps):
     generator = np.random.default_rng(3)
     first, second = generator.integers(1, 8, (2, 12)) / 2
     bootstrap = ParticipantBootstrap([f"u{number}" for number in range(12)], draws=150, seed=1)
-    found = kappa_module.quadratic_kappa(first, second, bootstrap.weights(), steps=steps)
-    assert found.shape == (150,)
-    for kappa, weights in zip(found, bootstrap.weights().astype(int), strict=True):
+    kappas = kappa_module.quadratic_kappa(first, second, bootstrap.weights(), steps=steps)
+    assert kappas.shape == (150,)
+    for kappa, weights in zip(kappas, bootstrap.weights().astype(int), strict=True):
         copies = np.repeat(first, weights), np.repeat(second, weights)
         np.testing.assert_allclose(kappa, kappa_module.quadratic_kappa(*copies, steps=steps), atol=1e-12)
 

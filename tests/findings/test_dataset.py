@@ -286,14 +286,14 @@ def people_of(parsed, columns, people=12):
 
 def test_numbers_are_summed_up_and_few_texts_counted(parsed):
     ages = [20.0, 30.0, 40.0, 50.0] * 3
-    found = people_of(parsed, {"Age": ages, "Gender": ["f", "m", "f", None] * 3})
-    assert found.numbers.columns[0] == found.others.columns[0] == "n"
-    assert found.numbers.loc["Age"].tolist() == [12, 20, *np.quantile(ages, [0.25, 0.5, 0.75]), 50]
-    assert found.groups.index.tolist() == ["Gender: f", "Gender: m"]
-    assert found.groups["participants"].tolist() == [6, 3]
-    assert found.groups["share of answers (%)"].tolist() == pytest.approx([200 / 3, 100 / 3])
-    assert found.others.empty
-    assert found.reason == ""
+    summary = people_of(parsed, {"Age": ages, "Gender": ["f", "m", "f", None] * 3})
+    assert summary.numbers.columns[0] == summary.others.columns[0] == "n"
+    assert summary.numbers.loc["Age"].tolist() == [12, 20, *np.quantile(ages, [0.25, 0.5, 0.75]), 50]
+    assert summary.groups.index.tolist() == ["Gender: f", "Gender: m"]
+    assert summary.groups["participants"].tolist() == [6, 3]
+    assert summary.groups["share of answers (%)"].tolist() == pytest.approx([200 / 3, 100 / 3])
+    assert summary.others.empty
+    assert summary.reason == ""
 
 
 @pytest.mark.parametrize(
@@ -308,20 +308,20 @@ def test_numbers_are_summed_up_and_few_texts_counted(parsed):
     ],
 )
 def test_what_may_name_people_is_not_shown(parsed, column, answers):
-    found = people_of(parsed, {"Age": ..., "Gender": ..., column: answers})
-    assert found.others.loc[column].tolist() == [12, len(set(answers))]
-    shown = found.numbers.to_csv() + found.groups.to_csv() + found.others.to_csv()
+    summary = people_of(parsed, {"Age": ..., "Gender": ..., column: answers})
+    assert summary.others.loc[column].tolist() == [12, len(set(answers))]
+    shown = summary.numbers.to_csv() + summary.groups.to_csv() + summary.others.to_csv()
     assert not any(str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4)
 
 
 def test_numbers_that_differ_are_not_taken_for_names(parsed):
-    found = people_of(parsed, {"Age": [20.0 + n * n for n in range(12)], "Income": [30_000.0, 45_000.5] * 6})
-    assert found.numbers.index.tolist() == ["Age", "Income"]
+    summary = people_of(parsed, {"Age": [20.0 + n * n for n in range(12)], "Income": [30_000.0, 45_000.5] * 6})
+    assert summary.numbers.index.tolist() == ["Age", "Income"]
 
 
 def test_only_participants_with_a_conversation_count(parsed):
-    found = dataset.characteristics(parsed(participants={"PID": ["P1", "P2", "P9"], "Age": [20.0, 30.0, 99.0]}))
-    assert found.numbers.loc["Age", ["n", "highest"]].tolist() == [2, 30]
+    summary = dataset.characteristics(parsed(participants={"PID": ["P1", "P2", "P9"], "Age": [20.0, 30.0, 99.0]}))
+    assert summary.numbers.loc["Age", ["n", "highest"]].tolist() == [2, 30]
 
 
 def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):

@@ -28,7 +28,7 @@ def by_loop(study):
             if message.role == "user":
                 user = message.content
             texts[conversation, message.position] = (user, message.content)
-    taken, shown, found = set(), set(), {}
+    taken, shown, expected = set(), set(), {}
     for name in DIMENSION_NAMES:
         for end, levels in (("high", {5}), ("low", {1, 2})):
             rows = []
@@ -41,13 +41,13 @@ def by_loop(study):
             turn, text = min(free, key=lambda row: abs(len(row[1]) - middle))
             taken.add(turn.participant)
             shown.add(text)
-            found[name, end] = (turn.conversation, turn.turn)
-    return found
+            expected[name, end] = (turn.conversation, turn.turn)
+    return expected
 
 
 def test_the_examples_are_those_of_the_rule(study, chosen):
-    found = {(row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()}
-    assert found == by_loop(study)
+    expected = {(row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()}
+    assert expected == by_loop(study)
 
 
 def test_each_participant_gives_one_example_and_no_text_stands_twice(chosen):
@@ -138,10 +138,10 @@ def test_the_taxonomy_marks_what_is_our_reading():
 
 
 def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
-    given = chosen[chosen["dimension"] == "Affective"].set_index("end")
-    high = given.loc["high"]
+    affective = chosen[chosen["dimension"] == "Affective"].set_index("end")
+    high = affective.loc["high"]
     shown = examples.dimensions_shown(chosen, "Affective", length=10_000)
-    assert (shown.index.name, list(shown.index)) == ("rated", list(given.index))
+    assert (shown.index.name, list(shown.index)) == ("rated", list(affective.index))
     assert shown.loc["high"].to_dict() == {
         "rating": "very good",
         "user, before": " ".join(high["user"].split()),

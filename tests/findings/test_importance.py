@@ -117,8 +117,8 @@ def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
 
 @pytest.mark.parametrize(("shares", "totals"), [({"a": 0.125}, [8, 16]), ({"a": 0.0}, list(range(1, 17))), ({}, None)])
 def test_simple_shares(shares, totals):
-    found = importance.possible_totals(shares, most=16)
-    assert found == (totals or list(range(1, 17)))
+    possible = importance.possible_totals(shares, most=16)
+    assert possible == (totals or list(range(1, 17)))
 
 
 def test_a_half_may_be_rounded_up_or_down():
@@ -150,8 +150,8 @@ def test_the_table_says_the_nearest_count_of_each_total_and_whether_it_fits():
 def test_the_tolerance_holds_for_nineteen_of_twenty_random_parts():
     """Parts of 109 drawn from 192 people, 54 of whom named the dimension."""
     rng = np.random.default_rng(5)
-    found = rng.hypergeometric(54, 192 - 54, 109, 20_000) / 109
-    inside = np.abs(found - 54 / 192) <= importance.tolerance_of_a_part(0.281, 109, 192)
+    shares = rng.hypergeometric(54, 192 - 54, 109, 20_000) / 109
+    inside = np.abs(shares - 54 / 192) <= importance.tolerance_of_a_part(0.281, 109, 192)
     assert 0.94 <= inside.mean() <= 0.98
     assert importance.tolerance_of_a_part(0.3, 50, 50) == pytest.approx(0.0005)
 

@@ -104,17 +104,17 @@ def test_intervals_resample_participants_with_all_their_conversations(study):
         drawn["between conversations"].append(d_between(rows))
         drawn["within participants"].append(d_within(rows))
     for comparison, values in drawn.items():
-        found = table.loc[f"at least one poor turn, {comparison}", ["low", "high"]].tolist()
-        assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
+        limits = table.loc[f"at least one poor turn, {comparison}", ["low", "high"]].tolist()
+        assert limits == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
 
 
 def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3}))
     study.conversations.loc[1, measures_module.OUTCOMES["experience"]] = np.nan
-    found = definitions.poor_turn_conversations(study, "experience")
-    assert list(found.index) == list(study.conversations["conversation"].iloc[2:])
-    assert found["poor"].tolist() == [1, 1]
-    assert found["rated"].tolist() == [2, 2]
+    conversations = definitions.poor_turn_conversations(study, "experience")
+    assert list(conversations.index) == list(study.conversations["conversation"].iloc[2:])
+    assert conversations["poor"].tolist() == [1, 1]
+    assert conversations["rated"].tolist() == [2, 2]
 
 
 def test_without_differences_between_participants_their_variance_is_zero():
@@ -231,20 +231,20 @@ def test_the_definitions_whose_interval_holds_the_published_value_are_counted(pu
         name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
         for name, estimate, low, high in (("a", 1.0, 0.8, 1.2), ("b", 0.7, 0.5, 0.95), ("c", 2.0, np.nan, np.nan))
     }
-    found = definitions.published_in_grid(estimate_table(rows, "definition"), published)
-    assert found["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
-    assert found["counts"]["n"].tolist() == [2, 3, 3]
-    assert found["held"]["estimate"] == answer
+    verdict = definitions.published_in_grid(estimate_table(rows, "definition"), published)
+    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
+    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
+    assert verdict["held"]["estimate"] == answer
 
 
 def test_without_an_interval_no_definition_holds_a_value(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4}))
     measures = definitions.poor_turn_measures(study, bootstrap_of(study))
-    found = definitions.published_in_grid(measures["d"], 1.0)
-    assert found["counts"]["estimate"].isna().all()
-    assert (found["counts"]["reason"] != "").all()
-    assert found["held"]["estimate"] is None
-    assert found["held"]["reason"] == "no definition has an interval"
+    verdict = definitions.published_in_grid(measures["d"], 1.0)
+    assert verdict["counts"]["estimate"].isna().all()
+    assert (verdict["counts"]["reason"] != "").all()
+    assert verdict["held"]["estimate"] is None
+    assert verdict["held"]["reason"] == "no definition has an interval"
     grid = definitions.poor_turn_grid(study, measures, 1.0)
     assert set(grid["holds it"]) == {""}
     assert (grid["note"] != "").all()

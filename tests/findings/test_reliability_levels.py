@@ -223,16 +223,16 @@ def test_one_participant_has_values_and_no_intervals():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_study_of_one_rated_turn_per_conversation_has_nothing_within(function, workbooks):
-    given = read_workbook(workbooks["ieval"])
-    table = function(measures.nested_turn_ratings(given), ParticipantBootstrap(given.conversations["participant"], 50))
+    other = read_workbook(workbooks["ieval"])
+    table = function(measures.nested_turn_ratings(other), ParticipantBootstrap(other.conversations["participant"], 50))
     assert table["estimate"].isna().all()
     assert set(table["reason"]) == {"no conversation has two turns that rate the same two dimensions"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_small_study_says_what_it_lacks(function, minimal_sheets):
-    given = parse_sheets(minimal_sheets(messages=dict.fromkeys(DIMENSION_NAMES, [None, "good", None, "good"] * 4)))
-    table = function(measures.nested_turn_ratings(given), ParticipantBootstrap(given.conversations["participant"], 50))
+    other = parse_sheets(minimal_sheets(messages=dict.fromkeys(DIMENSION_NAMES, [None, "good", None, "good"] * 4)))
+    table = function(measures.nested_turn_ratings(other), ParticipantBootstrap(other.conversations["participant"], 50))
     assert table["estimate"].isna().all()
     assert table["reason"].str.startswith("none of these ratings was given and varies").all()
 
