@@ -34,24 +34,52 @@ __all__ = [
     "LEXICON",
     "Baseline",
     "accuracy_gains",
-    "baseline_keys",
     "baseline_predictions",
     "baseline_table",
     "lexicon_shares",
     "lexicon_table",
 ]
 
-BASELINES = {
-    "majority label": "majority",
-    "own mean": "participant_mean",
-    "words per turn": "words_per_turn",
-    "number of turns": "turns",
-    "lexicon": "lexicon",
-    "all words, ridge": "tfidf_ridge",
-    "all words, ordinal": "tfidf_ordinal",
-    "embeddings": "embedding",
+BASELINES = (
+    *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),
+    *("all words, ridge", "all words, ordinal", "embeddings"),
+)
+"""Names of the baselines."""
+
+_KEYS = {
+    "accuracy": """
+        baseline_majority_accuracy baseline_participant_mean_accuracy baseline_words_per_turn_accuracy
+        baseline_turns_accuracy baseline_lexicon_accuracy baseline_tfidf_ridge_accuracy
+        baseline_tfidf_ordinal_accuracy baseline_embedding_accuracy
+    """,
+    "macro_f1": """
+        baseline_majority_macro_f1 baseline_participant_mean_macro_f1 baseline_words_per_turn_macro_f1
+        baseline_turns_macro_f1 baseline_lexicon_macro_f1 baseline_tfidf_ridge_macro_f1
+        baseline_tfidf_ordinal_macro_f1 baseline_embedding_macro_f1
+    """,
+    "within_one": """
+        baseline_majority_within_one baseline_participant_mean_within_one baseline_words_per_turn_within_one
+        baseline_turns_within_one baseline_lexicon_within_one baseline_tfidf_ridge_within_one
+        baseline_tfidf_ordinal_within_one baseline_embedding_within_one
+    """,
+    "mean_absolute_error": """
+        baseline_majority_mean_absolute_error baseline_participant_mean_mean_absolute_error
+        baseline_words_per_turn_mean_absolute_error baseline_turns_mean_absolute_error
+        baseline_lexicon_mean_absolute_error baseline_tfidf_ridge_mean_absolute_error
+        baseline_tfidf_ordinal_mean_absolute_error baseline_embedding_mean_absolute_error
+    """,
+    "spearman": """
+        baseline_majority_spearman baseline_participant_mean_spearman baseline_words_per_turn_spearman
+        baseline_turns_spearman baseline_lexicon_spearman baseline_tfidf_ridge_spearman
+        baseline_tfidf_ordinal_spearman baseline_embedding_spearman
+    """,
+    "accuracy_gain": """
+        baseline_majority_accuracy_gain baseline_participant_mean_accuracy_gain
+        baseline_words_per_turn_accuracy_gain baseline_turns_accuracy_gain baseline_lexicon_accuracy_gain
+        baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain baseline_embedding_accuracy_gain
+    """,
 }
-"""Name of each baseline -> its place in keys."""
+"""Metric -> key of each baseline, in their order."""
 
 LEXICON = {
     "Affective": "afraid alone angry anxious disappoint* feel* frustrat* hurt* overwhelm* sad sadness stress* upset*",
@@ -187,15 +215,10 @@ def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Basel
     return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
 
 
-def baseline_keys(metric: str) -> dict[str, str]:
-    """Keys of the values of one metric.
-
-    Examples
-    --------
-    >>> baseline_keys("accuracy")["own mean"]
-    'baseline_participant_mean_accuracy'
-    """
-    return {name: f"baseline_{key}_{metric}" for name, key in BASELINES.items()}
+def _table(rows: Mapping[str, dict], metric: str) -> pd.DataFrame:
+    """Rows of baselines as a table with the keys of a metric."""
+    keys = dict(zip(BASELINES, _KEYS[metric].split(), strict=True))
+    return estimate_table(rows, "baseline", {name: keys[name] for name in rows})
 
 
 def baseline_table(
@@ -240,10 +263,7 @@ def baseline_table(
         baselines = baseline_predictions(study, embedder=embedder)
     scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
     return pd.concat(
-        {
-            metric: estimate_table({name: scored[name][metric] for name in scored}, "baseline")
-            for metric in AUTHORS_METRICS
-        },
+        {metric: _table({name: scored[name][metric] for name in scored}, metric) for metric in AUTHORS_METRICS},
         names=["metric"],
     )
 
@@ -295,10 +315,9 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         truth = labels(baseline.predictions["ground_truth"])
         hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
         values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
-        estimate, low, high, reason = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
-        method += "" if reason else f"; {bootstrap.description}"
-        rows[name] = estimate_row(estimate, low, high, n=len(truth), unit=unit, method=method, reason=reason)
-    return estimate_table(rows, "baseline")
+        gain = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
+        rows[name] = bootstrap.row(gain, n=len(truth), unit=unit, method=method)
+    return _table(rows, "accuracy_gain")
 
 
 def lexicon_table() -> pd.DataFrame:
