@@ -361,6 +361,6 @@ def test_statistics_follow_the_ratings(study, bootstrap):
 
 
 def test_tables_of_estimates_become_values():
-    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval")
-    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "which")}).values()
+    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval", key="ieval_liking")
+    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "conversations")}).values()
     assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-liking")

@@ -132,31 +132,32 @@ def require_authors_scale(cells: list, numbers: list[int], where: str, path: Pat
     --------
     >>> require_authors_scale([1, 5.9, "4", "no score", None], [2, 3, 4, 5, 6], "column A")
     """
-    read = [np.nan if is_blank(cell) else _read(cell)[0] for cell in cells]
-    off = [
-        place
-        for place, (cell, number) in enumerate(zip(cells, read, strict=True))
-        if not np.isnan(number) and (as_number(cell) is None or not LOWEST <= number < _ABOVE_AUTHORS)
-    ]
-    if not off:
+    read = np.array([np.nan if is_blank(cell) else _read(cell)[0] for cell in cells], dtype=float)
+    otherwise = np.array([as_number(cell) is None for cell in cells], dtype=bool)
+    off = np.flatnonzero(~np.isnan(read) & (otherwise | (read < LOWEST) | (read >= _ABOVE_AUTHORS)))
+    if not len(off):
         return
-    known = [number for number in read if not np.isnan(number)]
-    low, high = min(known), max(known)
+    known = read[~np.isnan(read)]
     message = (
         f"{where}, row {numbers[off[0]]:,}: {cells[off[0]]!r} is no score on the scale from {LOWEST:g} to {HIGHEST:g}, "
-        f"as are {len(off):,} of {len(known):,}; the scores run from {low:g} to {high:g}."
+        f"as are {len(off):,} of {len(known):,}; the scores run from {known.min():g} to {known.max():g}."
     )
     if not path:
         raise UserError(f"{message} Write them on the scale from {LOWEST:g} to {HIGHEST:g}.")
-    if all(LOWEST <= number <= HIGHEST for number in known) and "%" not in "".join(map(str, cells)):
-        guess = f"{LOWEST:g}-{HIGHEST:g}"
-    else:
-        fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
-        guess = next(map(str, fitting), f"{low:g}-{high:g}")
+    guess = _likely_scale(known, percent="%" in "".join(map(str, cells)))
     raise UserError(
         f"{message} Declare their scale, worst score first; if it is {guess}: "
         f"sense7 judge evaluate {path} --score-scale {guess}"
     )
+
+
+def _likely_scale(scores: np.ndarray, *, percent: bool) -> str:
+    """The scale that scores are probably on: 1 to 5, the first usual one that holds them, or from least to largest."""
+    low, high = float(scores.min()), float(scores.max())
+    if low >= LOWEST and high <= HIGHEST and not percent:
+        return f"{LOWEST:g}-{HIGHEST:g}"
+    fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
+    return next(map(str, fitting), f"{low:g}-{high:g}")
 
 
 def declared_scale(path: Path) -> ScoreScale | None:

@@ -319,7 +319,7 @@ def test_every_table_says_that_conversations_were_resampled_within_each_corpus(j
     for statistic in statistics.values():
         tables += [*statistic.by_question().values(), *statistic.by_corpus().values()]
     for table in tables:
-        assert tuple(table.columns) == COLUMNS
+        assert tuple(table.columns) == (*COLUMNS, "key")
         known = table["low"].notna()
         assert known.any()
         assert table.loc[known, "method"].str.contains("120 resamplings of conversations within each corpus").all()
