@@ -10,7 +10,7 @@ was labeled as from l (a: AI, h: human), the effects are
    \text{label} &= \tfrac12(\bar y_{ah} + \bar y_{hh}) - \tfrac12(\bar y_{aa} + \bar y_{ha}) \\
    \text{interaction} &= (\bar y_{ah} - \bar y_{aa}) - (\bar y_{hh} - \bar y_{ha})
 
-so every cell counts the same, whatever its number of people. These are the coefficients of a linear model with both
+so every cell counts the same, not by its number of people. These are the coefficients of a linear model with both
 factors coded as plus and minus one half.
 
 Yin, Y., Jia, N., Wakslak, C. J. (2024). AI can help people feel heard, but an AI label diminishes this impact. PNAS,

@@ -51,7 +51,7 @@ class Evaluation:
         Name of a file -> see :func:`sense7.judge.scoring.metrics.spearman_p`.
     coverage, bounds : dict of DataFrame
         Name of a file -> see :func:`sense7.judge.scoring.metrics.coverage` and
-        :func:`sense7.judge.scoring.metrics.missing_bounds` (of usable scores, whatever the policy).
+        :func:`sense7.judge.scoring.metrics.missing_bounds` (of usable scores, under both policies).
     confusion, calibration, stability : DataFrame
         Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
@@ -82,10 +82,10 @@ class Evaluation:
         """
         shown = ("coverage", *AUTHORS_METRICS)
         table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
-        for name, found in self.metrics.runs.items():
+        for name, table_of_file in self.metrics.runs.items():
             p = self.spearman_p[name]
-            numbers = [*(_number(found.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
-            table.append([name, f"{found.loc['accuracy', 'n']:,}", *numbers])
+            numbers = [*(_number(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
+            table.append([name, f"{table_of_file.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
         interval = [f"{self.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
@@ -110,11 +110,11 @@ class Evaluation:
         """Return what accuracy, within 1 and MAE could be at worst and best, for the files that lack scores."""
         bounded = ("accuracy", "within_one", "mean_absolute_error")
         table = [["file", "missing", *(METRICS[name].title for name in bounded)]]
-        for name, found in self.bounds.items():
+        for name, bounds in self.bounds.items():
             frame = self.files[name].frame
             missing = int((frame["ground_truth"].notna() & frame["score"].isna()).sum())
             if missing:
-                ends = [[_number(found.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+                ends = [[_number(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
@@ -249,15 +249,15 @@ def _read(
     paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
 ) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
     """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
-    found, skipped = find_files(paths)
-    given = _given(paths)
-    named = {path.absolute() for path in given if not path.is_dir()}
-    required = [path for path in found if path.absolute() in named]
-    read, left_out = read_files(found, required=required, score_scale=score_scale)
-    for folder in filter(Path.is_dir, given):
+    files, skipped = find_files(paths)
+    wanted = _as_paths(paths)
+    named = {path.absolute() for path in wanted if not path.is_dir()}
+    required = [path for path in files if path.absolute() in named]
+    read, left_out = read_files(files, required=required, score_scale=score_scale)
+    for folder in filter(Path.is_dir, wanted):
         read = with_unfinished_runs(folder, read)
     if not read:
-        raise _nothing(given, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
+        raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
     return read, skipped, left_out
 
 
@@ -286,21 +286,21 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
     UserError
         If a path is not there or can't be listed, or no file is left and no folder is that of a session.
     """
-    given = _given(paths)
-    found: dict[Path, Path] = {}
+    wanted = _as_paths(paths)
+    files: dict[Path, Path] = {}
     skipped: dict[Path, Path] = {}
-    for path in given:
+    for path in wanted:
         for entry in _entries(path) if path.is_dir() else [path]:
             passed_over = entry is not path and SKIPPED_WORD in str(entry.absolute())
-            (skipped if passed_over else found).setdefault(entry.absolute(), entry)
-    if not found and not any((path / JOURNAL).exists() for path in given):
-        raise _all_passed_over(given, skipped) if skipped else _nothing(given)
-    return list(found.values()), [path for key, path in skipped.items() if key not in found]
+            (skipped if passed_over else files).setdefault(entry.absolute(), entry)
+    if not files and not any((path / JOURNAL).exists() for path in wanted):
+        raise _all_passed_over(wanted, skipped) if skipped else _nothing(wanted)
+    return list(files.values()), [path for key, path in skipped.items() if key not in files]
 
 
-def _all_passed_over(given: list[Path], skipped: Collection) -> UserError:
+def _all_passed_over(wanted: list[Path], skipped: Collection) -> UserError:
     return UserError(
-        f"{', '.join(map(str, given))}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, "
+        f"{', '.join(map(str, wanted))}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, "
         "and such files of a folder are passed over, as the authors do. Name the files themselves, or move them."
     )
 
@@ -312,12 +312,12 @@ def _entries(folder: Path) -> list[Path]:
         raise UserError(f"{folder}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
 
 
-def _given(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+def _as_paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
     return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
-def _nothing(given: list[Path], why: str = "") -> UserError:
-    what = ", ".join(map(str, given)) or "nothing"
+def _nothing(wanted: list[Path], why: str = "") -> UserError:
+    what = ", ".join(map(str, wanted)) or "nothing"
     return UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
 
 

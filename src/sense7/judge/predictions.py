@@ -130,7 +130,7 @@ class Predictions:
         Its name without the ending.
     frame : DataFrame
         One row per conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
-        (by the strict rule, whatever the policy of the file; NaN if there is none), status (one of ``STATUSES``, or
+        (by the strict rule, under any policy of the file; NaN if there is none), status (one of ``STATUSES``, or
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
         if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
         score and status, see :func:`counted_scores`) and doubtful.
@@ -153,7 +153,7 @@ class Predictions:
     def judge(self) -> str:
         """Its name without the number of the run, which is what the runs of one judge have in common.
 
-        That of a simulated judge holds the word, whatever its file is called.
+        That of a simulated judge holds the word, even if its file's does not.
         """
         return self.called(_RUN.sub("", self.name))
 
@@ -404,9 +404,11 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         If no column is called IS_EMPATHY or nearly so.
     """
     path = Path(path)
-    is_csv = path.suffix.casefold() == ".csv"
-    sheet, marks = (_csv_sheet(path), None) if is_csv else _workbook_sheet(path)
-    where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
+    if path.suffix.casefold() == ".csv":
+        sheet, marks, where = _csv_sheet(path), None, f"{path}"
+    else:
+        sheet, marks = _workbook_sheet(path)
+        where = f"{path}: sheet {sheet.name}"
     table = _table(sheet, where)
     frame = table.frame()
     _require_distinct(frame["conversation"], table.rows, where)
@@ -494,15 +496,15 @@ def read_files(
         As :func:`read_predictions`. A file that can't be read is left out only if it is a .csv whose first line
         does not name IS_EMPATHY: of any other it is not known that it holds no predictions.
     """
-    found, left_out = [], {}
+    files, left_out = [], {}
     for path in paths:
         try:
-            found.append(read_predictions(path, score_scale=score_scale))
+            files.append(read_predictions(path, score_scale=score_scale))
         except UserError as error:
             if path in required or not (isinstance(error, ForeignFile) or _names_no_score(path)):
                 raise
             left_out[path] = f"left out, since it holds no column {EVALUATED[0]}"
-    return found, left_out
+    return files, left_out
 
 
 def _names_no_score(path: Path) -> bool:
@@ -517,7 +519,7 @@ def _names_no_score(path: Path) -> bool:
 def _file_part(text: str, *, hyphens: bool) -> str:
     """A text as part of a file's name: ASCII, not hidden, not too long, and different for different texts."""
     unsafe = _UNSAFE if hyphens else _UNSAFE_OR_HYPHEN
-    safe = unsafe.sub(lambda found: "".join(f"%{byte:02X}" for byte in _bytes(found[0])), text)
+    safe = unsafe.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match[0])), text)
     if len(safe) <= _LONGEST_PART:
         return safe
     return f"{safe[: _LONGEST_PART - 17]}~{hashlib.sha256(_bytes(text)).hexdigest()[:16]}"  # only here is a ~
@@ -532,8 +534,8 @@ def _require_writable(frame: pd.DataFrame) -> None:
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    if strange := sorted(set(frame["status"]) - set(STATUSES), key=str):
-        raise ValueError(f"unknown statuses: {strange}")
+    if unlisted := sorted(set(frame["status"]) - set(STATUSES), key=str):
+        raise ValueError(f"unknown statuses: {unlisted}")
     if (frame["score"].isna() & (frame["status"] == "ok")).any():
         raise ValueError("a prediction is ok and has no score")
     if not (known := frame.loc[frame["status"] == "ok", "score"].astype(float)).between(LOWEST, HIGHEST).all():
@@ -623,11 +625,11 @@ def _number(cell) -> float | None:
 def _not_numbers(title: str, read: pd.Series, table: _Table) -> list[str]:
     """A note on the cells of a column that are neither blank nor numbers; none if there are none."""
     cells = zip(table.rows, table.cells[title], read, strict=True)
-    strange = [(row, cell) for row, cell, number in cells if np.isnan(number) and not is_blank(cell)]
-    if not strange:
+    others = [(row, cell) for row, cell, number in cells if np.isnan(number) and not is_blank(cell)]
+    if not others:
         return []
-    row, cell = strange[0]
-    count = count_of(len(strange), "cell")
+    row, cell = others[0]
+    count = count_of(len(others), "cell")
     return [f"{title}: {count} not a number, counted as missing; the first is {cell!r} in row {row:,}"]
 
 
@@ -655,12 +657,12 @@ def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) 
 
 
 def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> None:
-    strange = ~statuses.isin(STATUSES)
-    if strange.any():
-        index = statuses.index[strange][0]
-        found = "blank" if statuses[index] is None else repr(statuses[index])
+    unknown = ~statuses.isin(STATUSES)
+    if unknown.any():
+        index = statuses.index[unknown][0]
+        status = "blank" if statuses[index] is None else repr(statuses[index])
         raise UserError(
-            f"{where}, column status, row {numbers[index]:,}: {found} is no status. "
+            f"{where}, column status, row {numbers[index]:,}: {status} is no status. "
             f"Write one of {', '.join(STATUSES)}, or remove the column."
         )
 

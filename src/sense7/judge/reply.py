@@ -49,7 +49,7 @@ class Reply:
     score : float or None
         By the strict rule, 1 to 5; None if there is no usable score.
     authors_score : float
-        By the authors' rule, 1 up to below 6; 3 for whatever that rule can't read.
+        By the authors' rule, 1 up to below 6; 3 where that rule reads nothing.
     status : str
         One of ``STATUSES``, by the strict rule.
     reason : str

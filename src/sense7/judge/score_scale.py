@@ -3,7 +3,7 @@
 By the authors' rule a score is at least 1 and below 6. Anything else in a file of predictions is on another scale, or
 written in another way (percent signs, decimal commas); taken as it is, it would give figures that mean nothing. The
 scale is declared by ``sense7 judge evaluate --score-scale``, which keeps it in ``score_scales.yml`` beside the
-predictions; whatever reads them later finds it there.
+predictions; everything that reads them later finds it there.
 """
 
 import json
@@ -89,16 +89,17 @@ class ScoreScale(Interval):
         >>> note
         'IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 45.83'
         """
-        given = pd.Series([self._number(cell) for cell in cells], dtype=float)
-        off = given.notna() & ~given.map(self.holds)
+        scores = pd.Series([self._number(cell) for cell in cells], dtype=float)
+        off = scores.notna() & ~scores.map(self.holds)
         if off.any():
             index = off.idxmax()
             raise UserError(
                 f"{where}, row {numbers[index]:,}: {cells[index]!r} is off the scale {self}, as are {off.sum():,} of "
-                f"{given.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
+                f"{scores.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
             )
-        mean = f"; their mean as given is {given.mean():.4g}" if given.notna().any() else ""
-        return self.rescaled(given, HIGHEST), f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+        mean = f"; their mean as given is {scores.mean():.4g}" if scores.notna().any() else ""
+        note = f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+        return self.rescaled(scores, HIGHEST), note
 
     def _number(self, cell) -> float:
         number, percent = _read(cell)
@@ -108,8 +109,8 @@ class ScoreScale(Interval):
 def _read(cell) -> tuple[float, bool]:
     """The number of a cell, however it is written, and whether it has a percent sign; NaN if there is none."""
     number = as_number(cell)
-    if number is None and isinstance(cell, str) and (found := _OTHERWISE.fullmatch(cell)):
-        return float(found[1].replace(",", ".")), bool(found[2])
+    if number is None and isinstance(cell, str) and (match := _OTHERWISE.fullmatch(cell)):
+        return float(match[1].replace(",", ".")), bool(match[2])
     return (np.nan if number is None else number), False
 
 

@@ -197,7 +197,7 @@ def _certificates(url: str) -> ssl.SSLContext | bool:
 
 
 def _problem(content: bytes):
-    """What the body of a failure says of it: the object ``error`` where there is one, else whatever there is."""
+    """What the body of a failure says of it: the object ``error`` where there is one, else all of it."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

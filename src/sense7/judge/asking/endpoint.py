@@ -1,7 +1,7 @@
 """Where a judge is asked: the address of an OpenAI-compatible endpoint, and the key for it.
 
 The key is read from the environment and held in memory. It stands in no file, log, page or message:
-:meth:`Endpoint.without_key` takes it out of whatever the endpoint returns, before anything is kept.
+:meth:`Endpoint.without_key` takes it out of everything the endpoint returns, before anything is kept.
 """
 
 import base64

@@ -97,7 +97,7 @@ class Journal:
     Attributes
     ----------
     answers : dict
-        (conversation, run) -> Answer, whatever came first and last.
+        (conversation, run) -> Answer.
     written, synced : int
         How many were appended, and how many of these are known to be on the disk.
     """
@@ -138,7 +138,7 @@ class Journal:
         return known is not None and known.error is None
 
     def add(self, answer: Answer) -> None:
-        """Append an answer. It outlives this process when this returns, whatever ends that.
+        """Append an answer. When this returns it is on disk, and outlives the process.
 
         Raises
         ------

@@ -90,7 +90,7 @@ def plan_session(
     backoff: float = 1.0,
     give_up_after: int = 10,
 ) -> Plan:
-    """Check whatever can be checked before anything is sent, and say what is to be asked.
+    """Plan of a session, after every check that is possible before anything is sent.
 
     Parameters
     ----------
@@ -155,9 +155,11 @@ def plan_session(
         manifest,
         {"data": study.name, "base_url": endpoint.address, "sense7": sense7.__version__, "begun": now()},
     )
-    strange = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
-    if strange and not (folder / MANIFEST).exists():
-        raise UserError(f"{strange[0]}: is there already and not from a session in this folder. Choose another folder.")
+    existing = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
+    if existing and not (folder / MANIFEST).exists():
+        raise UserError(
+            f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
+        )
     return plan
 
 

@@ -143,4 +143,4 @@ class Prompt:
         if examples and not self.takes_examples:
             raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write {EXAMPLES} where examples are to stand.")
         values = {CHAT: chat, EXAMPLES: examples}
-        return _PLACEHOLDER.sub(lambda place: values[place[0]], self.text)
+        return _PLACEHOLDER.sub(lambda match: values[match[0]], self.text)

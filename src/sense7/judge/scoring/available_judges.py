@@ -232,10 +232,10 @@ def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
     known = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, known["conversation"])
     predicted = frame.set_index("conversation")
-    if len(strange := predicted.index.difference(truth.index)):
+    if len(foreign := predicted.index.difference(truth.index)):
         raise UserError(
-            f"{file}: conversations that are not of this data set: {len(strange):,} of {len(frame):,}, the first being "
-            f"{strange[0]!r}. Give the predictions that were made for it."
+            f"{file}: conversations that are not of this data set: {len(foreign):,} of {len(frame):,}, the first being "
+            f"{foreign[0]!r}. Give the predictions that were made for it."
         )
     then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
     other = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)

@@ -276,10 +276,10 @@ def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, di
         rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
     if not baseline.reason:
         truth, people = frame["ground_truth"], frame["participant"]
-        found = label_metrics(truth, frame["score"], people, bootstrap)
+        table = label_metrics(truth, frame["score"], people, bootstrap)
         if np.ptp(frame["score"] - frame["above"]) > 0:  # otherwise both are in the same order
-            found.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
-        rows = {metric: found.loc[metric].to_dict() for metric in rows}
+            table.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
+        rows = {metric: table.loc[metric].to_dict() for metric in rows}
         if np.ptp(frame["above"]) == 0:
             rows["spearman"]["reason"] = "it predicts the same for everybody"
     for row in rows.values():
@@ -358,13 +358,13 @@ def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
 
 def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
     """Shares of the lexicon from the counts of words."""
-    found = {}
+    shares = {}
     for speaker, (counts, words) in said.items():
         total = np.maximum(1, counts.sum(axis=1).A1)
         dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
         for name in DIMENSION_NAMES:
-            found[speaker, name] = counts @ (dimensions == name).astype(float) / total
-    return pd.DataFrame(found)
+            shares[speaker, name] = counts @ (dimensions == name).astype(float) / total
+    return pd.DataFrame(shares)
 
 
 @cache

@@ -439,7 +439,7 @@ def _count(number: int, n: int, method: str) -> dict:
 
 
 def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that accuracy, within 1 and mean absolute error could be, whatever the missing scores are.
+    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores.
 
     Every conversation with ground truth counts. A missing score is taken for a level from 1 to 5: at worst its label
     is wrong by more than 1 and its error that to the farther end of the scale; at best it equals the truth.
@@ -683,10 +683,15 @@ def _rows_over_runs(name: str, runs: Sequence[_Run], participant, bootstrap, rea
         undefined = f"undefined in {len(lacking):,} of {count_of(len(runs), 'run')}: {lacking[0]}"
     why = undefined or reason
     drawn = None if why else np.mean([run.draws[name] for run in runs], axis=0)
-    method = f"mean over {len(runs):,} runs: {metric.method}" if len(runs) > 1 else metric.method
+    method = _mean_over(len(runs), metric.method)
     n = max(int(run.table.loc[name, "n"]) for run in runs)
     mean = _row(_Metric(metric.title, metric.unit, method), values.mean(), drawn, n, participant, bootstrap, why)
     return mean, _spread_row(metric, values, undefined)
+
+
+def _mean_over(runs: int, method: str) -> str:
+    """Method of a mean over runs, in words."""
+    return f"mean over {runs:,} runs: {method}" if runs > 1 else method
 
 
 def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
@@ -701,7 +706,7 @@ def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
 def stability(
     frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """How much the answers about one conversation agree between runs, whatever the truth.
+    """How much the answers about one conversation agree between runs, right or wrong.
 
     Rows are matched by conversation, never by their order.
 
@@ -796,11 +801,10 @@ def level_and_length(
     >>> level_and_length([run], pd.Series({"A": 90.0, "B": 200.0, "C": 40.0}))["estimate"].round(4).tolist()
     [0.1667, 1.0]
     """
-    several = f"mean over {len(frames):,} runs: " if len(frames) > 1 else ""
     metrics = {
-        "level_bias": _Metric("", "level, difference", f"{several}mean of score minus ground truth"),
+        "level_bias": _Metric("", "level, difference", _mean_over(len(frames), "mean of score minus ground truth")),
         "length_spearman": _Metric(
-            "", "Spearman's rho", f"{several}Spearman's rho of score and words of the assistant"
+            "", "Spearman's rho", _mean_over(len(frames), "Spearman's rho of score and words of the assistant")
         ),
     }
     runs = [_errors_and_lengths(frame, words, policy) for frame in frames]
@@ -866,7 +870,7 @@ def recognition(
               - \frac{n_{r\cdot k} - n_{rkk}}{N_r - n_{rk\cdot}}\right)
 
     with the table of counts of run r as in :func:`label_metrics`: sensitivity (recall) minus the share of the other
-    conversations that get the same label. A judge that gives a level as often as it likes, whatever it reads, has a
+    conversations that get the same label. A judge that gives a level as often as it likes, without reading, has a
     high recall of frequent answers and an index of zero.
 
     The intervals hold for the five levels together, as five questions are asked: each has the confidence
@@ -900,7 +904,7 @@ def recognition(
     [0.5, 0.5]
     """
     method = "sensitivity minus the share of the other conversations that get this level"
-    method = f"mean over {len(frames):,} runs: {method}" if len(frames) > 1 else method
+    method = _mean_over(len(frames), method)
     runs = [_scored(frame, policy) for frame in frames]
     reason = next(filter(None, (_no_interval(run.participant, bootstrap) for run in runs)), "")
     counts = np.array([_table(run.sums.sum(axis=0)) for run in runs] or [np.zeros((len(LEVELS), len(LEVELS)))])
@@ -921,8 +925,8 @@ def recognition(
 
 def _recognition_in_draws(runs: Sequence[_Scored], bootstrap: ParticipantBootstrap) -> np.ndarray:
     """Mean over runs of Youden's index of every level in every draw: (draws, levels)."""
-    found = [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs]
-    return np.mean(found, axis=0)
+    indices = [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs]
+    return np.mean(indices, axis=0)
 
 
 def _participants_at(level: int, runs: Sequence[_Scored]) -> pd.Series:

@@ -126,7 +126,7 @@ class Result(NamedTuple):
 
 
 def level_thresholds(counts) -> np.ndarray:
-    r"""Cut a standard normal variable so that the levels have given frequencies.
+    r"""Thresholds at which a standard normal variable is cut into levels of given frequencies.
 
     .. math:: t_k = \Phi^{-1}\left(\frac{n_1 + \dots + n_k}{n}\right), \quad k = 1, \dots, 4
 
@@ -156,9 +156,9 @@ def study_thresholds(study: Study) -> np.ndarray:
 
 
 def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
-    r"""Compute the best that a judge who sees only the text can reach, for each content share.
+    r"""The best that a judge who sees only the text can reach, for each content share.
 
-    - *pearson*: :math:`\sqrt{s}`, whatever the distribution, if s is the share of the ground truth's variance;
+    - *pearson*: :math:`\sqrt{s}`, for any distribution, if s is the share of the ground truth's variance;
     - *spearman_untied*: a prediction and a ground truth without ties, :math:`\frac{6}{\pi} \arcsin \frac{\sqrt{s}}{2}`;
     - *spearman*: one of the two has five levels. With midranks, jumps :math:`g_k = (p_k + p_{k+1})/2` at the
       thresholds, and U the difference of an independent normal variable and c, by Plackett's identity
@@ -330,7 +330,7 @@ def _spearman_levels(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def content_share_needed(result: float, thresholds, measure: str = "spearman") -> float:
-    """Compute the smallest content share with which a judge that sees only the text could have a result.
+    """The smallest content share with which a judge that sees only the text could have a result.
 
     The inverse of :func:`ceiling_curve`: a judge below its ceiling needs more.
 
@@ -368,7 +368,7 @@ def content_share_needed(result: float, thresholds, measure: str = "spearman") -
 
 
 def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.DataFrame:
-    """Compute the smallest content shares that judges' results need, if they saw only the text.
+    """The smallest content shares that judges' results need, if they saw only the text.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.D
     DataFrame
         Rows ``<name>, by Spearman``, ``<name>, by Spearman with the ties of these labels`` and ``<name>, by accuracy
         with these labels``: estimate (0..1), low, high, n (conversations with ground truth), unit, method, reason. The
-        first holds whatever the labels and their ties are: ties only raise the need. The second is the need of a judge
+        first holds for any labels and ties: ties only raise the need. The second is the need of a judge
         whose scores, or else the ground truth, have five levels, as often each as these labels; scores with decimals
         need less. Only the first has an interval: the correlation's, carried over, as the need rises with it.
     """
@@ -541,7 +541,7 @@ _PART_KEYS = {
 def content_shares(
     study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS, turn_draws: int = TURN_DRAWS
 ) -> ContentShares:
-    r"""Bound the content share from above by what is the participants' own.
+    r"""Upper bounds of the content share, by what is the participants' own.
 
     The ground truth of conversation i of participant p in condition c is taken apart as
 
@@ -562,7 +562,7 @@ def content_shares(
 
     From turns: a turn adds its own residual r, and the ground truth is a mean over the :math:`T_i` rated turns of a
     conversation. So u, v and w pass into it whole, and of r there remains :math:`\sigma_r^2\, \overline{1/T_i}`, if
-    turns of a conversation do not lean on each other beyond w. Averaging thus raises the participants' share, and
+    turns of a conversation are not correlated beyond w. Averaging thus raises the participants' share, and
     lowers the bound below that of single turns. The bound from turns checks the first one.
 
     Parameters
@@ -720,7 +720,7 @@ _AT_BOUND = {
 
 
 def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
-    """Compute the ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
+    """The ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
 
     Parameters
     ----------

@@ -114,14 +114,14 @@ def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, 
     >>> words_and_counts(texts)["user"][1].tolist()
     ['so', 'tired']
     """
-    found = {}
+    counted = {}
     for speaker in SPEAKERS:
-        found[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
+        counted[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
             vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
-            found[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
-    return found
+            counted[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+    return counted
 
 
 def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:

@@ -256,11 +256,11 @@ def questions(judged: pd.DataFrame) -> dict[str, dict[str, str]]:
     >>> questions(ratings())["EPITOME"]["epitome_emotional_reactions"]
     'emotional reactions'
     """
-    found = {}
+    by_corpus = {}
     for corpus, name in CORPORA.items():
         asked = judged.loc[judged["corpus"] == corpus, "question"].unique()
-        found[name] = {f"{corpus}_{question}": _question(question) for question in asked}
-    return found
+        by_corpus[name] = {f"{corpus}_{question}": _question(question) for question in asked}
+    return by_corpus
 
 
 # The published values ---------------------------------------------------------------------------
@@ -756,15 +756,15 @@ def expert_and_model_kappas(judged: pd.DataFrame, resampling: CorpusBootstrap) -
     names = {f"{a} {b}": (a, b) for group in pairs.values() for a, b in group}
 
     def kappa(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        found = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
-        return np.stack(found, axis=-1)
+        kappas = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
+        return np.stack(kappas, axis=-1)
 
-    found = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
+    kappas = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
     rows = {}
     for key, group in pairs.items():
         columns = [list(names).index(f"{a} {b}") for a, b in group]
-        values = found.estimates.to_numpy()[:, columns]
-        resamples = found.resamples[..., columns].reshape(len(found.resamples), -1)
+        values = kappas.estimates.to_numpy()[:, columns]
+        resamples = kappas.resamples[..., columns].reshape(len(kappas.resamples), -1)
         rows[key] = resampling.row(
             np.median(values),
             np.median(resamples, axis=1),
@@ -804,8 +804,8 @@ def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) ->
         pairs = [(rater, len(RATERS)) for rater in range(len(RATERS))]
         return spearmans_in_draws(_columns(group, [*RATERS, "experts"]).T, pairs, weights)
 
-    found = _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
-    return replace(found, key=lambda rater, row: f"three_judges_agreement_{rater}_{row}")
+    agreement = _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
+    return replace(agreement, key=lambda rater, row: f"three_judges_agreement_{rater}_{row}")
 
 
 def differences_between_judges(agreement: ByQuestion) -> ByQuestion:
@@ -844,8 +844,8 @@ def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> 
         experts = _columns(group, EXPERTS).mean(axis=1, keepdims=True)
         return _mean((_columns(group, RATERS) - experts) / _range(group), weights)
 
-    found = _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
-    return replace(found, key=lambda rater, row: f"three_judges_level_{rater}_{row}")
+    levels = _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
+    return replace(levels, key=lambda rater, row: f"three_judges_level_{rater}_{row}")
 
 
 def against_the_left_out_expert(
