@@ -12,7 +12,6 @@ from sense7.sources import data_file
 
 __all__ = [
     "KEPT",
-    "KEPT_LIMITS",
     "coverage_exclusions",
     "coverage_misses",
     "coverage_settings",

@@ -33,7 +33,7 @@ from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import conversation_ratings, turn_ratings
 from sense7.findings.structure.items import consistency, correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
-from sense7.findings.whose_empathy import Resampled, panel
+from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
 from sense7.sources import released
 from sense7.sources.places import data_file
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
@@ -41,13 +41,9 @@ from sense7.sources.released_workbook import ieval_study
 from sense7.study import Study
 
 __all__ = [
-    "DATA_SETS",
     "FINDINGS",
     "NOT_ASKED",
-    "NOT_SEEN",
-    "NO_INTERVAL",
     "OPPOSITE",
-    "SECTIONS",
     "SEEN",
     "STATEMENTS",
     "Asked",
@@ -534,9 +530,8 @@ def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     """
     people = panel()
     resampled = Resampled(people, people.resampling(draws, seed, confidence))
-    observers = np.mean([resampled.spearman(one, f"without_{one}") for one in EXPERTS], axis=0)
     row = resampled.row(
-        observers - resampled.spearman(JUDGE, PERSON),
+        experts_agreement(resampled) - resampled.spearman(JUDGE, PERSON),
         "difference of Spearman's rho",
         "an expert with the mean of the other two (mean over three), minus the model with the person; means of six "
         "feelings",

@@ -35,8 +35,6 @@ from sense7.sources import released
 from sense7.sources.released import FEELINGS
 
 __all__ = [
-    "EFFECTS",
-    "LABELS",
     "NAMES",
     "SOURCES",
     "acknowledgement",

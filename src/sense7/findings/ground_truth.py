@@ -13,7 +13,6 @@ from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.terminal import count_of
 
 __all__ = [
-    "CHOICES",
     "ChoiceComparison",
     "compare_choices",
     "exact_halves",

@@ -37,11 +37,8 @@ from sense7.estimators.ranks import spearman_in_draws
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
 
 __all__ = [
-    "CORPUS",
     "CREDIT",
     "DEFINITIONS",
-    "FEELING_NAMES",
-    "NOT_SETTLED",
     "OPPOSITE",
     "SEEN",
     "STATEMENTS",
@@ -52,6 +49,7 @@ __all__ = [
     "by_question",
     "definition_groups",
     "differences",
+    "experts_agreement",
     "facts",
     "levels",
     "main_groups",
@@ -425,7 +423,9 @@ def among_observers(resampled: Resampled) -> pd.DataFrame:
     }
     rows = {
         "whose_observers_agree": resampled.row(
-            _experts_agree(resampled), _RHO, f"mean over three experts of the {method}, each with the other two's mean"
+            experts_agreement(resampled),
+            _RHO,
+            f"mean over three experts of the {method}, each with the other two's mean",
         ),
         "whose_models_agree": resampled.row(_models_agree(resampled), _RHO, f"mean over three pairs; {method}"),
         **{key: resampled.row(values, _RHO, method) for key, values in pairs.items()},
@@ -433,7 +433,20 @@ def among_observers(resampled: Resampled) -> pd.DataFrame:
     return _table(rows, "who with whom")
 
 
-def _experts_agree(resampled: Resampled) -> np.ndarray:
+def experts_agreement(resampled: Resampled) -> np.ndarray:
+    """Mean over three experts of the correlation of each with the mean of the other two: shape (1 + draws,).
+
+    Parameters
+    ----------
+    resampled : Resampled
+        Of the panel.
+
+    Examples
+    --------
+    >>> people = panel()
+    >>> round(float(experts_agreement(Resampled(people, people.resampling(100, seed=1)))[0]), 3)
+    0.738
+    """
     return np.mean([resampled.spearman(expert, f"without_{expert}") for expert in EXPERTS], axis=0)
 
 
@@ -522,8 +535,8 @@ def differences(resampled: Resampled) -> pd.DataFrame:
     rho = resampled.spearman
     best = np.max([rho(judge, PERSON) for judge in JUDGES], axis=0)
     values = {
-        "whose_difference": _experts_agree(resampled) - rho("experts", PERSON),
-        "whose_difference_same_target": _experts_agree(resampled) - _person_with_two(resampled),
+        "whose_difference": experts_agreement(resampled) - rho("experts", PERSON),
+        "whose_difference_same_target": experts_agreement(resampled) - _person_with_two(resampled),
         "whose_models_difference": _models_agree(resampled) - best,
         "whose_claude_difference": rho("claude", "experts") - rho("claude", PERSON),
         "whose_gemini_difference": rho("gemini", "experts") - rho("gemini", PERSON),
@@ -602,7 +615,7 @@ def by_question(resampled: Resampled) -> dict[str, pd.DataFrame]:
     rows: dict[str, dict] = {"observers": {}, "person": {}, "difference": {}}
     for question in resampled.panel.questions:
         one = resampled.of(resampled.panel.only(question))
-        observers, person = _experts_agree(one), one.spearman("experts", PERSON)
+        observers, person = experts_agreement(one), one.spearman("experts", PERSON)
         values = {
             "observers": (observers, _RHO, f"{method}; mean over three experts, each with the others"),
             "person": (person, _RHO, f"{method}; experts' mean with the person"),
@@ -643,7 +656,7 @@ def other_definitions(resampled: Resampled) -> pd.DataFrame:
     True
     """
     rho, r = resampled.spearman, resampled.pearson
-    agree = _experts_agree(resampled)
+    agree = experts_agreement(resampled)
     pairs = [("expert1", "expert2"), ("expert1", "expert3"), ("expert2", "expert3")]
     single = np.mean([rho(*pair) for pair in pairs], axis=0) - np.mean([rho(one, PERSON) for one in EXPERTS], axis=0)
     linear = np.mean([r(expert, f"without_{expert}") for expert in EXPERTS], axis=0) - r("experts", PERSON)
@@ -655,7 +668,7 @@ def other_definitions(resampled: Resampled) -> pd.DataFrame:
     }
     rows = {key: resampled.row(difference, _DIFFERENCE, DEFINITIONS[key]) for key, difference in values.items()}
     fewer, key = _below_highest(resampled), "whose_difference_below_highest"
-    rows[key] = fewer.row(_experts_agree(fewer) - fewer.spearman("experts", PERSON), _DIFFERENCE, DEFINITIONS[key])
+    rows[key] = fewer.row(experts_agreement(fewer) - fewer.spearman("experts", PERSON), _DIFFERENCE, DEFINITIONS[key])
     return _table(rows, "definition")
 
 
@@ -792,7 +805,11 @@ def spread(resampled: Resampled) -> pd.DataFrame:
         "whose_quartiles_experts": (quartiles[1], "level, difference", "third minus first quartile over conversations"),
         "whose_quartiles_ratio": (ratios[1], "ratio", "ratio of distances between quartiles"),
         "whose_experts_with_person_spread": (wider, _RHO, "Thorndike's correction, larger of the two ratios"),
-        "whose_difference_spread": (_experts_agree(resampled) - wider, _DIFFERENCE, "difference to the corrected one"),
+        "whose_difference_spread": (
+            experts_agreement(resampled) - wider,
+            _DIFFERENCE,
+            "difference to the corrected one",
+        ),
     }
     return _table({key: resampled.row(*parts) for key, parts in measures.items()}, "spread")
 
@@ -975,7 +992,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> list[dict
     asked, definitions = tables["questions"]["low"] > 0, tables["definitions"]["low"] > 0
     main, wider = tables["differences"].loc["whose_difference"], tables["spread"].loc["whose_difference_spread"]
     above, interval = "interval above zero", "whether the interval of the difference lies above zero"
-    facts = [
+    rows = [
         ("whose_models", ", ".join(JUDGES.values()), len(JUDGES), "models", "as published"),
         ("whose_people", n, n, "people", "conversations with ratings by the person who was answered"),
         (
@@ -992,7 +1009,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> list[dict
         ("whose_verdict", verdict(main["low"], main["high"]), int(main["n"]), "verdict", interval),
         ("whose_verdict_spread", verdict(wider["low"], wider["high"]), int(wider["n"]), "verdict", interval),
     ]
-    return [dict(zip(("key", "estimate", "n", "unit", "method"), fact, strict=True)) for fact in facts]
+    return [dict(zip(("key", "estimate", "n", "unit", "method"), row, strict=True)) for row in rows]
 
 
 def verdict(low: float, high: float) -> str:

@@ -21,7 +21,10 @@ from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["Evaluation", "evaluate", "find_files"]
+__all__ = [
+    "Evaluation",
+    "evaluate",
+]
 
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "

@@ -32,7 +32,6 @@ __all__ = [
     "COLUMNS",
     "FRAME_COLUMNS",
     "READ_COLUMNS",
-    "SHEET",
     "SKIPPED_WORD",
     "UNSTATED",
     "ForeignFile",

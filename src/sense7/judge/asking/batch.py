@@ -23,7 +23,7 @@ from sense7.judge.asking.questions import Questions
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.terminal import count_of
 
-__all__ = ["ADDRESS", "MISSING", "Imported", "custom_id", "export_requests", "import_replies"]
+__all__ = ["ADDRESS", "MISSING", "Imported", "export_requests", "import_replies"]
 
 ADDRESS = "/v1/chat/completions"
 

@@ -14,7 +14,13 @@ from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESS
 from sense7.judge.chat import chats
 from sense7.study import Study
 
-__all__ = ["SHOTS", "Questions", "Shots", "digest", "questions_for", "request_body"]
+__all__ = [
+    "SHOTS",
+    "Questions",
+    "Shots",
+    "digest",
+    "questions_for",
+]
 
 SHOTS = ("zero", "adaptive", "personal")
 

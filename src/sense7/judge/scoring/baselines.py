@@ -31,7 +31,6 @@ from sense7.terminal import count_of
 
 __all__ = [
     "BASELINES",
-    "LEXICON",
     "Baseline",
     "accuracy_gains",
     "baseline_predictions",

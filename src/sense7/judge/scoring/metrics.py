@@ -345,8 +345,7 @@ def run_metrics(
     >>> run_metrics(run, policy="authors")["estimate"].iloc[:2].tolist()
     [0.5, 0.5]
     """
-    metrics = _metric_table(_scored(frame, policy), bootstrap)
-    return pd.concat([coverage(frame, bootstrap).loc[["coverage"]], metrics]).rename_axis("metric")
+    return _run(frame, bootstrap, policy).table
 
 
 def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:

@@ -37,9 +37,7 @@ from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
-    "CEILINGS",
     "PUBLISHED",
-    "SHARES",
     "ContentShares",
     "Result",
     "ceiling_curve",

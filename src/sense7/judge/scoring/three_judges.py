@@ -45,7 +45,6 @@ __all__ = [
     "DIFFERENCES",
     "LEFT_OUT_DIFFERENCES",
     "MEASURES",
-    "METRIC_NAMES",
     "PANELS",
     "RATERS",
     "TITLES",
