@@ -84,7 +84,7 @@ def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
 
 
 def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
-    """How the stored proof of coverage was made: one row per setting, one column per part, values as text.
+    """Settings of the stored simulation of coverage: one row per setting, one column per part, values as text.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
 
 
 def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> pd.DataFrame:
-    """The stored proof: how often intervals cover the truth of simulated studies, or tests err.
+    """Coverage of the intervals in simulated studies, or error rates of tests, as stored.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
 
 
 def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:
-    """How the intervals over resampled participants miss the truth, where they do.
+    """Number of intervals over participants below and above the truth, and their mean width, by statistic.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
 
 
 def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame:
-    """The values that the intervals over resampled participants are to hold, and by what means they were computed.
+    """True values of the statistics in the simulated studies, and how they were computed.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
 
 
 def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
-    """How many of the intervals over resampled participants hold the truth less often than their confidence says.
+    """Number of intervals over resampled participants whose coverage is not their confidence.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
 
 
 def coverage_verdict(design: str, path: str | Path | None = None) -> str:
-    """Which intervals over resampled participants hold the truth less or more often than they promise, in words.
+    """Verdict on the coverage of the intervals over resampled participants, in words.
 
     Those are named whose Wilson interval excludes the confidence; then those outside ``KEPT``, a range that allows for
     intervals that are a little narrow.

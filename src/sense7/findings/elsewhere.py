@@ -331,7 +331,7 @@ def _share_within(study: Study, bootstrap: ParticipantBootstrap, column: str, wo
 
 
 def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """What the valence of the scenario changes: the mean difference within people, and its share of the variance there.
+    """Mean difference of positive and negative scenarios within people, and the share of the variance there.
 
     Everybody had as many positive as negative conversations, so the difference of the two means is the mean of the
     differences within people.
@@ -501,7 +501,7 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
 
 
 def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
-    r"""How far a language model's agreement with the person falls short of the agreement among observers.
+    r"""Agreement among observers minus a language model's agreement with the person.
 
     A rater's score of a text is the mean over the six feelings: p is the person's, :math:`e_1, e_2, e_3` the experts'
     and g the model's (Gemini 2.5 Pro, which the ratings' authors call the LLM). With :math:`\rho` Spearman's
@@ -554,7 +554,7 @@ SECTIONS = {
 
 
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    """Everything that this module computes for the matrix.
+    """Tables of estimates that the matrix rests on.
 
     Parameters
     ----------
@@ -609,7 +609,7 @@ def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
 
 @dataclass(frozen=True)
 class Rule:
-    """How an interval becomes a verdict.
+    """Rule by which an interval becomes a verdict.
 
     Attributes
     ----------
@@ -872,7 +872,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
 
 
 def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Every finding put to every data set: the verdict and the value that it rests on.
+    """Verdict of every data set on every finding, and the value that it rests on.
 
     Parameters
     ----------
@@ -984,7 +984,7 @@ def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """How many cells of the matrix have each verdict.
+    """Number of cells of the matrix with each verdict.
 
     Parameters
     ----------

@@ -490,7 +490,7 @@ def tests_in_words(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int) -> pd.DataFrame:
-    r"""How far the six feelings measure one thing.
+    r"""Internal consistency, share of the first eigenvalue and number of factors of the six feelings.
 
     Differences between the four groups alone would make the six go together, so alpha also stands for the ratings
     minus their group's means. The share of the first eigenvalue of the correlations, :math:`\lambda_1 / 6`, is 1/6 if

@@ -95,7 +95,7 @@ def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
 
 
 def labels(values) -> np.ndarray:
-    """Round half to even, then clip to 1..5, as the authors do; NaN stays NaN.
+    """Labels of values: rounded half to even, then clipped to 1..5, as the authors do; NaN stays NaN.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def labels(values) -> np.ndarray:
 
 
 def label_counts(values) -> np.ndarray:
-    """How many values have each label 1..5 (see :func:`labels`); missing values are not counted.
+    """Number of values with each label 1..5 (see :func:`labels`); missing values are not counted.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def _halves(study: Study) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fates(study: Study) -> pd.DataFrame:
-    """How many conversations have ground truth, and why the others have none.
+    """Number of conversations with ground truth, and of those without it by the reason.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def fates(study: Study) -> pd.DataFrame:
 
 
 def other_ground_truths(study: Study) -> pd.DataFrame:
-    """What a conversation would score under other conventions than the authors'.
+    """Ground truth of each conversation under other conventions than the authors'.
 
     - *all ratings pooled*: mean of all ratings of dimensions in the conversation, so that a turn counts by how
       many dimensions were rated in it;

@@ -591,7 +591,7 @@ def levels(resampled: Resampled) -> pd.DataFrame:
 
 
 def by_question(resampled: Resampled) -> dict[str, pd.DataFrame]:
-    """The main contrast for each question by itself.
+    """Agreement among experts, of experts with the person, and their difference for each question.
 
     Parameters
     ----------
@@ -691,7 +691,7 @@ def _below_highest(resampled: Resampled) -> Resampled:
 
 
 def noise(resampled: Resampled) -> pd.DataFrame:
-    r"""How reliable the scores are, and the correlation with the person corrected for what is not.
+    r"""Reliability of the scores, and the correlation with the person corrected for attenuation.
 
     Spearman's (1904) correction for attenuation, :math:`\rho_c = \rho / \sqrt{\alpha_y \alpha_{\bar x}}`, with
     :math:`\alpha_y` Cronbach's alpha of the person's six questions and :math:`\alpha_{\bar x}` that of the three
@@ -752,7 +752,7 @@ def noise(resampled: Resampled) -> pd.DataFrame:
 
 
 def spread(resampled: Resampled) -> pd.DataFrame:
-    r"""How much the scores vary between conversations, and what a wider spread of the person's could change.
+    r"""Spread of the scores between conversations, and the correlation corrected for restriction of range.
 
     Thorndike's (1949) correction for restriction of range: if the person's score varied u times as much,
 
@@ -922,7 +922,7 @@ def people_needed(rho: float, confidence: float = 0.95) -> int:
 
 
 def precision(resampled: Resampled) -> pd.DataFrame:
-    """What the number of conversations allows to tell.
+    """Precision that the number of conversations allows.
 
     Parameters
     ----------
@@ -1013,7 +1013,7 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> list[dict
 
 
 def verdict(low: float, high: float) -> str:
-    """What an interval of a difference says, in words.
+    """Verdict of the interval of a difference, in words.
 
     Parameters
     ----------
@@ -1034,7 +1034,7 @@ def verdict(low: float, high: float) -> str:
 
 
 def statements(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Which statements these data settle: those whose interval has zero outside.
+    """Statements that these data settle, since zero lies outside the interval, and those that they do not.
 
     Parameters
     ----------
@@ -1079,7 +1079,7 @@ def _in_brackets(row: pd.Series) -> str:
 
 
 def main_groups(observers: pd.DataFrame, person: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The page's main figure: agreement among observers, and of the same observers with the person.
+    """Agreement among observers, and of the same observers with the person, for the page's main figure.
 
     Parameters
     ----------

@@ -46,10 +46,10 @@ __all__ = [
     "defined",
     "detail",
     "file_notes",
-    "given_elsewhere",
     "levels_are_comparable",
     "number_recognized",
     "read_runs",
+    "recall_and_false_positive_rate",
     "request_facts",
     "sentence_on_simulated",
     "shown_judge",
@@ -157,7 +157,7 @@ class Judges(dict[str, dict[str, pd.DataFrame]]):
 
 
 def read_runs(study: Study, folder: str | Path = "") -> Judges:
-    """Read the predictions of every judge for a data set.
+    """Predictions of every judge for a data set.
 
     Files that are called alike but for the number of the run are runs of one judge.
 
@@ -404,7 +404,7 @@ def detail(
 
 
 def assistant_words(study: Study) -> pd.Series:
-    """Number of words, parted by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+    """Number of words, separated by white space, that the assistant wrote in each conversation; 0 where it wrote none.
 
     Examples
     --------
@@ -424,8 +424,8 @@ def _absent(table: pd.DataFrame) -> pd.DataFrame:
     return estimate_table(rows, table.index.name)
 
 
-def given_elsewhere(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Recall of each level beside the share of the other conversations that get it: what to draw side by side.
+def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Recall and false positive rate of each level, to be drawn side by side.
 
     Parameters
     ----------
@@ -440,7 +440,7 @@ def given_elsewhere(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Examples
     --------
     >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
-    >>> tables = given_elsewhere(over_runs([run]).mean)
+    >>> tables = recall_and_false_positive_rate(over_runs([run]).mean)
     >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
     [1.0, 0.5]
     """

@@ -1,6 +1,6 @@
 """What a judge has to beat: predictions that need no judge, no key and no understanding.
 
-Each baseline predicts the ground truth of a conversation without having seen it, and gives one score a
+Each baseline predicts the ground truth of a conversation without having seen it, and gives one score per
 conversation, so that the metrics of judges apply to it as they are. What is fitted is fitted to other participants:
 they are divided into folds, and each fold is predicted from the others. The one exception is the participant's
 own mean, which is about knowing the person.
@@ -140,7 +140,7 @@ def baseline_predictions(
     names: Collection[str] | None = None,
     embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> dict[str, Baseline]:
-    r"""Predict every conversation with ground truth by every baseline.
+    r"""Predictions of every conversation with ground truth by every baseline.
 
     - *majority label*: the most frequent label among the conversations of the other participants; of equally
       frequent ones the lowest;
@@ -227,7 +227,7 @@ def baseline_table(
     baselines: Mapping[str, Baseline] | None = None,
     embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> pd.DataFrame:
-    """Score every baseline by the metrics of judges.
+    """Metrics of judges for every baseline.
 
     As :func:`sense7.judge.scoring.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
     *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
@@ -332,7 +332,7 @@ def lexicon_table() -> pd.DataFrame:
 
 
 def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
-    """How much each side speaks in the words of each dimension.
+    """Share of each side's words that the lexicon has for each dimension.
 
     Parameters
     ----------

@@ -383,7 +383,7 @@ def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Share of the rows with a usable score, and how many have which status.
+    """Share of the rows with a usable score, and number of rows with each status.
 
     Parameters
     ----------
@@ -495,7 +495,7 @@ def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstr
 
 
 def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "strict") -> pd.DataFrame:
-    """How often each label was predicted for each label of the ground truth.
+    """Confusion matrix of the labels of ground truth and score.
 
     Parameters
     ----------
@@ -705,7 +705,7 @@ def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
 def stability(
     frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """How much the answers about one conversation agree between runs, right or wrong.
+    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores.
 
     Rows are matched by conversation, never by their order.
 
@@ -771,7 +771,7 @@ def level_and_length(
     *,
     policy: str = "strict",
 ) -> pd.DataFrame:
-    r"""How far a judge's scores lie above the ground truth, and how closely they follow the length.
+    r"""Mean error of a judge's scores, and Spearman's correlation of scores and length.
 
     ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
     that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over

@@ -283,7 +283,7 @@ def _ceilings(thresholds: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarra
 
 
 def _level_probabilities(thresholds: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probability of each level at places of the content, (rows, places, levels), and the places' weights."""
+    """Probability of each level at points of the content, (rows, points, levels), and the points' weights."""
     known = np.sqrt(np.maximum(shares, _SMALLEST))[:, None]
     rest = np.sqrt(np.maximum(1 - shares, _SMALLEST))[:, None]
     # The nearer s to 1, the narrower the passage from one level to the next: places are set by its width.
@@ -503,7 +503,7 @@ def text_baselines(values: Mapping[str, Mapping]) -> dict[str, Result]:
 
 @dataclass(frozen=True, eq=False)
 class ContentShares:
-    """What variance parts say of the content share.
+    """Parts of the variance, and the upper bounds of the content share that follow from them.
 
     Attributes
     ----------

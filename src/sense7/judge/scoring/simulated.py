@@ -56,7 +56,7 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 
 
 def simulated_folder(workbook: str | Path) -> Path:
-    """Where the simulated judge's predictions for a workbook lie: the folder STEM_judge beside it.
+    """Folder of the simulated judge's predictions for a workbook: STEM_judge beside it.
 
     Examples
     --------

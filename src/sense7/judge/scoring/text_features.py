@@ -27,7 +27,7 @@ _EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their
 
 
 def conversation_texts(study: Study) -> pd.DataFrame:
-    """What each side said in each conversation, and how much.
+    """Text and number of words of each side in each conversation, and the number of turns.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
-    """How often each side uses each word.
+    """Counts of words by side.
 
     Parameters
     ----------
