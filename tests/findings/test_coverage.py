@@ -168,7 +168,7 @@ def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, workbooks, golde
             golden.check(f"kappa_{short}_ASE_{dimension}", error, abs=1e-7)
 
 
-def test_coverage_counts_what_lies_inside(coverage):
+def test_coverage_counts_intervals_that_contain_the_truth(coverage):
     found = [[1.0, 0.0, 2.0], [3.0, 2.5, 4.0], [0.0, -1.0, 0.5], [np.nan, np.nan, np.nan]]
     counted = coverage.covered(found, 1.0)
     assert (counted["studies"], counted["count"], counted["too_low"], counted["too_high"]) == (3, 1, 1, 1)

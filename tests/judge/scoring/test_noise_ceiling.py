@@ -507,7 +507,7 @@ def test_bounds_are_what_the_planted_variances_leave():
     assert found.averaged["estimate"].sum() == pytest.approx(1)
 
 
-def test_content_that_was_planted_lies_below_the_bound():
+def test_content_that_was_planted_is_below_the_bound():
     """If conditions and half of what differs between conversations are content, that is less than the bound."""
     study, bootstrap = made(SDS)
     shares = noise_ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5)
