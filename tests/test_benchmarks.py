@@ -222,7 +222,8 @@ def test_the_table_gives_the_ratio_first_and_the_reason_of_a_miss(result):
     assert table.loc["a walk"][["times as fast", "ours", "peer"]].tolist() == ["", "50.0 ms", ""]
     assert table.loc["a walk", "met"] == "missed"
     assert benchmarks.remarks(result).loc["a walk", "why the goal is missed"] == "feet are slow"
-    assert benchmarks.goals_met(result) == ("1 of 2", 2, "")
+    goals = benchmarks.goals_met(result)
+    assert (goals["estimate"], goals["n"], goals["reason"]) == ("1 of 2", 2, "")
 
 
 def test_what_a_user_gains_comes_with_what_it_is_compared_to_and_nothing_is_said_of_what_was_not_measured(scripts, row):
@@ -236,7 +237,7 @@ def test_what_a_user_gains_comes_with_what_it_is_compared_to_and_nothing_is_said
 
 def test_the_recorded_ratios_say_what_they_are_of(result):
     table = benchmarks.ratios(result)
-    assert table.index.tolist() == ["run"]
+    assert table["key"].to_dict() == {"run": "bench_run_ratio"}
     assert table.loc["run", "estimate"] == 3
     assert "a ride" in table.loc["run", "method"]
 
@@ -249,9 +250,9 @@ def test_the_machine_is_named_once_if_all_was_measured_there(result):
 
 
 def test_the_profile_is_shares_of_the_whole(result):
-    table, keys = benchmarks.profile_table(result)
+    table = benchmarks.profile_table(result)
     assert table["estimate"].tolist() == [0.75, 0.25]
-    assert keys == {"A": "a", "B": "b"}
+    assert table["key"].to_dict() == {"A": "bench_profile_a", "B": "bench_profile_b"}
     assert benchmarks.slowest_notebooks(result, 1)["seconds"].to_dict() == {"01-a": "3.00"}
 
 
@@ -338,9 +339,10 @@ def test_where_nothing_was_measured_the_page_says_so(monkeypatch):
         benchmarks.slowest_notebooks(stored),
     ):
         assert isinstance(tables.plain(empty, "caption"), tables.Sentence)
-    assert benchmarks.goals_met(stored) == (None, 0, benchmarks.NOT_MEASURED)
+    goals = benchmarks.goals_met(stored)
+    assert (goals["estimate"], goals["n"], goals["reason"]) == (None, 0, benchmarks.NOT_MEASURED)
     assert benchmarks.ratios(stored).empty
-    assert benchmarks.profile_table(stored)[0].empty
+    assert benchmarks.profile_table(stored).empty
     curves = figures.growth_curves(benchmarks.growth(sizes), name="x", caption="", empty=benchmarks.NO_GROWTH)
     assert curves == tables.Sentence(benchmarks.NO_GROWTH)
     assert benchmarks.growth_exponents(sizes).empty

@@ -199,8 +199,8 @@ def _amount(number: float, unit: str) -> str:
     return f"{_short(1000 * number)} ms" if unit == "s" and number < 0.1 else f"{_short(number)} {unit}"
 
 
-def goals_met(stored: Mapping) -> tuple[str | None, int, str]:
-    """How many goals are met, in words; how many there are; and why it can't be said, if so.
+def goals_met(stored: Mapping) -> dict:
+    """Number of goals that are met, in words, as ``Recorder.value`` takes it; the reason if nothing was measured.
 
     Parameters
     ----------
@@ -208,13 +208,18 @@ def goals_met(stored: Mapping) -> tuple[str | None, int, str]:
         As :func:`stored_benchmarks` gives it.
     """
     known = [row["met"] for row in _rows(stored) if row["met"] is not None]
-    if not known:
-        return None, 0, NOT_MEASURED
-    return f"{sum(known)} of {len(known)}", len(known), ""
+    return {
+        "key": "bench_goals_met",
+        "estimate": f"{sum(known)} of {len(known)}" if known else None,
+        "n": len(known),
+        "unit": "goals",
+        "method": "medians of one run",
+        "reason": "" if known else NOT_MEASURED,
+    }
 
 
 def ratios(stored: Mapping) -> pd.DataFrame:
-    """How many times as fast as its peer each piece of work is; rows are the keys.
+    """How many times as fast as its peer each piece of work is.
 
     Parameters
     ----------
@@ -227,6 +232,7 @@ def ratios(stored: Mapping) -> pd.DataFrame:
             n=len(row["ours"]),
             unit="times as fast as the peer",
             method=f"median over pairs of runs; peer: {row['peer']}",
+            key=f"bench_{row['key']}_ratio",
         )
         for row in _rows(stored)
         if row["ratio"] is not None
@@ -234,8 +240,8 @@ def ratios(stored: Mapping) -> pd.DataFrame:
     return estimate_table(rows, "work")
 
 
-def profile_table(stored: Mapping) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Where the time of a cold build goes: share of each step; and step -> key.
+def profile_table(stored: Mapping) -> pd.DataFrame:
+    """Share of each step in the time of a cold build.
 
     Parameters
     ----------
@@ -246,11 +252,15 @@ def profile_table(stored: Mapping) -> tuple[pd.DataFrame, dict[str, str]]:
     method = "one cold build, timed step by step"
     rows = {
         step["step"]: estimate_row(
-            step["seconds"] / profile["seconds"], n=1, unit="share of the time of a cold build", method=method
+            step["seconds"] / profile["seconds"],
+            n=1,
+            unit="share of the time of a cold build",
+            method=method,
+            key=f"bench_profile_{step['key']}",
         )
         for step in profile["steps"]
     }
-    return estimate_table(rows, "step"), {step["step"]: step["key"] for step in profile["steps"]}
+    return estimate_table(rows, "step")
 
 
 def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:

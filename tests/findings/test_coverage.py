@@ -61,7 +61,7 @@ def test_the_stored_result_is_of_these_settings(stored, coverage):
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_intervals_over_participants_keep_their_promise(design, stored):
     """The Wilson interval of the coverage has to reach into the range that is asked for."""
-    table, _ = stored_coverage.coverage_table(design=design, kind="participants")
+    table = stored_coverage.coverage_table(design=design, kind="participants")
     assert len(table) == 14
     assert (table["high"] >= KEPT[0]).all()
     assert (table["low"] <= KEPT[1]).all()
@@ -69,7 +69,7 @@ def test_intervals_over_participants_keep_their_promise(design, stored):
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_intervals_over_turns_do_not(design):
-    table, _ = stored_coverage.coverage_table(design=design, kind="naive")
+    table = stored_coverage.coverage_table(design=design, kind="naive")
     over_turns = table[table["method"].str.contains("turns as independent")]
     assert len(over_turns) == 4
     assert (over_turns["high"] < KEPT[0]).all()
@@ -77,8 +77,8 @@ def test_intervals_over_turns_do_not(design):
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_the_intervals_of_alpha_compare_as_the_page_says(design):
-    own, _ = stored_coverage.coverage_table(design=design, kind="participants")
-    others, _ = stored_coverage.coverage_table(design=design, kind="other")
+    own = stored_coverage.coverage_table(design=design, kind="participants")
+    others = stored_coverage.coverage_table(design=design, kind="other")
     assert own.loc["alpha per turn", "estimate"] > others.loc["alpha per turn, percentile", "estimate"]
     for alpha in ("alpha per turn", "alpha after the task"):
         assert "log(1 - alpha)" in own.loc[alpha, "method"]
@@ -86,20 +86,20 @@ def test_the_intervals_of_alpha_compare_as_the_page_says(design):
 
 
 def test_alpha_per_turn_of_the_percentile_interval_is_why_it_is_another():
-    others, _ = stored_coverage.coverage_table(design="within", kind="other")
+    others = stored_coverage.coverage_table(design="within", kind="other")
     assert others.loc["alpha per turn, percentile", "estimate"] < KEPT[0]
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(design):
     """Wilson's interval of each test that knows of participants holds 5%; over turns it is far off."""
-    table, keys = stored_coverage.coverage_table(design=design, kind="false positives")
+    table = stored_coverage.coverage_table(design=design, kind="false positives")
     over_turns = table.index.str.contains("turns as independent")
     assert over_turns.tolist() == [False, False, False, True, True]
     assert (table.loc[~over_turns, "low"] <= 0.05).all()
     assert (table.loc[~over_turns, "high"] >= 0.05).all()
     assert (table.loc[over_turns, "low"] > 0.1).all()
-    assert len(set(keys.values())) == 5
+    assert table["key"].nunique() == 5
     # What the page says of them.
     assert table["estimate"].iloc[:3].idxmax() == "percentile interval over resampled participants"
 
@@ -168,7 +168,7 @@ def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, workbooks, golde
             golden.check(f"kappa_{short}_ASE_{dimension}", error, abs=1e-7)
 
 
-def test_coverage_counts_what_lies_inside(coverage):
+def test_coverage_counts_intervals_that_contain_the_truth(coverage):
     found = [[1.0, 0.0, 2.0], [3.0, 2.5, 4.0], [0.0, -1.0, 0.5], [np.nan, np.nan, np.nan]]
     counted = coverage.covered(found, 1.0)
     assert (counted["studies"], counted["count"], counted["too_low"], counted["too_high"]) == (3, 1, 1, 1)
@@ -299,7 +299,7 @@ def test_alpha_and_kappa_are_missed_to_one_side_as_the_page_says(design):
 
 def test_misses_add_up(stored):
     for design in ("within", "between"):
-        table, _ = stored_coverage.coverage_table(design=design, kind="participants")
+        table = stored_coverage.coverage_table(design=design, kind="participants")
         misses = stored_coverage.coverage_misses(design)
         below, above = (misses[f"interval {side} the truth"] for side in ("below", "above"))
         np.testing.assert_allclose(1 - (below + above) / table["n"], table["estimate"])

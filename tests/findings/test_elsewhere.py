@@ -44,10 +44,7 @@ def values(found):
     """Values as notebooks record them; those of Felt heard as another notebook would have left them."""
     people = felt_heard.people()
     bootstrap = felt_heard.resampling(people, draws=400, seed=2)
-    theirs = {
-        felt_heard.EFFECT_KEYS["points"][name]: row
-        for name, row in felt_heard.effects(people, bootstrap).to_dict("index").items()
-    }
+    theirs = {row["key"]: row for row in felt_heard.effects(people, bootstrap).to_dict("records")}
     alpha = felt_heard.structure(people, bootstrap, seed=1).loc["Cronbach's alpha"].to_dict()
     recorded = {key: row | {"notebook": "24-felt-heard", "cell": 7} for key, row in theirs.items()}
     recorded["felt_heard_alpha"] = alpha | {"notebook": "24-felt-heard", "cell": 9}
@@ -104,9 +101,11 @@ def test_the_known_means_of_bots(study, bootstrap):
     tables = elsewhere.valence_by_bot(study, bootstrap)
     assert {name: table["estimate"].round(3).to_dict() for name, table in tables.items()} == known
     assert {n for table in tables.values() for n in table["n"]} == {240}
-    assert {name: list(table.index) for name, table in tables.items()} == {
-        name: list(keys) for name, keys in elsewhere.VALENCE_BOT_KEYS.items()
-    }
+    assert [key for table in tables.values() for key in table["key"]] == [
+        f"ieval_mean_{bot}_{valence}"
+        for valence in ("negative", "positive")
+        for bot in ("green", "pink", "purple", "yellow")
+    ]
 
 
 def test_shares_and_differences_are_those_of_r(found):
@@ -336,12 +335,10 @@ def test_panels_hold_each_value_once_with_its_lines(values):
     assert panels["Judgments depend on the context: iEval"][1] == (0.0,)
 
 
-def test_every_row_has_a_key_that_is_written_once(found):
-    assert {name: list(table.index) for name, table in found.items()} == {
-        name: list(keys) for name, keys in elsewhere.KEYS.items()
-    }
-    keys = [key for table in elsewhere.KEYS.values() for key in table.values()]
-    keys += [key for table in elsewhere.VALENCE_BOT_KEYS.values() for key in table.values()]
+def test_every_row_has_a_key_of_its_own(found, study, bootstrap):
+    tables = [*found.values(), *elsewhere.valence_by_bot(study, bootstrap).values()]
+    keys = [key for table in tables for key in table["key"]]
+    assert all(keys)
     assert len(keys) == len(set(keys))
     used = {asked.key for finding in FINDINGS for asked in finding.asked.values()}
     assert {key for key in used if not key.startswith("felt_heard_")} <= set(keys)
@@ -364,6 +361,6 @@ def test_statistics_follow_the_ratings(study, bootstrap):
 
 
 def test_tables_of_estimates_become_values():
-    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval")
-    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "which")}).values()
+    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval", key="ieval_liking")
+    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "conversations")}).values()
     assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-liking")

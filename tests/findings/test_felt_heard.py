@@ -40,11 +40,7 @@ def small():
 
 def test_the_means_that_others_computed(people, bootstrap):
     found = felt_heard.cell_means(people, bootstrap)
-    by_key = {
-        felt_heard.MEAN_KEYS[source][label]: row
-        for source, table in found.items()
-        for label, row in table.to_dict("index").items()
-    }
+    by_key = {row["key"]: row for table in found.values() for row in table.to_dict("records")}
     known = {
         "felt_heard_mean_ai_ai": (5.407, 124),
         "felt_heard_mean_ai_human": (6.118, 110),
@@ -171,7 +167,7 @@ def test_the_intervals_are_near_those_of_the_model(people):
 def test_effects_by_feeling_are_the_effects(people, bootstrap):
     found = felt_heard.effects_by_feeling(people, bootstrap)
     assert {name: list(table.index) for name, table in found.items()} == dict.fromkeys(
-        felt_heard.FEELING_KEYS, FEELINGS
+        ("source", "label", "interaction"), FEELINGS
     )
     own = felt_heard.effects(people, bootstrap, "accepted")
     for name, table in found.items():
@@ -187,7 +183,7 @@ def test_ceilings_against_a_naive_computation(people, bootstrap):
     assert found["all six"] == every.mean()
     group = (people["response"] == "human") & (people["label"] == "ai")
     assert found["all six, answer by a person, labeled as by an AI"] == pytest.approx(every[group].mean())
-    assert list(found.index) == list(felt_heard.CEILING_KEYS)
+    assert len(found) == len(FEELINGS) + 1 + len(CELLS)
 
 
 def test_p_values_of_feelings_are_corrected_for_being_six(people):
@@ -228,19 +224,24 @@ def test_the_verdict_on_these_ratings(people, bootstrap):
     assert felt_heard.verdict(felt_heard.effects(people, bootstrap))["estimate"].startswith("seen: ")
 
 
-def test_every_row_has_a_key_that_is_written_once(people, bootstrap):
-    keys = [
-        *(key for table in felt_heard.MEAN_KEYS.values() for key in table.values()),
-        *(key for table in felt_heard.EFFECT_KEYS.values() for key in table.values()),
-        *(key for table in felt_heard.FEELING_KEYS.values() for key in table.values()),
-        *felt_heard.P_KEYS.values(),
-        *felt_heard.STRUCTURE_KEYS.values(),
-        *felt_heard.CEILING_KEYS.values(),
+def test_every_row_has_a_key_of_its_own(people, bootstrap):
+    tables = [
+        *felt_heard.cell_means(people, bootstrap).values(),
+        felt_heard.effects(people, bootstrap),
+        felt_heard.effects(people, bootstrap, standardized=True),
+        *felt_heard.effects_by_feeling(people, bootstrap).values(),
+        felt_heard.model_tests(people),
+        felt_heard.structure(people, bootstrap, seed=1),
+        felt_heard.ceiling(people, bootstrap),
     ]
-    assert len(keys) == len(set(keys))
-    assert all(key.startswith("felt_heard_") for key in keys)
-    assert list(felt_heard.structure(people, bootstrap, seed=1).index) == list(felt_heard.STRUCTURE_KEYS)
-    assert list(felt_heard.effects(people, bootstrap).index) == list(felt_heard.EFFECT_KEYS["d"])
+    keys = pd.concat(tables)["key"]
+    assert not keys.duplicated().any()
+    assert keys.str.startswith("felt_heard_").all()
+
+
+def test_effects_on_one_feeling_are_recorded_in_points_only(people, bootstrap):
+    assert "key" not in felt_heard.effects(people, bootstrap, "seen")
+    assert "key" not in felt_heard.effects_by_feeling(people, bootstrap, standardized=True)["source"]
 
 
 def test_people_of_another_table_are_refused(people):

@@ -526,7 +526,7 @@ def test_facts_count_what_the_page_says(people, resampled):
         "definitions": we.other_definitions(resampled),
         "spread": we.spread(resampled),
     }
-    found = {key: value["estimate"] for key, value in we.facts(resampled, parts).items()}
+    found = {row["key"]: row["estimate"] for row in we.facts(resampled, parts)}
     assert found["whose_models"] == "GPT-4o, Claude 3.7 Sonnet, Gemini 2.5 Pro"
     assert found["whose_people"] == found["whose_answers_by_people"] == 50
     assert found["whose_answers_labeled_ai"] == (people.label == "ai").sum() == 24

@@ -98,7 +98,7 @@ def test_a_path_that_is_not_there_is_one_message(tmp_path):
 
 
 @pytest.mark.parametrize("column", ["IS_EMPATHY", "ground-truth"])
-def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_mend(tmp_path, column):
+def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_how_to_fix_it(tmp_path, column):
     session(tmp_path, runs=1)
     header = [title for title in ("TaskId", "IS_EMPATHY", "ground-truth") if title != column]
     write_sheets([Sheet("results", header, [["C1", 4.0]])], tmp_path / "other.xlsx")
@@ -344,7 +344,7 @@ def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
     assert evaluate(tmp_path, policy="authors").metrics.mean.loc["accuracy", "estimate"] == 0.75
 
 
-def test_a_scale_given_to_the_command_is_kept_for_whoever_reads_the_files_next(tmp_path):
+def test_a_scale_given_to_the_command_is_kept_for_the_next_evaluation(tmp_path):
     path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,85,4.4\nC2,50,3\n")
     write_predictions(tmp_path / "b.xlsx", run_of(1))
     done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path)])

@@ -413,7 +413,7 @@ def test_a_scale_may_have_its_best_score_below_and_percentages_may_be_shares(tmp
     assert read_predictions(path, score_scale=ScoreScale.of("0-1")).frame["score"].tolist() == [2, 4]
 
 
-def test_what_judge_run_writes_is_on_its_own_scale_whatever_is_declared(tmp_path):
+def test_what_judge_run_writes_is_on_its_own_scale_also_where_another_is_declared(tmp_path):
     path = tmp_path / "a.xlsx"
     write_predictions(path, run_of(2))
     assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [1, 2]
@@ -591,7 +591,7 @@ def test_the_first_sheet_stands_in_for_one_that_is_not_there(tmp_path):
         ({"IS_EMPATHY": [1.0], "truth": [1.0], "status": [None]}, "column status, row 2: blank is no status"),
     ],
 )
-def test_a_file_that_is_no_run_says_where_and_how_to_mend_it(tmp_path, columns, message):
+def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(tmp_path, columns, message):
     path = foreign(tmp_path / "a.xlsx", **columns)
     with pytest.raises(UserError, match=message) as caught:
         read_predictions(path)

@@ -68,7 +68,7 @@ def test_what_is_not_one_number_on_the_scale_is_no_score_and_doubtful(inside, au
         *[("4 / 5", 4), ("4.5/5", 4.5), ("3 out of 5", 3), ("3 of 5 stars", 3), ("4 (4/5)", 4)],
     ],
 )
-def test_one_number_on_the_scale_is_read_whatever_words_stand_around_it(inside, score):
+def test_one_number_on_the_scale_is_read_among_any_words(inside, score):
     reply = read_reply(f"<S2>{inside}</S2>")
     assert (reply.score, reply.authors_score, reply.status) == (score, score, "ok")
     assert reply.doubtful == (re.fullmatch(r"\s*[0-9.]*[0-9]\s*", inside) is None), "more than a bare score is doubtful"
@@ -194,7 +194,7 @@ def test_refusals_are_those_that_the_endpoint_calls_so():
     assert read_reply("I'm sorry, but I can't rate this.").status == "parse_failure"
 
 
-def test_an_error_is_one_whatever_came_with_it():
+def test_an_error_is_one_with_any_other_content():
     failed = read_reply("<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests")
     assert (failed.status, failed.score, failed.reason) == ("api_error", None, "429 too many requests")
     assert failed.authors_score == 3, "to the authors there is no text"

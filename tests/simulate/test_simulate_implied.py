@@ -307,24 +307,20 @@ def of_course(study, bootstrap):
     )
 
 
+def recorded(*tables):
+    """Estimates of tables that carry their keys."""
+    return {row["key"]: float(row["estimate"]) for table in tables for _, row in table.iterrows() if row["key"]}
+
+
 def of_ground_truth(study, bootstrap):
-    found = keyed(ground_truth.label_shares(study, bootstrap), "ground_truth_label_{}")
     choices = ground_truth.compare_choices(study, bootstrap)
-    for what, table in (
-        ("correlation", choices.correlations),
-        ("changed", choices.changed),
-        ("shift", choices.differences),
-    ):
-        found |= keyed(table, {row: f"ground_truth_{what}_{key}" for row, key in ground_truth.CHOICES.items()})
-    return found
+    shares = ground_truth.label_shares(study, bootstrap)
+    return recorded(shares, choices.correlations, choices.changed, choices.differences)
 
 
 def of_ceiling(study, bootstrap):
     shares = noise_ceiling.content_shares(study, bootstrap)
-    found = keyed(shares.bounds, {name: f"ceiling_bound_{key}" for name, key in noise_ceiling.BOUNDS.items()})
-    names = ("condition", "participant", "participant_condition", "conversation", "turns")
-    rows = zip(shares.averaged.index, (f"ceiling_part_{name}" for name in names), strict=True)
-    return found | keyed(shares.averaged, dict(rows))
+    return recorded(shares.bounds, shares.averaged)
 
 
 SAME_FORMULA = (

@@ -11,9 +11,7 @@ from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
 
 __all__ = [
-    "EXCLUSION_KEYS",
     "KEPT",
-    "KEPT_LIMITS",
     "coverage_exclusions",
     "coverage_misses",
     "coverage_settings",
@@ -31,12 +29,6 @@ KEPT = f"from {KEPT_LIMITS[0]:.0%} to {KEPT_LIMITS[1]:.0%}"
 
 NOMINAL = 0.95
 """Confidence of the intervals whose coverage is stored."""
-
-EXCLUSION_KEYS = {
-    "Wilson interval excludes the confidence": "coverage_excludes_confidence",
-    "coverage below the confidence": "coverage_below_confidence",
-}
-"""Rows of :func:`coverage_exclusions` -> keys."""
 
 COVERAGE = "coverage.json"
 """File in ``data/`` with the stored result of ``evidence/coverage/run.py``."""
@@ -92,7 +84,7 @@ def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
 
 
 def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
-    """How the stored proof of coverage was made: a row for each setting, a column for each part, values as text.
+    """Settings of the stored simulation of coverage: one row per setting, one column per part, values as text.
 
     Parameters
     ----------
@@ -112,8 +104,8 @@ def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("setting")
 
 
-def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The stored proof: how often intervals cover the truth of simulated studies, or tests err.
+def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> pd.DataFrame:
+    """Coverage of the intervals in simulated studies, or error rates of tests, as stored.
 
     Parameters
     ----------
@@ -127,23 +119,22 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
 
     Returns
     -------
-    table : DataFrame
-        One row per statistic: share of studies with Wilson's interval; n is the number of studies in
-        which the interval was defined.
-    keys : dict
-        Row -> key to record it under.
+    DataFrame
+        One row per statistic, with the stored key: share of studies with Wilson's interval; n is the number of studies
+        in which the interval was defined.
     """
-    rows, keys = {}, {}
-    for entry in _entries(design, kind, path):
-        rows[entry["name"]] = wilson_row(
+    entries = _entries(design, kind, path)
+    rows = {
+        entry["name"]: wilson_row(
             entry["count"], entry["studies"], unit="share of simulated studies", method=entry["method"]
         )
-        keys[entry["name"]] = entry["key"]
-    return estimate_table(rows, "statistic"), keys
+        for entry in entries
+    }
+    return estimate_table(rows, "statistic", {entry["name"]: entry["key"] for entry in entries})
 
 
 def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:
-    """How the intervals over resampled participants miss the truth, where they do.
+    """Number of intervals over participants below and above the truth, and their mean width, by statistic.
 
     Parameters
     ----------
@@ -172,7 +163,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
 
 
 def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame:
-    """The values that the intervals over resampled participants are to hold, and by what means they were computed.
+    """True values of the statistics in the simulated studies, and how they were computed.
 
     Parameters
     ----------
@@ -198,7 +189,7 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
 
 
 def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
-    """How many of the intervals over resampled participants hold the truth less often than their confidence says.
+    """Number of intervals over resampled participants whose coverage is not their confidence.
 
     Parameters
     ----------
@@ -208,21 +199,26 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows as ``EXCLUSION_KEYS``: of all statistics in both designs (n), number whose Wilson interval excludes the
-        confidence on either side, and number whose coverage is below it. Counts, without intervals.
+        Of all statistics in both designs (n): number whose Wilson interval excludes the confidence on either side, and
+        number whose coverage is below it. Counts, without intervals.
     """
-    tables = [coverage_table(design=design, kind="participants", path=path)[0] for design in ("within", "between")]
+    tables = [coverage_table(design=design, kind="participants", path=path) for design in ("within", "between")]
     both = pd.concat(tables)
-    counted = [_excludes_nominal(both), both["estimate"] < NOMINAL]
+    counted = {
+        "Wilson interval excludes the confidence": (_excludes_nominal(both), "coverage_excludes_confidence"),
+        "coverage below the confidence": (both["estimate"] < NOMINAL, "coverage_below_confidence"),
+    }
     rows = {
-        name: estimate_row(int(which.sum()), n=len(both), unit="intervals", method=f"{name}, both designs; a count")
-        for name, which in zip(EXCLUSION_KEYS, counted, strict=True)
+        name: estimate_row(
+            int(chosen.sum()), n=len(both), unit="intervals", method=f"{name}, both designs; a count", key=key
+        )
+        for name, (chosen, key) in counted.items()
     }
     return estimate_table(rows, "intervals whose")
 
 
 def coverage_verdict(design: str, path: str | Path | None = None) -> str:
-    """Which intervals over resampled participants hold the truth less or more often than they promise, in words.
+    """Verdict on the coverage of the intervals over resampled participants, in words.
 
     Those are named whose Wilson interval excludes the confidence; then those outside ``KEPT``, a range that allows for
     intervals that are a little narrow.
@@ -234,7 +230,7 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
     path : path, optional
         Another file than that of the project's ``data/``.
     """
-    table, _ = coverage_table(design=design, kind="participants", path=path)
+    table = coverage_table(design=design, kind="participants", path=path)
     excluding = table[_excludes_nominal(table)]
     number = f"{len(excluding)} of {len(table)} Wilson intervals"
     named = "; ".join(f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows())

@@ -34,33 +34,18 @@ from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import conversation_ratings, turn_ratings
 from sense7.findings.structure.items import consistency, correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
-from sense7.findings.whose_empathy import Resampled, panel
+from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
 from sense7.study import Study
 
 __all__ = [
-    "BOT_KEYS",
-    "CONSISTENCY_KEYS",
-    "CORPUS_ALPHA_KEYS",
-    "DATA_SETS",
     "FINDINGS",
-    "JUDGE_KEYS",
-    "KEYS",
-    "LIKING_KEYS",
     "NOT_ASKED",
-    "NOT_SEEN",
-    "NO_INTERVAL",
     "OPPOSITE",
-    "PERSON_KEYS",
-    "QUESTIONNAIRE_KEYS",
-    "SECTIONS",
     "SEEN",
     "STATEMENTS",
-    "TALLY_KEYS",
-    "VALENCE_BOT_KEYS",
-    "VALENCE_KEYS",
     "Asked",
     "Finding",
     "Rule",
@@ -105,40 +90,40 @@ DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": 
 }
 """The data sets: key -> name for readers, in the order of the columns."""
 
-CONSISTENCY_KEYS = {
+_CONSISTENCY = {
     "alpha of the five statements": "ieval_alpha",
     "alpha, ratings minus their bot's mean": "ieval_alpha_without_bots",
     "average correlation": "ieval_average_correlation",
     "understood with appropriate": "ieval_understood_appropriate_r",
     "attentive with sensible": "ieval_attentive_sensible_r",
 }
-"""Keys of :func:`ieval_consistency`."""
+"""Row of :func:`ieval_consistency` -> key."""
 
-PERSON_KEYS = {
+_PERSON = {
     "person's share, mixed model with bots fixed": "ieval_person_share",
     "ICC(1), mean of five": "ieval_icc",
     "ICC(1), mean of five minus bots' means": "ieval_icc_without_bots",
     "ICC(1), understood and appropriate": "ieval_icc_understood_appropriate",
     "ICC(1), understood and appropriate minus bots' means": "ieval_icc_understood_appropriate_without_bots",
 }
-"""Keys of :func:`person_share`."""
+"""Row of :func:`person_share` -> key."""
 
-BOT_KEYS = {
+_BOTS = {
     "bot-green": "ieval_mean_green",
     "bot-pink": "ieval_mean_pink",
     "bot-purple": "ieval_mean_purple",
     "bot-yellow": "ieval_mean_yellow",
     "bot's share of the variance within people": "ieval_bot_share",
 }
-"""Keys of :func:`bots`."""
+"""Row of :func:`bots` -> key."""
 
-VALENCE_KEYS = {
+_VALENCE = {
     "positive minus negative": "ieval_valence_difference",
     "valence's share of the variance within people": "ieval_valence_share",
 }
-"""Keys of :func:`valence`."""
+"""Row of :func:`valence` -> key."""
 
-VALENCE_BOT_KEYS = {
+_VALENCE_BY_BOT = {
     "negative": {
         "bot-green": "ieval_mean_green_negative",
         "bot-pink": "ieval_mean_pink_negative",
@@ -152,37 +137,34 @@ VALENCE_BOT_KEYS = {
         "bot-yellow": "ieval_mean_yellow_positive",
     },
 }
-"""Keys of :func:`valence_by_bot`."""
+"""Valence -> bot -> key."""
 
-LIKING_KEYS = {
+_LIKING = {
     "all conversations": "ieval_liking",
     "within people and bots": "ieval_liking_within",
 }
-"""Keys of :func:`liking`."""
+"""Row of :func:`liking` -> key."""
 
-QUESTIONNAIRE_KEYS = {
+_QUESTIONNAIRE = {
     "correlation with the mean rating": "ieval_teq",
     "p by permutation": "ieval_teq_p",
 }
-"""Keys of :func:`questionnaire`."""
+"""Row of :func:`questionnaire` -> key."""
 
-CORPUS_ALPHA_KEYS = {
+_CORPUS_ALPHAS = {
     "Perceived Empathy, six feelings": "elsewhere_alpha_perceived_empathy",
     "EPITOME, three mechanisms": "elsewhere_alpha_epitome",
     "Lend an Ear, six behaviors": "elsewhere_alpha_lend_an_ear",
 }
-"""Keys of :func:`alpha_of_corpora`."""
+"""Row of :func:`alpha_of_corpora` -> key."""
 
-JUDGE_KEYS = {"observers with each other, minus the model with the person": "elsewhere_judge_difference"}
-"""Keys of :func:`judge_difference`."""
-
-TALLY_KEYS = {
+_TALLY = {
     SEEN: "elsewhere_count_seen",
     NOT_SEEN: "elsewhere_count_not_seen",
     OPPOSITE: "elsewhere_count_opposite",
     NOT_ASKED: "elsewhere_count_not_asked",
 }
-"""Keys of :func:`tally`."""
+"""Row of :func:`tally` -> key."""
 
 JUDGE = "gemini"
 """The model whose scores the authors of the corpora take for "the LLM"."""
@@ -190,7 +172,6 @@ JUDGE = "gemini"
 REVERSED = ("advice_giving", "dismissing_emotions", "self_oriented")
 """Questions of Lend an Ear in which a high rating is a fault; our reading of the names."""
 
-_MEAN_OF_FIVE = "mean of five statements"
 _CORRELATION_LINE = 0.3
 
 
@@ -198,7 +179,7 @@ _CORRELATION_LINE = 0.3
 
 
 def ieval() -> Study:
-    """Give iEval's conversations as a study, with the valence of the scenario as its topic.
+    """The conversations of iEval as a study, with the valence of the scenario as its topic.
 
     Returns
     -------
@@ -264,7 +245,7 @@ def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     Returns
     -------
     DataFrame
-        A row for each of ``CONSISTENCY_KEYS``: estimate (at most 1), low, high, n (conversations), unit, method,
+        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method,
         reason. Alpha without bots' means shows what is left when no difference between bots can make the statements
         go together.
     """
@@ -281,7 +262,7 @@ def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         "understood with appropriate": pairs.loc["understood with appropriate"].to_dict(),
         "attentive with sensible": pairs.loc["attentive with sensible"].to_dict(),
     }
-    return estimate_table(rows, "measure")
+    return estimate_table(rows, "measure", _CONSISTENCY)
 
 
 def _only(study: Study, dimensions: tuple[str, ...]) -> Study:
@@ -303,7 +284,7 @@ def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each of ``PERSON_KEYS``: estimate (at most 1), low, high, n (conversations), unit, method, reason.
+        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method, reason.
         The ICC(1) of two ratings is given as well: the mean of all five, and that of understood and appropriate.
 
     See Also
@@ -313,11 +294,12 @@ def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """
     two = _only(study, ("Affective", "Response"))
     five_icc, two_icc = participant_icc(study, bootstrap), participant_icc(two, bootstrap)
-    names = list(PERSON_KEYS)
-    rows = {names[0]: variance_parts(study, bootstrap).shares.loc["participant"].to_dict()}
-    for start, table in ((1, five_icc), (3, two_icc)):
-        rows |= {names[start + place]: table.iloc[place].to_dict() for place in range(2)}
-    return estimate_table(rows, "measure")
+    shares = (
+        variance_parts(study, bootstrap).shares.loc["participant"],
+        *(table.iloc[row] for table in (five_icc, two_icc) for row in range(2)),
+    )
+    rows = {name: share.to_dict() for name, share in zip(_PERSON, shares, strict=True)}
+    return estimate_table(rows, "measure", _PERSON)
 
 
 def bots(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -333,12 +315,12 @@ def bots(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each of ``BOT_KEYS``: means of the five statements (1 .. 5), then the adjusted share
+        Table of estimates: means of the five statements (1 .. 5), then the adjusted share
         (:func:`sense7.findings.context.shares.context_shares`, which is zero on average if bots do not matter).
     """
     rows = condition_means(study, bootstrap).to_dict("index")
     rows["bot's share of the variance within people"] = _share_within(study, bootstrap, "condition", "bot")
-    return estimate_table(rows, "bot")
+    return estimate_table(rows, "bot", _BOTS)
 
 
 def _share_within(study: Study, bootstrap: ParticipantBootstrap, column: str, words: str) -> dict:
@@ -349,7 +331,7 @@ def _share_within(study: Study, bootstrap: ParticipantBootstrap, column: str, wo
 
 
 def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """What the valence of the scenario changes: the mean difference within people, and its share of the variance there.
+    """Mean difference of positive and negative scenarios within people, and the share of the variance there.
 
     Everybody had as many positive as negative conversations, so the difference of the two means is the mean of the
     differences within people.
@@ -364,7 +346,7 @@ def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each of ``VALENCE_KEYS``: estimate in points of the mean of five statements, or as a share (at most
+        Table of estimates: estimate in points of the mean of five statements, or as a share (at most
         1; zero on average if valence does not matter), low, high, n (conversations), unit, method, reason.
     """
     frame = conversation_ratings(study)
@@ -375,15 +357,16 @@ def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         means = sums[..., 1] / sums[..., 0]
         return means[..., 0] - means[..., 1]
 
-    found = bootstrap.estimate(difference, values, frame["participant"])
-    method = f"difference of means within people, {_MEAN_OF_FIVE}"
     rows = {
         "positive minus negative": bootstrap.row(
-            found, n=len(frame), unit="points (levels from 1 to 5)", method=method
+            bootstrap.estimate(difference, values, frame["participant"]),
+            n=len(frame),
+            unit="points (levels from 1 to 5)",
+            method="difference of means within people, mean of five statements",
         ),
         "valence's share of the variance within people": _share_within(study, bootstrap, "topic", "valence"),
     }
-    return estimate_table(rows, "measure")
+    return estimate_table(rows, "measure", _VALENCE)
 
 
 def valence_by_bot(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
@@ -404,20 +387,20 @@ def valence_by_bot(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     """
     frame = conversation_ratings(_only(study, ("Affective", "Response")))
     tables = {}
-    for name in VALENCE_BOT_KEYS:
+    for name, keys in _VALENCE_BY_BOT.items():
         rows = {}
         for bot in study.conditions:
             own = frame[(frame["topic"] == name) & (frame["condition"] == bot)]
             values = np.column_stack([own["ground_truth"], np.ones(len(own))])
-            found = bootstrap.estimate(ratio, values, own["participant"])
+            mean = bootstrap.estimate(ratio, values, own["participant"])
             method = "mean over conversations of understood and appropriate"
-            rows[bot] = bootstrap.row(found, n=len(own), unit="level (from 1 to 5)", method=method)
-        tables[name] = estimate_table(rows, "bot")
+            rows[bot] = bootstrap.row(mean, n=len(own), unit="level (from 1 to 5)", method=method)
+        tables[name] = estimate_table(rows, "bot", keys)
     return tables
 
 
 def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """How liking the bot goes with the empathy ratings of the same conversation.
+    """Correlation of liking the bot with the empathy ratings of the same conversation.
 
     Parameters
     ----------
@@ -445,11 +428,11 @@ def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         "all conversations": empathy_and_experience(study, bootstrap).loc["positive interaction"].to_dict(),
         "within people and bots": within | {"method": f"without the means of people and bots; {within['method']}"},
     }
-    return estimate_table(rows, "conversations")
+    return estimate_table(rows, "conversations", _LIKING)
 
 
 def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """How the Toronto Empathy Questionnaire goes with the person's mean rating.
+    """Correlation of the Toronto Empathy Questionnaire with the person's mean rating.
 
     Parameters
     ----------
@@ -461,17 +444,17 @@ def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        A row for each of ``QUESTIONNAIRE_KEYS``: Spearman correlation over people with its interval, and its p value
+        Table of estimates: Spearman correlation over people with its interval, and its p value
         by permutation (no interval); n counts people. Mean ratings are rounded to nine decimals, so that equal ones
         are ties.
     """
-    found = relations(study, bootstrap)
-    rho = found.estimates.loc["TEQ"].to_dict()
+    related = relations(study, bootstrap)
+    rho = related.estimates.loc["TEQ"].to_dict()
     method = f"share of {bootstrap.draws:,} permutations of people with at least as strong a correlation"
     p = estimate_row(
-        found.tests.loc["TEQ", "p"], n=rho["n"], unit="p value", method=method, reason="no interval: a p value"
+        related.tests.loc["TEQ", "p"], n=rho["n"], unit="p value", method=method, reason="no interval: a p value"
     )
-    return estimate_table({"correlation with the mean rating": rho, "p by permutation": p}, "measure")
+    return estimate_table({"correlation with the mean rating": rho, "p by permutation": p}, "measure", _QUESTIONNAIRE)
 
 
 # The corpora of Kumar and others
@@ -489,7 +472,7 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Returns
     -------
     DataFrame
-        A row for each of ``CORPUS_ALPHA_KEYS``: estimate (at most 1), low, high, n (150 = three experts for each of 50
+        Table of estimates: estimate (at most 1), low, high, n (150 = three experts for each of 50
         conversations), unit, method, reason. In Lend an Ear the questions ``REVERSED`` are turned round: lowest plus
         highest minus the rating. EmpatheticDialogues is left out: one of its three questions is about empathy, the
         others about fluency and relevance.
@@ -501,7 +484,7 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     """
     table = released.judged_conversations()
     rows = {}
-    for name in CORPUS_ALPHA_KEYS:
+    for name in _CORPUS_ALPHAS:
         corpus = next(key for key, words in CORPORA.items() if words == name.partition(", ")[0])
         own = table[table["corpus"] == corpus]
         if corpus == "perceived_empathy":
@@ -514,11 +497,11 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
             frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
         row = alpha_row(pd.concat(frames), bootstrap)
         rows[name] = row | {"method": f"rated by three experts; {row['method']}"}
-    return estimate_table(rows, "questions")
+    return estimate_table(rows, "questions", _CORPUS_ALPHAS)
 
 
 def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
-    r"""How far a language model's agreement with the person falls short of the agreement among observers.
+    r"""Agreement among observers minus a language model's agreement with the person.
 
     A rater's score of a text is the mean over the six feelings: p is the person's, :math:`e_1, e_2, e_3` the experts'
     and g the model's (Gemini 2.5 Pro, which the ratings' authors call the LLM). With :math:`\rho` Spearman's
@@ -534,7 +517,7 @@ def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Returns
     -------
     DataFrame
-        A row for each of ``JUDGE_KEYS``: estimate (-2 .. 2), low, high, n (texts), unit, method, reason.
+        One row: estimate (-2 .. 2), low, high, n (texts), unit, method, reason.
 
     See Also
     --------
@@ -547,27 +530,15 @@ def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     """
     people = panel()
     resampled = Resampled(people, people.resampling(draws, seed, confidence))
-    observers = np.mean([resampled.spearman(one, f"without_{one}") for one in EXPERTS], axis=0)
     row = resampled.row(
-        observers - resampled.spearman(JUDGE, PERSON),
+        experts_agreement(resampled) - resampled.spearman(JUDGE, PERSON),
         "difference of Spearman's rho",
         "an expert with the mean of the other two (mean over three), minus the model with the person; means of six "
         "feelings",
     )
-    return estimate_table(dict.fromkeys(JUDGE_KEYS, row), "agreement")
+    name = "observers with each other, minus the model with the person"
+    return estimate_table({name: row}, "agreement", {name: "elsewhere_judge_difference"})
 
-
-KEYS = {
-    "consistency": CONSISTENCY_KEYS,
-    "person": PERSON_KEYS,
-    "bots": BOT_KEYS,
-    "valence": VALENCE_KEYS,
-    "liking": LIKING_KEYS,
-    "questionnaire": QUESTIONNAIRE_KEYS,
-    "corpora": CORPUS_ALPHA_KEYS,
-    "judge": JUDGE_KEYS,
-}
-"""Table of :func:`tables` -> keys of its rows."""
 
 SECTIONS = {
     "consistency": "elsewhere-consistency",
@@ -583,7 +554,7 @@ SECTIONS = {
 
 
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    """Everything that this module computes for the matrix.
+    """Tables of estimates that the matrix rests on.
 
     Parameters
     ----------
@@ -595,7 +566,7 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     Returns
     -------
     dict
-        Name (those of ``KEYS``) -> table of estimates.
+        Name (those of ``SECTIONS``) -> table of estimates.
     """
     settings = bootstrap.draws, bootstrap.seed, bootstrap.confidence
     return {
@@ -610,25 +581,26 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     }
 
 
-def values_of(found: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
-    """Give the rows of tables by their keys, as recorded values are given, with the section that shows each.
+def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+    """Rows of tables by their keys, as recorded values are read, with the section of the page that shows each.
 
     Parameters
     ----------
-    found : mapping
+    tables : mapping
         As :func:`tables` gives it.
 
     Examples
     --------
-    >>> table = estimate_table({"all conversations": estimate_row(0.5, n=9, unit="correlation", method="rho")}, "which")
+    >>> row = estimate_row(0.5, n=9, unit="correlation", method="rho", key="ieval_liking")
+    >>> table = estimate_table({"all conversations": row}, "conversations")
     >>> value = values_of({"liking": table})["ieval_liking"]
     >>> value["estimate"], value["link"]
     (0.5, '#elsewhere-liking')
     """
     return {
-        KEYS[name][row]: value | {"link": f"#{SECTIONS[name]}"}
-        for name, table in found.items()
-        for row, value in table.to_dict("index").items()
+        row["key"]: row | {"link": f"#{SECTIONS[name]}"}
+        for name, table in tables.items()
+        for row in table.to_dict("records")
     }
 
 
@@ -637,7 +609,7 @@ def values_of(found: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
 
 @dataclass(frozen=True)
 class Rule:
-    """How an interval becomes a verdict.
+    """Rule by which an interval becomes a verdict.
 
     Attributes
     ----------
@@ -814,7 +786,7 @@ FINDINGS: tuple[Finding, ...] = (
 
 
 def verdict(value: Mapping, rule: Rule) -> str:
-    """Say what an interval says of a claim.
+    """Verdict of an interval on a claim.
 
     Parameters
     ----------
@@ -900,7 +872,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
 
 
 def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Every finding put to every data set: the verdict and the value that it rests on.
+    """Verdict of every data set on every finding, and the value that it rests on.
 
     Parameters
     ----------
@@ -1012,7 +984,7 @@ def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """How many cells of the matrix have each verdict.
+    """Number of cells of the matrix with each verdict.
 
     Parameters
     ----------
@@ -1022,15 +994,15 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each of ``TALLY_KEYS``: estimate (cells), n (all cells), unit, method, reason.
+        Table of estimates: estimate (cells), n (all cells), unit, method, reason.
     """
     counts = Counter(table["verdict"])
     method = "cells of the matrix, by rule"
     rows = {
         name: estimate_row(counts[name], n=len(table), unit="cells", method=method, reason="no interval: a count")
-        for name in TALLY_KEYS
+        for name in _TALLY
     }
-    return estimate_table(rows, "verdict")
+    return estimate_table(rows, "verdict", _TALLY)
 
 
 def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:

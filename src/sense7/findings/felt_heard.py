@@ -10,7 +10,7 @@ was labeled as from l (a: AI, h: human), the effects are
    \text{label} &= \tfrac12(\bar y_{ah} + \bar y_{hh}) - \tfrac12(\bar y_{aa} + \bar y_{ha}) \\
    \text{interaction} &= (\bar y_{ah} - \bar y_{aa}) - (\bar y_{hh} - \bar y_{ha})
 
-so every cell counts the same, whatever its number of people. These are the coefficients of a linear model with both
+so every cell counts the same, not by its number of people. These are the coefficients of a linear model with both
 factors coded as plus and minus one half.
 
 Yin, Y., Jia, N., Wakslak, C. J. (2024). AI can help people feel heard, but an AI label diminishes this impact. PNAS,
@@ -35,16 +35,8 @@ from sense7.sources import released
 from sense7.sources.released import FEELINGS
 
 __all__ = [
-    "CEILING_KEYS",
-    "EFFECTS",
-    "EFFECT_KEYS",
-    "FEELING_KEYS",
-    "LABELS",
-    "MEAN_KEYS",
     "NAMES",
-    "P_KEYS",
     "SOURCES",
-    "STRUCTURE_KEYS",
     "acknowledgement",
     "ceiling",
     "cell_means",
@@ -78,7 +70,7 @@ MEAN = "mean of six"
 CELLS = tuple(product(SOURCES, LABELS))
 """Source and label of the four groups, in the order of the contrasts below."""
 
-MEAN_KEYS = {
+_MEANS = {
     "answer by an AI": {
         "labeled as by an AI": "felt_heard_mean_ai_ai",
         "labeled as by a person": "felt_heard_mean_ai_human",
@@ -88,7 +80,7 @@ MEAN_KEYS = {
         "labeled as by a person": "felt_heard_mean_human_human",
     },
 }
-"""Keys of :func:`cell_means`."""
+"""Source -> label -> key of the mean of six."""
 
 _CONTRASTS = {
     "source": (0.5, 0.5, -0.5, -0.5),
@@ -109,7 +101,7 @@ EFFECTS = {
 TESTED = ("source", "label", "interaction")
 """Effects that are the terms of the linear model."""
 
-EFFECT_KEYS = {
+_EFFECTS = {
     "points": {
         "source: AI minus person": "felt_heard_source",
         "label: person minus AI": "felt_heard_label",
@@ -123,9 +115,9 @@ EFFECT_KEYS = {
         "honest labels: AI minus person": "felt_heard_honest_labels_d",
     },
 }
-"""Keys of :func:`effects`, in points and as Cohen's d."""
+"""In points or as Cohen's d -> effect on the mean of six -> key."""
 
-FEELING_KEYS = {
+_FEELINGS = {
     "source": {
         "understood": "felt_heard_source_understood",
         "validated": "felt_heard_source_validated",
@@ -151,16 +143,16 @@ FEELING_KEYS = {
         "cared for": "felt_heard_interaction_caredfor",
     },
 }
-"""Keys of :func:`effects_by_feeling`."""
+"""Effect -> feeling -> key of the effect in points."""
 
-P_KEYS = {
+_P_VALUES = {
     "source": "felt_heard_p_source",
     "label": "felt_heard_p_label",
     "interaction": "felt_heard_p_interaction",
 }
-"""Keys of the tests of the mean of six, a row each of :func:`model_tests`."""
+"""Term of the model -> key of its p value, for the mean of six."""
 
-STRUCTURE_KEYS = {
+_STRUCTURE = {
     "Cronbach's alpha": "felt_heard_alpha",
     "Cronbach's alpha within the four groups": "felt_heard_alpha_within_groups",
     "average correlation": "felt_heard_average_correlation",
@@ -169,9 +161,9 @@ STRUCTURE_KEYS = {
     "components above noise": "felt_heard_components",
     "factors above noise": "felt_heard_factors",
 }
-"""Keys of :func:`structure`."""
+"""Row of :func:`structure` -> key."""
 
-CEILING_KEYS = {
+_CEILING = {
     "understood": "felt_heard_ceiling_understood",
     "validated": "felt_heard_ceiling_validated",
     "affirmed": "felt_heard_ceiling_affirmed",
@@ -184,7 +176,7 @@ CEILING_KEYS = {
     "all six, answer by a person, labeled as by an AI": "felt_heard_ceiling_all_human_ai",
     "all six, answer by a person, labeled as by a person": "felt_heard_ceiling_all_human_human",
 }
-"""Keys of :func:`ceiling`."""
+"""Row of :func:`ceiling` -> key."""
 
 HIGHEST = 7
 """Upper end of the scale, which begins at 1."""
@@ -194,7 +186,7 @@ _TEST = "linear model, both factors coded as plus and minus one half; type III, 
 
 
 def people() -> pd.DataFrame:
-    """Give the ratings with their mean.
+    """The ratings of every person, with their mean.
 
     Returns
     -------
@@ -217,7 +209,7 @@ def people() -> pd.DataFrame:
 
 
 def acknowledgement() -> str:
-    """Say whose ratings these are, their license and their source.
+    """Whose ratings these are, their license and their source.
 
     Examples
     --------
@@ -228,7 +220,7 @@ def acknowledgement() -> str:
 
 
 def resampling(table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95) -> StratifiedBootstrap:
-    """Resample people within the four groups, whose sizes the experiment fixed.
+    """Bootstrap resamples of people within the four groups, whose sizes the experiment fixed.
 
     Parameters
     ----------
@@ -247,7 +239,7 @@ def resampling(table: pd.DataFrame, draws: int, seed: int, confidence: float = 0
 
 
 def _by_cell(table: pd.DataFrame, rating: str) -> np.ndarray:
-    """Of each person 1, y and y squared in the place of the cell: shape (people, 4, 3)."""
+    """Of each person 1, y and y squared in the column of their cell: shape (people, 4, 3)."""
     y = table[rating].to_numpy(dtype=float)
     cells = np.column_stack([(table["response"] == r) & (table["label"] == said) for r, said in CELLS]).astype(float)
     return cells[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
@@ -284,9 +276,9 @@ def cell_means(table: pd.DataFrame, bootstrap: ParticipantBootstrap, rating: str
         for label, said in LABELS.items():
             own = table[(table["response"] == source) & (table["label"] == label)]
             values = np.column_stack([own[rating], np.ones(len(own))])
-            found = bootstrap.estimate(ratio, values, own["participant"])
-            rows[said] = bootstrap.row(found, n=len(own), unit=POINTS, method=f"mean over people, {rating}")
-        tables[words] = estimate_table(rows, "label")
+            mean = bootstrap.estimate(ratio, values, own["participant"])
+            rows[said] = bootstrap.row(mean, n=len(own), unit=POINTS, method=f"mean over people, {rating}")
+        tables[words] = estimate_table(rows, "label", _MEANS[words] if rating == MEAN else None)
     return tables
 
 
@@ -332,19 +324,20 @@ def effects(
     """
     values = _by_cell(table, rating)
     unit = "Cohen's d" if standardized else POINTS
+    method = f"difference of group means, each group counted the same; {rating}"
+    method += ", in standard deviations within groups" if standardized else ""
     rows = {}
     for name, words in EFFECTS.items():
         weights = _CONTRASTS[name]
-        found = bootstrap.estimate(
+        effect = bootstrap.estimate(
             lambda sums, weights=weights: _contrast(sums, weights, standardized=standardized),
             values,
             table["participant"],
         )
         n = int(values[:, np.array(weights) != 0, 0].sum())
-        method = f"difference of group means, each group counted the same; {rating}"
-        method += ", in standard deviations within groups" if standardized else ""
-        rows[words] = bootstrap.row(found, n=n, unit=unit, method=method)
-    return estimate_table(rows, "effect")
+        rows[words] = bootstrap.row(effect, n=n, unit=unit, method=method)
+    keys = _EFFECTS["d" if standardized else "points"] if rating == MEAN else None
+    return estimate_table(rows, "effect", keys)
 
 
 def effects_by_feeling(
@@ -365,19 +358,23 @@ def effects_by_feeling(
     Examples
     --------
     >>> table = people()
-    >>> found = effects_by_feeling(table, resampling(table, draws=200, seed=1))
-    >>> round(float(found["label"].loc["cared for", "estimate"]), 3)
+    >>> tables = effects_by_feeling(table, resampling(table, draws=200, seed=1))
+    >>> round(float(tables["label"].loc["cared for", "estimate"]), 3)
     0.885
     """
-    found = {feeling: effects(table, bootstrap, feeling, standardized=standardized) for feeling in NAMES.values()}
+    by_feeling = {feeling: effects(table, bootstrap, feeling, standardized=standardized) for feeling in NAMES.values()}
     return {
-        name: estimate_table({feeling: rows.loc[EFFECTS[name]].to_dict() for feeling, rows in found.items()}, "feeling")
+        name: estimate_table(
+            {feeling: rows.loc[EFFECTS[name]].to_dict() for feeling, rows in by_feeling.items()},
+            "feeling",
+            None if standardized else _FEELINGS[name],
+        )
         for name in TESTED
     }
 
 
 def verdict(points: pd.DataFrame) -> dict:
-    """Say whether source and label have the effects that the study's title claims.
+    """Verdict on the effects of source and label that the study's title claims.
 
     "Seen" only if the intervals of source (AI minus person) and label (person minus AI) both lie above zero; "the
     opposite" if both lie below; else "not seen".
@@ -390,7 +387,8 @@ def verdict(points: pd.DataFrame) -> dict:
     Returns
     -------
     dict
-        A value for a record: estimate (the verdict and its rule in words), n (people), unit, method, reason.
+        As ``Recorder.value`` takes it: key, estimate (the verdict and its rule in words), n (people), unit, method,
+        reason.
 
     Examples
     --------
@@ -406,7 +404,8 @@ def verdict(points: pd.DataFrame) -> dict:
     else:
         words = "not seen: an interval of source or label holds zero, or they have different signs"
     method = "rule on the intervals of source and label"
-    return {"estimate": words, "n": int(pair["n"].max()), "unit": "verdict", "method": method, "reason": ""}
+    n = int(pair["n"].max())
+    return {"key": "felt_heard_verdict", "estimate": words, "n": n, "unit": "verdict", "method": method, "reason": ""}
 
 
 def model_tests(table: pd.DataFrame, rating: str = MEAN) -> pd.DataFrame:
@@ -448,15 +447,15 @@ def model_tests(table: pd.DataFrame, rating: str = MEAN) -> pd.DataFrame:
     fit = sm.OLS(table[rating].to_numpy(dtype=float), design).fit(cov_type="HC3", use_t=True)
     rows = {
         name: estimate_row(
-            fit.pvalues[place],
+            fit.pvalues[column],
             n=len(table),
             unit="p value",
-            method=f"{_TEST}; F = {fit.tvalues[place] ** 2:.2f} on 1 and {fit.df_resid:.0f} degrees of freedom",
+            method=f"{_TEST}; F = {fit.tvalues[column] ** 2:.2f} on 1 and {fit.df_resid:.0f} degrees of freedom",
             reason="no interval: a p value",
         )
-        for place, name in enumerate(TESTED, 1)
+        for column, name in enumerate(TESTED, 1)
     }
-    return estimate_table(rows, "effect")
+    return estimate_table(rows, "effect", _P_VALUES if rating == MEAN else None)
 
 
 def tests_in_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -477,13 +476,13 @@ def tests_in_words(table: pd.DataFrame) -> pd.DataFrame:
     ----------
     Holm, S. (1979). Scandinavian Journal of Statistics 6, 65-70.
     """
-    found = {rating: model_tests(table, rating) for rating in (MEAN, *NAMES.values())}
-    shown = pd.DataFrame(index=pd.Index(found, name="rating"))
+    tests = {rating: model_tests(table, rating) for rating in (MEAN, *NAMES.values())}
+    shown = pd.DataFrame(index=pd.Index(tests, name="rating"))
     for effect in TESTED:
-        p = pd.Series({rating: rows.loc[effect, "estimate"] for rating, rows in found.items()})
+        p = pd.Series({rating: rows.loc[effect, "estimate"] for rating, rows in tests.items()})
         corrected = pd.Series(holm(p.iloc[1:]), index=p.index[1:])
         shown[f"{effect}, F"] = [
-            rows.loc[effect, "method"].partition("F = ")[2].partition(" ")[0] for rows in found.values()
+            rows.loc[effect, "method"].partition("F = ")[2].partition(" ")[0] for rows in tests.values()
         ]
         shown[f"{effect}, p"] = [p_in_words(value) for value in p]
         shown[f"{effect}, p (Holm)"] = ["", *(p_in_words(value) for value in corrected)]
@@ -491,7 +490,7 @@ def tests_in_words(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int) -> pd.DataFrame:
-    r"""How far the six feelings measure one thing.
+    r"""Internal consistency, share of the first eigenvalue and number of factors of the six feelings.
 
     Differences between the four groups alone would make the six go together, so alpha also stands for the ratings
     minus their group's means. The share of the first eigenvalue of the correlations, :math:`\lambda_1 / 6`, is 1/6 if
@@ -509,7 +508,7 @@ def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int
     Returns
     -------
     DataFrame
-        A row for each of ``STRUCTURE_KEYS``: estimate, low, high, n (people), unit, method, reason.
+        One row per measure: estimate, low, high, n (people), unit, method, reason.
     """
     ratings = table.set_index("participant")[list(NAMES.values())]
     groups = [table["response"].to_numpy(), table["label"].to_numpy()]
@@ -528,7 +527,7 @@ def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int
         "components above noise": counted.loc["components, noise of as many units"].to_dict(),
         "factors above noise": counted.loc["factors, noise of as many units"].to_dict(),
     }
-    return estimate_table(rows, "measure")
+    return estimate_table(rows, "measure", _STRUCTURE)
 
 
 def ceiling(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -547,13 +546,13 @@ def ceiling(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        A row for each of ``CEILING_KEYS``: estimate, low, high (0 .. 1), n (people), unit, method, reason.
+        One row per rating, then per group: estimate, low, high (0 .. 1), n (people), unit, method, reason.
 
     Examples
     --------
     >>> table = people()
-    >>> found = ceiling(table, resampling(table, draws=200, seed=1))
-    >>> round(float(found.loc["all six", "estimate"]), 3)
+    >>> shares = ceiling(table, resampling(table, draws=200, seed=1))
+    >>> round(float(shares.loc["all six", "estimate"]), 3)
     0.163
     """
     top = table[list(NAMES.values())] == HIGHEST
@@ -565,10 +564,10 @@ def ceiling(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFram
     rows = {}
     for name, (highest, among) in chosen.items():
         values = np.column_stack([highest[among], np.ones(among.sum())]).astype(float)
-        found = bootstrap.estimate(ratio, values, table.loc[among, "participant"])
+        share = bootstrap.estimate(ratio, values, table.loc[among, "participant"])
         method = "share of people who gave the highest rating"
-        rows[name] = bootstrap.row(found, n=int(among.sum()), unit="share of people", method=method)
-    return estimate_table(rows, "rating")
+        rows[name] = bootstrap.row(share, n=int(among.sum()), unit="share of people", method=method)
+    return estimate_table(rows, "rating", _CEILING)
 
 
 check_arguments(globals())

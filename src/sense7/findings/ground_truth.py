@@ -13,9 +13,6 @@ from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.terminal import count_of
 
 __all__ = [
-    "CHOICES",
-    "FATES",
-    "HALVES",
     "ChoiceComparison",
     "compare_choices",
     "exact_halves",
@@ -27,34 +24,16 @@ __all__ = [
     "other_ground_truths",
 ]
 
-CHOICES = {
-    "all ratings pooled": "pooled",
-    "by dimension, then over dimensions": "by_dimension",
-    "complete turns only": "complete_turns",
-    "median of the turns": "median",
-    "last rated turn": "last_turn",
-    "overall ratings": "overall",
-    "ratings after the conversation": "post_task",
-}
-"""Other conventions of the ground truth -> endings of keys."""
-
-HALVES = {
-    "halves in exact arithmetic": "exact",
-    "of these, above the half as computed": "above",
-    "of these, below the half as computed": "below",
-    "labels that exact arithmetic would change": "changed_by_exactness",
-    "labels that rounding halves up would change": "changed_by_half_up",
-}
-"""Rows of :func:`exact_halves` -> endings of keys."""
-
-FATES = {
-    "with ground truth": "known",
-    "no turn of the assistant": "no_turn",
-    "no turn put to rating": "not_put",
-    "turns rated overall only": "overall_only",
-    "every answer was that it can't be rated": "unknown_only",
-}
-"""Rows of :func:`fates` -> endings of keys."""
+CHOICES = (
+    "all ratings pooled",
+    "by dimension, then over dimensions",
+    "complete turns only",
+    "median of the turns",
+    "last rated turn",
+    "overall ratings",
+    "ratings after the conversation",
+)
+"""Other conventions of the ground truth."""
 
 FEWEST = 3
 """Conversations below which a correlation is that of one or two points, and means nothing."""
@@ -107,7 +86,7 @@ def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
     out = np.full(len(conversations), np.nan)
     for length in np.unique(lengths[lengths > 0]):
-        # One row a conversation of this length: numpy then adds each row up pairwise, just as
+        # One row per conversation of this length: numpy then adds each row up pairwise, just as
         # it adds up the vector of one conversation.
         chosen = np.flatnonzero(lengths == length)
         block = means[starts[chosen, None] + np.arange(length)]
@@ -116,7 +95,7 @@ def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
 
 
 def labels(values) -> np.ndarray:
-    """Round half to even, then clip to 1..5, as the authors do; NaN stays NaN.
+    """Labels of values: rounded half to even, then clipped to 1..5, as the authors do; NaN stays NaN.
 
     Examples
     --------
@@ -127,7 +106,7 @@ def labels(values) -> np.ndarray:
 
 
 def label_counts(values) -> np.ndarray:
-    """How many values have each label 1..5 (see :func:`labels`); missing values are not counted.
+    """Number of values with each label 1..5 (see :func:`labels`); missing values are not counted.
 
     Returns
     -------
@@ -138,8 +117,8 @@ def label_counts(values) -> np.ndarray:
     >>> label_counts([4.2, 3.5, 2.5, float("nan")]).tolist()
     [0, 1, 0, 2, 0]
     """
-    found = labels(values)
-    return np.bincount(found[np.isfinite(found)].astype(int), minlength=len(LEVELS) + 1)[1:]
+    label = labels(values)
+    return np.bincount(label[np.isfinite(label)].astype(int), minlength=len(LEVELS) + 1)[1:]
 
 
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -161,11 +140,11 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     unit, method = "share of conversations", "conversations with the label by conversations with ground truth"
     rows = {}
     for level in range(1, len(LEVELS) + 1):
-        if not len(truth):
-            rows[level] = estimate_row(n=0, unit=unit, method=method, reason=_NONE)
-            continue
         values = np.column_stack([labels(truth) == level, np.ones(len(truth))])
-        rows[level] = _estimated(bootstrap, ratio, values, people, unit, method, "")
+        share = bootstrap.estimate(ratio, values, people)
+        rows[level] = bootstrap.row(
+            share, n=len(truth), unit=unit, method=method, undefined=_NONE, key=f"ground_truth_label_{level}"
+        )
     return estimate_table(rows, "label")
 
 
@@ -179,17 +158,8 @@ def _known(study: Study) -> tuple[np.ndarray, np.ndarray]:
     return truth[known], study.conversations["participant"].to_numpy()[known]
 
 
-def _estimated(bootstrap, statistic, values, people, unit, method, undefined) -> dict:
-    """Row of a function of sums over conversations, with its interval; ``undefined``: why it may have no value."""
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, people)
-    if not np.isfinite(estimate):
-        return estimate_row(n=len(values), unit=unit, method=method, reason=undefined)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(values), unit=unit, method=method, reason=reason)
-
-
 def exact_halves(study: Study) -> pd.DataFrame:
-    r"""Count the ground truths on the edge of two labels, and where floating point puts them.
+    r"""Number of ground truths on the edge of two labels, and where floating point puts them.
 
     A half is rounded to the even label. The authors' script takes means of means in floating point, where
     a mean that is a half exactly can come out slightly beside it, as 4.500000000000001, and then has the other
@@ -204,45 +174,59 @@ def exact_halves(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows as ``HALVES``: counts of conversations; n counts those with ground truth. There are no intervals:
-        what is counted is a property of these numbers.
+        Five counts of conversations: the halves, how many of them are above and below the half as computed, and how
+        many labels exact arithmetic and rounding halves up would change; n counts those with ground truth. There are
+        no intervals: what is counted is a property of these numbers.
     """
-    conversations = study.conversations["conversation"]
-    truth = ground_truth(study.turns, conversations).to_numpy()
-    ratings = study.turns[list(DIMENSION_NAMES)].to_numpy(dtype=float)
-    counts = np.isfinite(ratings).sum(axis=1)
-    rated = counts > 0
-    whole = np.nansum(ratings[rated], axis=1).astype(np.int64) * (_WHOLE // counts[rated])
-    codes = pd.Index(conversations).get_indexer(study.turns.loc[rated, "conversation"])
-    twice, below = np.zeros(len(truth), dtype=np.int64), np.zeros(len(truth), dtype=np.int64)
-    np.add.at(twice, codes, 2 * whole)
-    np.add.at(below, codes, _WHOLE)
-    halves, rest = np.divmod(twice, np.maximum(below, 1))
-    half = (below > 0) & (rest == 0) & (halves % 2 == 1)
-    computed, exact, found = truth[half], halves[half] / 2, labels(truth[half])
-    numbers = (
-        half.sum(),
-        (computed > exact).sum(),
-        (computed < exact).sum(),
-        (found != labels(exact)).sum(),
-        (found != np.floor(exact) + 1).sum(),
-    )
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    half, exact = _halves(study)
+    computed, exact = truth[half], exact[half]
+    label = labels(computed)
+    counts = {
+        "halves in exact arithmetic": (half.sum(), "ground_truth_halves_exact"),
+        "of these, above the half as computed": ((computed > exact).sum(), "ground_truth_halves_above"),
+        "of these, below the half as computed": ((computed < exact).sum(), "ground_truth_halves_below"),
+        "labels that exact arithmetic would change": (
+            (label != labels(exact)).sum(),
+            "ground_truth_halves_changed_by_exactness",
+        ),
+        "labels that rounding halves up would change": (
+            (label != np.floor(exact) + 1).sum(),
+            "ground_truth_halves_changed_by_half_up",
+        ),
+    }
     n = int(np.isfinite(truth).sum())
     rows = {
         name: estimate_row(
-            number if n else np.nan,
+            count if n else np.nan,
             n=n,
             unit="conversations",
             method="counted; means in whole numbers, compared with those in floating point",
             reason="" if n else _NONE,
+            key=key,
         )
-        for name, number in zip(HALVES, numbers, strict=True)
+        for name, (count, key) in counts.items()
     }
     return estimate_table(rows, "ground truths")
 
 
+def _halves(study: Study) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the ground truth of each conversation is a half, found in whole numbers; and its exact value if so."""
+    ratings = study.turns[list(DIMENSION_NAMES)].to_numpy(dtype=float)
+    counts = np.isfinite(ratings).sum(axis=1)
+    rated = counts > 0
+    whole = np.nansum(ratings[rated], axis=1).astype(np.int64) * (_WHOLE // counts[rated])
+    conversations = study.conversations["conversation"]
+    codes = pd.Index(conversations).get_indexer(study.turns.loc[rated, "conversation"])
+    twice, divisor = np.zeros(len(conversations), dtype=np.int64), np.zeros(len(conversations), dtype=np.int64)
+    np.add.at(twice, codes, 2 * whole)
+    np.add.at(divisor, codes, _WHOLE)
+    halves, rest = np.divmod(twice, np.maximum(divisor, 1))
+    return (divisor > 0) & (rest == 0) & (halves % 2 == 1), halves / 2
+
+
 def fates(study: Study) -> pd.DataFrame:
-    """Count the conversations that have ground truth, and why the others have none.
+    """Number of conversations with ground truth, and of those without it by the reason.
 
     Parameters
     ----------
@@ -252,12 +236,13 @@ def fates(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows as ``FATES``: counts, each conversation in one row; n counts all conversations.
+        Counts of conversations, each in one row: with ground truth, without a turn of the assistant, without a turn put
+        to rating, rated overall only, and with no answer but that it can't be rated; n counts all conversations.
     """
     names = study.conversations["conversation"]
     turns = study.turns
     states = turns[[f"{name}_state" for name in RATING_NAMES]]
-    told = pd.DataFrame(
+    has = pd.DataFrame(
         {
             "turn": True,
             "put": (states != ABSENT).any(axis=1),
@@ -266,25 +251,29 @@ def fates(study: Study) -> pd.DataFrame:
         },
         index=turns.index,
     )
-    has = told.groupby(turns["conversation"]).any().reindex(names).fillna(value=False).astype(bool)
+    has = has.groupby(turns["conversation"]).any().reindex(names).fillna(value=False).astype(bool)
     none = ~has["rated"]
-    numbers = (
-        (~none).sum(),
-        (~has["turn"]).sum(),
-        (has["turn"] & ~has["put"]).sum(),
-        (none & has["overall"]).sum(),
-        (none & has["put"] & ~has["overall"]).sum(),
-    )
-    method = "conversations counted, each once"
+    groups = {
+        "with ground truth": (has["rated"], "ground_truth_fate_known"),
+        "no turn of the assistant": (~has["turn"], "ground_truth_fate_no_turn"),
+        "no turn put to rating": (has["turn"] & ~has["put"], "ground_truth_fate_not_put"),
+        "turns rated overall only": (none & has["overall"], "ground_truth_fate_overall_only"),
+        "every answer was that it can't be rated": (
+            none & has["put"] & ~has["overall"],
+            "ground_truth_fate_unknown_only",
+        ),
+    }
     rows = {
-        name: estimate_row(number, n=len(names), unit="conversations", method=method)
-        for name, number in zip(FATES, numbers, strict=True)
+        name: estimate_row(
+            chosen.sum(), n=len(names), unit="conversations", method="conversations counted, each once", key=key
+        )
+        for name, (chosen, key) in groups.items()
     }
     return estimate_table(rows, "conversations")
 
 
 def other_ground_truths(study: Study) -> pd.DataFrame:
-    """What a conversation would score under other conventions than the authors'.
+    """Ground truth of each conversation under other conventions than the authors'.
 
     - *all ratings pooled*: mean of all ratings of dimensions in the conversation, so that a turn counts by how
       many dimensions were rated in it;
@@ -314,9 +303,9 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     asked = study.rated_dimensions
     complete = turn_means.where(seven[asked].notna().all(axis=1) & bool(asked))
     post = conversations[[f"post_{name}" for name in DIMENSION_NAMES]]
-    given = seven.notna().sum(axis=1).groupby(of).sum()
-    found = {
-        "all ratings pooled": seven.sum(axis=1).groupby(of).sum() / given.where(given > 0),
+    ratings = seven.notna().sum(axis=1).groupby(of).sum()
+    scores = {
+        "all ratings pooled": seven.sum(axis=1).groupby(of).sum() / ratings.where(ratings > 0),
         "by dimension, then over dimensions": seven.groupby(of).mean().mean(axis=1),
         "complete turns only": complete.groupby(of).mean(),
         "median of the turns": turn_means.groupby(of).median(),
@@ -324,7 +313,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
         "overall ratings": turns["overall"].groupby(of).mean(),
         "ratings after the conversation": post.mean(axis=1),
     }
-    frame = pd.DataFrame({name: values.reindex(conversations.index) for name, values in found.items()}).round(12)
+    frame = pd.DataFrame({name: values.reindex(conversations.index) for name, values in scores.items()}).round(12)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()[:, None]
     return frame.mask((frame - truth).abs() <= 1e-9, np.broadcast_to(truth, frame.shape))
 
@@ -349,7 +338,7 @@ class ChoiceComparison:
 
 
 def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComparison:
-    r"""Hold other conventions of the ground truth against the authors'.
+    r"""Correlations, changed labels and mean differences of other conventions of the ground truth and the authors'.
 
     All over the conversations that have a value under both; n counts these. The correlation is Pearson's,
 
@@ -375,43 +364,33 @@ def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComp
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     people = study.conversations["participant"].to_numpy()
     frame = other_ground_truths(study)
-    tables: tuple[dict, dict, dict] = ({}, {}, {})
-    units = ("correlation", "share of conversations", "levels (from 1 to 5)")
-    for name in CHOICES:
+    tables: dict[str, dict] = {table: {} for table in _COMPARED}
+    for number, name in enumerate(CHOICES):
         other = frame[name].to_numpy()
         both = np.isfinite(truth) & np.isfinite(other)
-        methods = (
-            f"Pearson correlation of the authors' ground truth with: {name}",
-            f"conversations whose label differs under: {name}",
-            f"mean of the convention minus the authors': {name}",
-        )
-        reason = _why_not(study, name, truth, other, int(both.sum()))
-        if reason:
-            for table, unit, method in zip(tables, units, methods, strict=True):
-                table[name] = estimate_row(n=both.sum(), unit=unit, method=method, reason=reason)
-            continue
-        x, y, one = truth[both] - _MIDDLE, other[both] - _MIDDLE, np.ones(both.sum())
-        changed = labels(truth[both]) != labels(other[both])
-        sums = (
-            np.column_stack([one, x, y, x * x, y * y, x * y]),
-            np.column_stack([changed, one]),
-            np.column_stack([y - x, one]),
-        )
-        undefined = "one of the two does not vary"
-        for table, unit, method, statistic, values in zip(
-            tables, units, methods, (_correlation, ratio, ratio), sums, strict=True
-        ):
-            few = statistic is _correlation and len(values) < FEWEST
-            table[name] = (
-                estimate_row(n=len(values), unit=unit, method=method, reason=_few(len(values)))
-                if few
-                else _estimated(bootstrap, statistic, values, people[both], unit, method, undefined)
-            )
-    return ChoiceComparison(*(estimate_table(table, "instead of the authors' convention") for table in tables))
+        n = int(both.sum())
+        reason = _why_not(study, name, truth, other, n)
+        for table, (unit, method, statistic, keys) in _COMPARED.items():
+            shown = {"n": n, "unit": unit, "method": f"{method}: {name}", "key": keys.split()[number]}
+            few = f"only {count_of(n, 'conversation')}" if table == "correlations" and n < FEWEST else ""
+            if reason or few:
+                tables[table][name] = estimate_row(**shown, reason=reason or few)
+                continue
+            estimate = bootstrap.estimate(statistic, _summands(table, truth[both], other[both]), people[both])
+            tables[table][name] = bootstrap.row(estimate, **shown, undefined="one of the two does not vary")
+    return ChoiceComparison(
+        **{table: estimate_table(rows, "instead of the authors' convention") for table, rows in tables.items()}
+    )
 
 
-def _few(conversations: int) -> str:
-    return f"only {count_of(conversations, 'conversation')}"
+def _summands(table: str, truth: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """What is summed over conversations for one of the tables of :class:`ChoiceComparison`: (conversations, sums)."""
+    x, y, one = truth - _MIDDLE, other - _MIDDLE, np.ones(len(truth))
+    if table == "changed":
+        return np.column_stack([labels(truth) != labels(other), one])
+    if table == "differences":
+        return np.column_stack([y - x, one])
+    return np.column_stack([one, x, y, x * x, y * y, x * y])
 
 
 _MIDDLE = (1 + len(LEVELS)) / 2  # taken off before squares are summed, so that their differences stay exact
@@ -423,6 +402,40 @@ def _correlation(sums: np.ndarray) -> np.ndarray:
     spreads = np.maximum(n * xx - x**2, 0) * np.maximum(n * yy - y**2, 0)
     defined = spreads > 1e-12 * n**4
     return np.where(defined, np.clip((n * xy - x * y) / np.sqrt(np.where(defined, spreads, 1)), -1, 1), np.nan)
+
+
+_COMPARED = {
+    "correlations": (
+        "correlation",
+        "Pearson correlation of the authors' ground truth with",
+        _correlation,
+        """
+        ground_truth_correlation_pooled ground_truth_correlation_by_dimension ground_truth_correlation_complete_turns
+        ground_truth_correlation_median ground_truth_correlation_last_turn ground_truth_correlation_overall
+        ground_truth_correlation_post_task
+        """,
+    ),
+    "changed": (
+        "share of conversations",
+        "conversations whose label differs under",
+        ratio,
+        """
+        ground_truth_changed_pooled ground_truth_changed_by_dimension ground_truth_changed_complete_turns
+        ground_truth_changed_median ground_truth_changed_last_turn ground_truth_changed_overall
+        ground_truth_changed_post_task
+        """,
+    ),
+    "differences": (
+        "levels (from 1 to 5)",
+        "mean of the convention minus the authors'",
+        ratio,
+        """
+        ground_truth_shift_pooled ground_truth_shift_by_dimension ground_truth_shift_complete_turns
+        ground_truth_shift_median ground_truth_shift_last_turn ground_truth_shift_overall ground_truth_shift_post_task
+        """,
+    ),
+}
+"""Table of :class:`ChoiceComparison` -> unit, method, statistic of sums, and keys in the order of ``CHOICES``."""
 
 
 def _why_not(study: Study, name: str, truth: np.ndarray, other: np.ndarray, both: int) -> str:

@@ -32,16 +32,13 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ConversationBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
 
 __all__ = [
-    "CORPUS",
     "CREDIT",
     "DEFINITIONS",
-    "FEELING_NAMES",
-    "NOT_SETTLED",
     "OPPOSITE",
     "SEEN",
     "STATEMENTS",
@@ -50,7 +47,9 @@ __all__ = [
     "Resampled",
     "among_observers",
     "by_question",
+    "definition_groups",
     "differences",
+    "experts_agreement",
     "facts",
     "levels",
     "main_groups",
@@ -63,9 +62,9 @@ __all__ = [
     "spearman_interval",
     "spread",
     "statements",
-    "titled",
     "verdict",
     "with_person",
+    "with_row_labels",
 ]
 
 CORPUS = "perceived_empathy"
@@ -262,7 +261,7 @@ class Panel:
 
 
 def panel() -> Panel:
-    """Give the conversations of the corpus Perceived Empathy, with the six questions that the person answered, too.
+    """The conversations of the corpus Perceived Empathy, with the six questions that the person answered, too.
 
     Returns
     -------
@@ -317,8 +316,8 @@ class Resampled:
 
     def __init__(self, people: Panel, bootstrap: ConversationBootstrap):
         self.panel, self.bootstrap = people, bootstrap
-        places = bootstrap.codes(people.conversations)
-        self.weights = np.vstack([np.ones((1, len(places))), bootstrap.weights()[:, places]])
+        codes = bootstrap.codes(people.conversations)
+        self.weights = np.vstack([np.ones((1, len(codes))), bootstrap.weights()[:, codes]])
         self._known: dict[tuple[str, str], np.ndarray] = {}
 
     def of(self, people: Panel) -> "Resampled":
@@ -355,10 +354,10 @@ class Resampled:
         """Quantile of a number per conversation, linear between neighbours (numpy's default)."""
         order = np.argsort(values, kind="stable")
         ranked, upto = np.asarray(values, dtype=float)[order], np.cumsum(self.weights[:, order], axis=1)
-        place = (upto[:, -1] - 1) * share
-        low = ranked[(upto > np.floor(place)[:, None]).argmax(axis=1)]
-        high = ranked[(upto > np.ceil(place)[:, None]).argmax(axis=1)]
-        return low + (place - np.floor(place)) * (high - low)
+        position = (upto[:, -1] - 1) * share
+        low = ranked[(upto > np.floor(position)[:, None]).argmax(axis=1)]
+        high = ranked[(upto > np.ceil(position)[:, None]).argmax(axis=1)]
+        return low + (position - np.floor(position)) * (high - low)
 
     def alpha(self, items: np.ndarray) -> np.ndarray:
         """Cronbach's alpha of the columns of an array with one row per conversation."""
@@ -370,12 +369,17 @@ class Resampled:
     def row(self, values: np.ndarray, unit: str, method: str, bootstrap: ConversationBootstrap | None = None) -> dict:
         """A row of estimates: the first value, and the percentile interval of the others."""
         bootstrap, conversations = bootstrap or self.bootstrap, self.panel.conversations
-        found = (float(values[0]), *bootstrap.interval(values[1:], conversations))
-        return bootstrap.row(found, n=len(conversations), unit=unit, method=method)
+        estimate = Estimate(float(values[0]), *bootstrap.interval(values[1:], conversations))
+        return bootstrap.row(estimate, n=len(conversations), unit=unit, method=method)
 
     def _moment(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Covariance with divisor n."""
         return self.mean(x * y) - self.mean(x) * self.mean(y)
+
+
+def _table(rows: Mapping[str, dict], name: str) -> pd.DataFrame:
+    """Table of estimates whose rows are called by their keys."""
+    return estimate_table(rows, name, {key: key for key in rows})
 
 
 def among_observers(resampled: Resampled) -> pd.DataFrame:
@@ -419,15 +423,30 @@ def among_observers(resampled: Resampled) -> pd.DataFrame:
     }
     rows = {
         "whose_observers_agree": resampled.row(
-            _experts_agree(resampled), _RHO, f"mean over three experts of the {method}, each with the other two's mean"
+            experts_agreement(resampled),
+            _RHO,
+            f"mean over three experts of the {method}, each with the other two's mean",
         ),
         "whose_models_agree": resampled.row(_models_agree(resampled), _RHO, f"mean over three pairs; {method}"),
         **{key: resampled.row(values, _RHO, method) for key, values in pairs.items()},
     }
-    return estimate_table(rows, "who with whom")
+    return _table(rows, "who with whom")
 
 
-def _experts_agree(resampled: Resampled) -> np.ndarray:
+def experts_agreement(resampled: Resampled) -> np.ndarray:
+    """Mean over three experts of the correlation of each with the mean of the other two: shape (1 + draws,).
+
+    Parameters
+    ----------
+    resampled : Resampled
+        Of the panel.
+
+    Examples
+    --------
+    >>> people = panel()
+    >>> round(float(experts_agreement(Resampled(people, people.resampling(100, seed=1)))[0]), 3)
+    0.738
+    """
     return np.mean([resampled.spearman(expert, f"without_{expert}") for expert in EXPERTS], axis=0)
 
 
@@ -484,7 +503,7 @@ def with_person(resampled: Resampled) -> pd.DataFrame:
     rows["whose_gemini_with_person_adjusted"] = resampled.row(
         rho("gemini", PERSON), _RHO, f"{method}; corrected for {_OBSERVERS} observers (Bonferroni)", wider
     )
-    return estimate_table(rows, "who with whom")
+    return _table(rows, "who with whom")
 
 
 def differences(resampled: Resampled) -> pd.DataFrame:
@@ -515,9 +534,9 @@ def differences(resampled: Resampled) -> pd.DataFrame:
     """
     rho = resampled.spearman
     best = np.max([rho(judge, PERSON) for judge in JUDGES], axis=0)
-    found = {
-        "whose_difference": _experts_agree(resampled) - rho("experts", PERSON),
-        "whose_difference_same_target": _experts_agree(resampled) - _person_with_two(resampled),
+    values = {
+        "whose_difference": experts_agreement(resampled) - rho("experts", PERSON),
+        "whose_difference_same_target": experts_agreement(resampled) - _person_with_two(resampled),
         "whose_models_difference": _models_agree(resampled) - best,
         "whose_claude_difference": rho("claude", "experts") - rho("claude", PERSON),
         "whose_gemini_difference": rho("gemini", "experts") - rho("gemini", PERSON),
@@ -527,8 +546,8 @@ def differences(resampled: Resampled) -> pd.DataFrame:
         "whose_crowd_minus_experts": rho(CROWD, PERSON) - rho("experts", PERSON),
     }
     method = f"difference of Spearman correlations in the same conversations; {_MEANS}"
-    rows = {key: resampled.row(values, _DIFFERENCE, method) for key, values in found.items()}
-    return estimate_table(rows, "difference")
+    rows = {key: resampled.row(difference, _DIFFERENCE, method) for key, difference in values.items()}
+    return _table(rows, "difference")
 
 
 def levels(resampled: Resampled) -> pd.DataFrame:
@@ -568,11 +587,11 @@ def levels(resampled: Resampled) -> pd.DataFrame:
     }
     unit, method = "level, difference", "mean paired difference over conversations"
     rows |= {key: resampled.row(resampled.mean(values), unit, method) for key, values in paired.items()}
-    return estimate_table(rows, "mean rating")
+    return _table(rows, "mean rating")
 
 
 def by_question(resampled: Resampled) -> dict[str, pd.DataFrame]:
-    """The main contrast for each question by itself.
+    """Agreement among experts, of experts with the person, and their difference for each question.
 
     Parameters
     ----------
@@ -592,16 +611,23 @@ def by_question(resampled: Resampled) -> dict[str, pd.DataFrame]:
     >>> int((tables["difference"]["estimate"] > 0).sum())
     6
     """
+    method = "Spearman correlation of the ratings of one question"
     rows: dict[str, dict] = {"observers": {}, "person": {}, "difference": {}}
     for question in resampled.panel.questions:
         one = resampled.of(resampled.panel.only(question))
-        observers, person = _experts_agree(one), one.spearman("experts", PERSON)
-        method = "Spearman correlation of the ratings of one question"
-        rows["observers"][question] = one.row(
-            observers, _RHO, f"{method}; mean over three experts, each with the others"
-        )
-        rows["person"][question] = one.row(person, _RHO, f"{method}; experts' mean with the person")
-        rows["difference"][question] = one.row(observers - person, _DIFFERENCE, f"{method}; difference")
+        observers, person = experts_agreement(one), one.spearman("experts", PERSON)
+        values = {
+            "observers": (observers, _RHO, f"{method}; mean over three experts, each with the others"),
+            "person": (person, _RHO, f"{method}; experts' mean with the person"),
+            "difference": (observers - person, _DIFFERENCE, f"{method}; difference"),
+        }
+        keys = {
+            "observers": f"whose_observers_on_{question}",
+            "person": f"whose_person_on_{question}",
+            "difference": f"whose_difference_on_{question}",
+        }
+        for name, parts in values.items():
+            rows[name][question] = one.row(*parts) | {"key": keys[name]}
     return {name: estimate_table(table, "question") for name, table in rows.items()}
 
 
@@ -629,38 +655,43 @@ def other_definitions(resampled: Resampled) -> pd.DataFrame:
     >>> bool((table["estimate"] > 0.4).all())
     True
     """
-    people, rho, r = resampled.panel, resampled.spearman, resampled.pearson
-    agree = _experts_agree(resampled)
+    rho, r = resampled.spearman, resampled.pearson
+    agree = experts_agreement(resampled)
     pairs = [("expert1", "expert2"), ("expert1", "expert3"), ("expert2", "expert3")]
     single = np.mean([rho(*pair) for pair in pairs], axis=0) - np.mean([rho(one, PERSON) for one in EXPERTS], axis=0)
     linear = np.mean([r(expert, f"without_{expert}") for expert in EXPERTS], axis=0) - r("experts", PERSON)
-    said = (people.label == "ai").to_numpy(dtype=float)
-    of_label = [
-        spearman_in_draws(people.scores[name].to_numpy(), said, resampled.weights) for name in ("experts", PERSON)
-    ]
-    partial = (rho("experts", PERSON) - of_label[0] * of_label[1]) / np.sqrt(
-        (1 - of_label[0] ** 2) * (1 - of_label[1] ** 2)
-    )
-    highest = people.items[PERSON].to_numpy().max()
-    kept = (people.items[PERSON] < highest).any(axis=1)
-    below = Panel(people.items[kept], people.label[kept], people.response[kept])
-    fewer = Resampled(
-        below, below.resampling(resampled.bootstrap.draws, resampled.bootstrap.seed, resampled.bootstrap.confidence)
-    )
-    found = {
+    values = {
         "whose_difference_single_experts": single,
         "whose_difference_median": agree - rho("median", PERSON),
         "whose_difference_pearson": linear,
-        "whose_difference_label": agree - partial,
+        "whose_difference_label": agree - _partial_on_label(resampled),
     }
-    rows = {key: resampled.row(values, _DIFFERENCE, DEFINITIONS[key]) for key, values in found.items()}
-    key = "whose_difference_below_highest"
-    rows[key] = fewer.row(_experts_agree(fewer) - fewer.spearman("experts", PERSON), _DIFFERENCE, DEFINITIONS[key])
-    return estimate_table(rows, "definition")
+    rows = {key: resampled.row(difference, _DIFFERENCE, DEFINITIONS[key]) for key, difference in values.items()}
+    fewer, key = _below_highest(resampled), "whose_difference_below_highest"
+    rows[key] = fewer.row(experts_agreement(fewer) - fewer.spearman("experts", PERSON), _DIFFERENCE, DEFINITIONS[key])
+    return _table(rows, "definition")
+
+
+def _partial_on_label(resampled: Resampled) -> np.ndarray:
+    """Rank correlation of the experts' mean and the person, the label of the answer held constant."""
+    scores, said = resampled.panel.scores, (resampled.panel.label == "ai").to_numpy(dtype=float)
+    experts, person = (
+        spearman_in_draws(scores[name].to_numpy(), said, resampled.weights) for name in ("experts", PERSON)
+    )
+    rho = resampled.spearman("experts", PERSON)
+    return (rho - experts * person) / np.sqrt((1 - experts**2) * (1 - person**2))
+
+
+def _below_highest(resampled: Resampled) -> Resampled:
+    """Conversations of people who did not give the highest rating to all questions, with resamples of their own."""
+    people, bootstrap = resampled.panel, resampled.bootstrap
+    kept = (people.items[PERSON] < people.items[PERSON].to_numpy().max()).any(axis=1)
+    below = Panel(people.items[kept], people.label[kept], people.response[kept])
+    return Resampled(below, below.resampling(bootstrap.draws, bootstrap.seed, bootstrap.confidence))
 
 
 def noise(resampled: Resampled) -> pd.DataFrame:
-    r"""How reliable the scores are, and the correlation with the person corrected for what is not.
+    r"""Reliability of the scores, and the correlation with the person corrected for attenuation.
 
     Spearman's (1904) correction for attenuation, :math:`\rho_c = \rho / \sqrt{\alpha_y \alpha_{\bar x}}`, with
     :math:`\alpha_y` Cronbach's alpha of the person's six questions and :math:`\alpha_{\bar x}` that of the three
@@ -717,11 +748,11 @@ def noise(resampled: Resampled) -> pd.DataFrame:
             "square of the Spearman correlation, where it is positive, by the alpha of the experts' mean",
         ),
     }
-    return estimate_table(rows, "reliability")
+    return _table(rows, "reliability")
 
 
 def spread(resampled: Resampled) -> pd.DataFrame:
-    r"""How much the scores vary between conversations, and what a wider spread of the person's could change.
+    r"""Spread of the scores between conversations, and the correlation corrected for restriction of range.
 
     Thorndike's (1949) correction for restriction of range: if the person's score varied u times as much,
 
@@ -766,7 +797,7 @@ def spread(resampled: Resampled) -> pd.DataFrame:
         ]
     u, rho = np.maximum(*ratios), resampled.spearman("experts", PERSON)
     wider = u * rho / np.sqrt(1 - rho**2 + (u * rho) ** 2)
-    found = {
+    measures = {
         "whose_spread_person": (deviations[0], "level, standard deviation", "standard deviation over conversations"),
         "whose_spread_experts": (deviations[1], "level, standard deviation", "standard deviation over conversations"),
         "whose_spread_ratio": (ratios[0], "ratio", "ratio of standard deviations"),
@@ -774,9 +805,13 @@ def spread(resampled: Resampled) -> pd.DataFrame:
         "whose_quartiles_experts": (quartiles[1], "level, difference", "third minus first quartile over conversations"),
         "whose_quartiles_ratio": (ratios[1], "ratio", "ratio of distances between quartiles"),
         "whose_experts_with_person_spread": (wider, _RHO, "Thorndike's correction, larger of the two ratios"),
-        "whose_difference_spread": (_experts_agree(resampled) - wider, _DIFFERENCE, "difference to the corrected one"),
+        "whose_difference_spread": (
+            experts_agreement(resampled) - wider,
+            _DIFFERENCE,
+            "difference to the corrected one",
+        ),
     }
-    return estimate_table({key: resampled.row(*parts) for key, parts in found.items()}, "spread")
+    return _table({key: resampled.row(*parts) for key, parts in measures.items()}, "spread")
 
 
 def spearman_interval(rho: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -887,7 +922,7 @@ def people_needed(rho: float, confidence: float = 0.95) -> int:
 
 
 def precision(resampled: Resampled) -> pd.DataFrame:
-    """What the number of conversations allows to tell.
+    """Precision that the number of conversations allows.
 
     Parameters
     ----------
@@ -918,10 +953,10 @@ def precision(resampled: Resampled) -> pd.DataFrame:
         if 0 < rho < 1
         else estimate_row(**needed, reason="the correlation is not positive"),
     }
-    return estimate_table(rows, "precision")
+    return _table(rows, "precision")
 
 
-def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> list[dict]:
     """What the page says in words and counts, as arguments of ``Recorder.value``.
 
     Parameters
@@ -934,12 +969,12 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
 
     Returns
     -------
-    dict of str to dict
+    list of dict
         ``whose_models`` (names), ``whose_people``, ``whose_answers_by_people`` and ``whose_answers_labeled_ai``
-        (counts), ``whose_verdict`` (in words, of the main difference), ``whose_questions_settled`` (questions whose
-        difference has an interval above zero), ``whose_definitions_settled`` (the same of other definitions),
-        ``whose_verdict_spread`` (in words, of the difference at a wider spread), ``whose_highest_everywhere`` (people
-        who gave the highest rating to all questions).
+        (counts), ``whose_highest_everywhere`` (people who gave the highest rating to all questions),
+        ``whose_questions_settled`` (questions whose difference has an interval above zero),
+        ``whose_definitions_settled`` (the same of other definitions), ``whose_verdict`` (in words, of the main
+        difference), ``whose_verdict_spread`` (in words, of the difference at a wider spread).
 
     Examples
     --------
@@ -947,42 +982,38 @@ def facts(resampled: Resampled, tables: Mapping[str, pd.DataFrame]) -> dict[str,
     >>> resampled = Resampled(people, people.resampling(100, seed=1))
     >>> tables = {"differences": differences(resampled), "questions": by_question(resampled)["difference"]}
     >>> tables |= {"definitions": other_definitions(resampled), "spread": spread(resampled)}
-    >>> found = facts(resampled, tables)
-    >>> found["whose_verdict"]["estimate"], found["whose_answers_by_people"]["estimate"]
+    >>> rows = {row["key"]: row["estimate"] for row in facts(resampled, tables)}
+    >>> rows["whose_verdict"], rows["whose_answers_by_people"]
     ('seen in these data', 50)
     """
     people = resampled.panel
     n, own = len(people.conversations), people.items[PERSON]
-    asked, definitions, highest = tables["questions"], tables["definitions"], own.to_numpy().max()
-
-    def counted(number: int, of: int, unit: str, method: str) -> dict:
-        return {"estimate": int(number), "n": of, "unit": unit, "method": method}
-
-    def in_words(row: pd.Series) -> dict:
-        method = "whether the interval of the difference lies above zero"
-        return {"estimate": verdict(row["low"], row["high"]), "n": int(row["n"]), "unit": "verdict", "method": method}
-
-    above = "interval above zero"
-    names = {"estimate": ", ".join(JUDGES.values()), "n": len(JUDGES), "unit": "models", "method": "as published"}
-    return {
-        "whose_models": names,
-        "whose_people": counted(n, n, "people", "conversations with ratings by the person who was answered"),
-        "whose_answers_by_people": counted(
-            (people.response == "human").sum(), n, "conversations", "answered by a person"
+    highest = (own == own.to_numpy().max()).all(axis=1)
+    asked, definitions = tables["questions"]["low"] > 0, tables["definitions"]["low"] > 0
+    main, wider = tables["differences"].loc["whose_difference"], tables["spread"].loc["whose_difference_spread"]
+    above, interval = "interval above zero", "whether the interval of the difference lies above zero"
+    rows = [
+        ("whose_models", ", ".join(JUDGES.values()), len(JUDGES), "models", "as published"),
+        ("whose_people", n, n, "people", "conversations with ratings by the person who was answered"),
+        (
+            "whose_answers_by_people",
+            int((people.response == "human").sum()),
+            n,
+            "conversations",
+            "answered by a person",
         ),
-        "whose_answers_labeled_ai": counted((people.label == "ai").sum(), n, "conversations", "labeled as by an AI"),
-        "whose_highest_everywhere": counted(
-            (own == highest).all(axis=1).sum(), n, "people", "highest rating each time"
-        ),
-        "whose_questions_settled": counted((asked["low"] > 0).sum(), len(asked), "questions", above),
-        "whose_definitions_settled": counted((definitions["low"] > 0).sum(), len(definitions), "definitions", above),
-        "whose_verdict": in_words(tables["differences"].loc["whose_difference"]),
-        "whose_verdict_spread": in_words(tables["spread"].loc["whose_difference_spread"]),
-    }
+        ("whose_answers_labeled_ai", int((people.label == "ai").sum()), n, "conversations", "labeled as by an AI"),
+        ("whose_highest_everywhere", int(highest.sum()), n, "people", "highest rating each time"),
+        ("whose_questions_settled", int(asked.sum()), len(asked), "questions", above),
+        ("whose_definitions_settled", int(definitions.sum()), len(definitions), "definitions", above),
+        ("whose_verdict", verdict(main["low"], main["high"]), int(main["n"]), "verdict", interval),
+        ("whose_verdict_spread", verdict(wider["low"], wider["high"]), int(wider["n"]), "verdict", interval),
+    ]
+    return [dict(zip(("key", "estimate", "n", "unit", "method"), row, strict=True)) for row in rows]
 
 
 def verdict(low: float, high: float) -> str:
-    """What an interval of a difference says, in words.
+    """Verdict of the interval of a difference, in words.
 
     Parameters
     ----------
@@ -1003,7 +1034,7 @@ def verdict(low: float, high: float) -> str:
 
 
 def statements(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Which statements these data settle: those whose interval has zero outside.
+    """Statements that these data settle, since zero lies outside the interval, and those that they do not.
 
     Parameters
     ----------
@@ -1048,7 +1079,7 @@ def _in_brackets(row: pd.Series) -> str:
 
 
 def main_groups(observers: pd.DataFrame, person: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The page's main figure: agreement among observers, and of the same observers with the person.
+    """Agreement among observers, and of the same observers with the person, for the page's main figure.
 
     Parameters
     ----------
@@ -1069,31 +1100,52 @@ def main_groups(observers: pd.DataFrame, person: pd.DataFrame) -> dict[str, pd.D
     {'Observers with each other': 6, 'Observers with the person': 5}
     """
     return {
-        "Observers with each other": titled(observers, list(_UPPER)),
-        "Observers with the person": titled(person, list(_LOWER)),
+        "Observers with each other": with_row_labels(observers.loc[list(_UPPER)]),
+        "Observers with the person": with_row_labels(person.loc[list(_LOWER)]),
     }
 
 
-def titled(table: pd.DataFrame, keys: list[str] | None = None) -> pd.DataFrame:
-    """Give the rows of a table their names for readers.
+def definition_groups(differences: pd.DataFrame, definitions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The main difference and the same under other definitions, for the page's figure of definitions.
+
+    Parameters
+    ----------
+    differences, definitions : DataFrame
+        As :func:`differences` and :func:`other_definitions` return them.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Heading -> table of estimates with names for readers.
+
+    Examples
+    --------
+    >>> people = panel()
+    >>> resampled = Resampled(people, people.resampling(100, seed=1))
+    >>> groups = definition_groups(differences(resampled), other_definitions(resampled))
+    >>> {heading: len(table) for heading, table in groups.items()}
+    {'Main definition': 1, 'Same targets for person and expert': 1, 'One choice changed': 5}
+    """
+    return {
+        "Main definition": with_row_labels(differences.loc[["whose_difference"]]),
+        "Same targets for person and expert": with_row_labels(differences.loc[["whose_difference_same_target"]]),
+        "One choice changed": with_row_labels(definitions),
+    }
+
+
+def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of this module whose rows have names for readers.
 
     Parameters
     ----------
     table : DataFrame
         Of this module.
-    keys : list of str, optional
-        Only these rows, in this order.
-
-    Returns
-    -------
-    DataFrame
 
     Examples
     --------
-    >>> titled(pd.DataFrame({"n": [50, 50]}, index=["whose_level_self", "caredfor"])).index.tolist()
+    >>> with_row_labels(pd.DataFrame({"n": [50, 50]}, index=["whose_level_self", "caredfor"])).index.tolist()
     ['The person', 'cared for']
     """
-    table = table if keys is None else table.loc[keys]
     return table.rename(index=TITLES | DEFINITIONS | FEELING_NAMES)
 
 

@@ -60,7 +60,7 @@ def chats(study: Study) -> pd.Series:
     Parameters
     ----------
     study : Study
-        Its messages are taken in the order of the file, whatever their MessageIds say.
+        Its messages are taken in the order of the file, not of their MessageIds.
 
     Returns
     -------

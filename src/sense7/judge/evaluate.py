@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,10 @@ from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["Evaluation", "evaluate", "find_files"]
+__all__ = [
+    "Evaluation",
+    "evaluate",
+]
 
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
@@ -51,7 +54,7 @@ class Evaluation:
         Name of a file -> see :func:`sense7.judge.scoring.metrics.spearman_p`.
     coverage, bounds : dict of DataFrame
         Name of a file -> see :func:`sense7.judge.scoring.metrics.coverage` and
-        :func:`sense7.judge.scoring.metrics.missing_bounds` (of usable scores, whatever the policy).
+        :func:`sense7.judge.scoring.metrics.missing_bounds` (of usable scores, under both policies).
     confusion, calibration, stability : DataFrame
         Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
@@ -82,10 +85,10 @@ class Evaluation:
         """
         shown = ("coverage", *AUTHORS_METRICS)
         table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
-        for name, found in self.metrics.runs.items():
+        for name, table_of_file in self.metrics.runs.items():
             p = self.spearman_p[name]
-            numbers = [*(_number(found.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
-            table.append([name, f"{found.loc['accuracy', 'n']:,}", *numbers])
+            numbers = [*(_number(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
+            table.append([name, f"{table_of_file.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
         interval = [f"{self.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
@@ -110,11 +113,11 @@ class Evaluation:
         """Return what accuracy, within 1 and MAE could be at worst and best, for the files that lack scores."""
         bounded = ("accuracy", "within_one", "mean_absolute_error")
         table = [["file", "missing", *(METRICS[name].title for name in bounded)]]
-        for name, found in self.bounds.items():
+        for name, bounds in self.bounds.items():
             frame = self.files[name].frame
             missing = int((frame["ground_truth"].notna() & frame["score"].isna()).sum())
             if missing:
-                ends = [[_number(found.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+                ends = [[_number(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
@@ -213,25 +216,15 @@ def evaluate(
             f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
             f"these are {draws}, {confidence:g} and {seed}."
         )
-    found, skipped = find_files(paths)
-    given = _given(paths)
-    named = {path.absolute() for path in given if not path.is_dir()}
-    required = [path for path in found if path.absolute() in named]
-    read, left_out = read_files(found, required=required, score_scale=score_scale)
-    for folder in (path for path in given if path.is_dir()):
-        read = with_unfinished_runs(folder, read)
-    if not read:
-        raise _nothing(given, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
-    names = _names([one.path for one in read])
-    files = {one.called(name): one for name, one in zip(names, read, strict=True)}
+    read, skipped, left_out = _read(paths, score_scale)
+    names = _names([file.path for file in read])
+    files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
-        name: one.frame.drop(columns="participant") if "participant" in one.absent else one.frame
-        for name, one in files.items()
+        name: file.frame.drop(columns="participant") if "participant" in file.absent else file.frame
+        for name, file in files.items()
     }
-    people = [frame["participant"] for frame in frames.values() if "participant" in frame]
-    everyone = pd.concat(people, ignore_index=True).dropna() if people else pd.Series(dtype=object)
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    bootstrap = ParticipantBootstrap(everyone, **settings) if len(everyone) else None
+    bootstrap = _bootstrap(frames, settings)
     several = list(frames.values())
     return Evaluation(
         files=files,
@@ -255,6 +248,29 @@ def evaluate(
     )
 
 
+def _read(
+    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
+) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
+    """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
+    files, skipped = find_files(paths)
+    wanted = _as_paths(paths)
+    named = {path.absolute() for path in wanted if not path.is_dir()}
+    required = [path for path in files if path.absolute() in named]
+    read, left_out = read_files(files, required=required, score_scale=score_scale)
+    for folder in filter(Path.is_dir, wanted):
+        read = with_unfinished_runs(folder, read)
+    if not read:
+        raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
+    return read, skipped, left_out
+
+
+def _bootstrap(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
+    """Resamples of the participants of all files; None if none is known."""
+    people = [frame["participant"] for frame in frames.values() if "participant" in frame]
+    everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
+    return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
+
+
 def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
     """Find the files that are meant, and those of folders that are passed over.
 
@@ -273,37 +289,38 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
     UserError
         If a path is not there or can't be listed, or no file is left and no folder is that of a session.
     """
-    given = _given(paths)
-    found: dict[Path, Path] = {}
+    wanted = _as_paths(paths)
+    files: dict[Path, Path] = {}
     skipped: dict[Path, Path] = {}
-    for path in given:
-        if not path.is_dir():
-            found.setdefault(path.absolute(), path)
-            continue
-        try:
-            entries = prediction_files(path)
-        except OSError as error:
-            raise UserError(f"{path}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
-        for entry in entries:
-            chosen = skipped if SKIPPED_WORD in str(entry.absolute()) else found
-            chosen.setdefault(entry.absolute(), entry)
-    if not found and not any((path / JOURNAL).exists() for path in given):
-        what = ", ".join(map(str, given)) or "nothing"
-        if skipped:
-            raise UserError(
-                f"{what}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, and such files "
-                "of a folder are passed over, as the authors do. Name the files themselves, or move them."
-            )
-        raise _nothing(given)
-    return list(found.values()), [path for key, path in skipped.items() if key not in found]
+    for path in wanted:
+        for entry in _entries(path) if path.is_dir() else [path]:
+            passed_over = entry is not path and SKIPPED_WORD in str(entry.absolute())
+            (skipped if passed_over else files).setdefault(entry.absolute(), entry)
+    if not files and not any((path / JOURNAL).exists() for path in wanted):
+        raise _all_passed_over(wanted, skipped) if skipped else _nothing(wanted)
+    return list(files.values()), [path for key, path in skipped.items() if key not in files]
 
 
-def _given(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+def _all_passed_over(wanted: list[Path], skipped: Collection) -> UserError:
+    return UserError(
+        f"{', '.join(map(str, wanted))}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full path, "
+        "and such files of a folder are passed over, as the authors do. Name the files themselves, or move them."
+    )
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return prediction_files(folder)
+    except OSError as error:
+        raise UserError(f"{folder}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
+
+
+def _as_paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
     return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
-def _nothing(given: list[Path], why: str = "") -> UserError:
-    what = ", ".join(map(str, given)) or "nothing"
+def _nothing(wanted: list[Path], why: str = "") -> UserError:
+    what = ", ".join(map(str, wanted)) or "nothing"
     return UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
 
 
@@ -314,20 +331,11 @@ def _names(paths: list[Path]) -> list[str]:
 
 
 def _notes(files: dict[str, Predictions], skipped: list[Path], left_out: dict[Path, str], policy: str) -> list[str]:
-    notes = [f"{name}: {note}." for name, one in files.items() for note in one.notes]
-    if simulated := [name for name, one in files.items() if one.simulated]:
+    notes = [f"{name}: {note}." for name, file in files.items() for note in file.notes]
+    if simulated := [name for name, file in files.items() if file.simulated]:
         notes.insert(0, f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}")
-    for name, one in files.items():
-        failures = one.frame.loc[one.frame["score"].isna(), "status"].value_counts()
-        if len(failures):
-            counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
-            notes.append(f"{name}: without a usable score: {counts}.")
-        doubtful = one.frame[one.frame["doubtful"]]
-        if len(doubtful):
-            notes.append(f"{name}: doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")
-        untrue = int(one.frame["ground_truth"].isna().sum())
-        if untrue:
-            notes.append(f"{name}: rows without ground truth, left out: {untrue:,}.")
+    for name, file in files.items():
+        notes += [f"{name}: {note}" for note in _notes_on_rows(file.frame)]
     if policy == "authors":
         notes.append("Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not.")
     notes += [f"{path}: {why}." for path, why in left_out.items()]
@@ -339,30 +347,48 @@ def _notes(files: dict[str, Predictions], skipped: list[Path], left_out: dict[Pa
     return notes + _differences(files)
 
 
+def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
+    """Which rows of a file lack a score or ground truth, or were read with doubt."""
+    notes = []
+    failures = frame.loc[frame["score"].isna(), "status"].value_counts()
+    if len(failures):
+        counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
+        notes.append(f"without a usable score: {counts}.")
+    doubtful = frame[frame["doubtful"]]
+    if len(doubtful):
+        notes.append(f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")
+    if untrue := int(frame["ground_truth"].isna().sum()):
+        notes.append(f"rows without ground truth, left out: {untrue:,}.")
+    return notes
+
+
 def _differences(files: dict[str, Predictions]) -> list[str]:
     """How files differ that are evaluated together, conversation by conversation."""
     notes = []
-    models = {model for one in files.values() for model in one.frame["model"].dropna().unique()}
+    models = {model for file in files.values() for model in file.frame["model"].dropna().unique()}
     if len(models) > 1:
         listed = ", ".join(sorted(models))
         notes.append(f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs.")
     if len(files) < 2:
         return notes
-    without = [name for name, one in files.items() if "conversation" in one.absent]
+    without = [name for name, file in files.items() if "conversation" in file.absent]
     if without:
         notes.append(f"{without[0]} has no column TaskId: its rows can't be matched with those of other files.")
-    known = {name: one.frame.dropna(subset="conversation") for name, one in files.items() if name not in without}
-    if len(known) < 2:
-        return notes
+    known = {name: file.frame.dropna(subset="conversation") for name, file in files.items() if name not in without}
+    return notes + (_unlike(known) if len(known) > 1 else [])
+
+
+def _unlike(frames: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Which conversations files lack, and whether their ground truths differ."""
     truths = pd.concat(
-        [frame.set_index("conversation")["ground_truth"] for frame in known.values()], axis=1, keys=known
+        [frame.set_index("conversation")["ground_truth"] for frame in frames.values()], axis=1, keys=frames
     )
     everyone = len(truths)
-    for name, frame in known.items():
-        if len(frame) < everyone:
-            notes.append(
-                f"{name}: {everyone - len(frame):,} of the {everyone:,} conversations of all files are not in it."
-            )
+    notes = [
+        f"{name}: {everyone - len(frame):,} of the {everyone:,} conversations of all files are not in it."
+        for name, frame in frames.items()
+        if len(frame) < everyone
+    ]
     low, high = truths.min(axis=1), truths.max(axis=1)
     differ = ~np.isclose(low, high, rtol=0, atol=1e-9, equal_nan=True)
     if differ.any():

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line, reading
-from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, check_policy, read_reply
+from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
 from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
@@ -31,7 +32,6 @@ __all__ = [
     "COLUMNS",
     "FRAME_COLUMNS",
     "READ_COLUMNS",
-    "SHEET",
     "SKIPPED_WORD",
     "UNSTATED",
     "ForeignFile",
@@ -129,7 +129,7 @@ class Predictions:
         Its name without the ending.
     frame : DataFrame
         One row per conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
-        (by the strict rule, whatever the policy of the file; NaN if there is none), status (one of ``STATUSES``, or
+        (by the strict rule, under any policy of the file; NaN if there is none), status (one of ``STATUSES``, or
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
         if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
         score and status, see :func:`counted_scores`) and doubtful.
@@ -152,7 +152,7 @@ class Predictions:
     def judge(self) -> str:
         """Its name without the number of the run, which is what the runs of one judge have in common.
 
-        That of a simulated judge holds the word, whatever its file is called.
+        That of a simulated judge holds the word, even if its file's does not.
         """
         return self.called(_RUN.sub("", self.name))
 
@@ -297,23 +297,34 @@ def write_predictions(
     _require_writable(frame)
     scores = [_cell(score, "score") for score in counted_scores(frame, policy)]
     cells = {name: [_cell(value, name) for value in frame[name]] for name in frame if name not in READ_COLUMNS}
-    altered = [[remark] if remark else [] for remark in cells.get("altered", [None] * len(frame))]
+    altered, counts = _fit_texts(cells, len(frame))
+    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
+    columns |= {"IS_EMPATHY": scores, "policy": [policy] * len(frame), "altered": altered}
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    write_sheets([Sheet(SHEET, list(COLUMNS), rows), *further], path)
+    return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
+
+
+def _fit_texts(cells: dict[str, list], rows: int) -> tuple[list[str | None], Counter[tuple[str, str]]]:
+    """Fit long texts to their cells, in place.
+
+    Returns
+    -------
+    altered : list of str or None
+        What was done in each row, after what had been done before.
+    counts : Counter
+        Rows in which each column was altered in each way.
+    """
+    altered = [[remark] if remark else [] for remark in cells.get("altered", [None] * rows)]
     counts: Counter[tuple[str, str]] = Counter()
     for name in LONG_TEXTS:
         title = next(title for title, known in COLUMNS.items() if known == name)
         for row, text in enumerate(cells.get(name, ())):
-            if text is None:
-                continue
-            cells[name][row], remarks = _fitted(str(text))
-            altered[row] += [f"{title}: {remark}" for remark in remarks.values()]
-            counts.update((title, kind) for kind in remarks)
-    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
-    columns["IS_EMPATHY"] = scores
-    columns["policy"] = [policy] * len(frame)
-    columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    write_sheets([Sheet(SHEET, list(COLUMNS), rows), *further], path)
-    return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
+            if text is not None:
+                cells[name][row], remarks = _fitted(str(text))
+                altered[row] += [f"{title}: {remark}" for remark in remarks.values()]
+                counts.update((title, kind) for kind in remarks)
+    return ["; ".join(remarks) or None for remarks in altered], counts
 
 
 def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
@@ -356,7 +367,7 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
 
 
 def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None) -> Predictions:
-    """Read a file of predictions, be it of this project or of the authors, .xlsx or .csv.
+    """Predictions of a file of this project or of the authors, .xlsx or .csv.
 
     Of a workbook the sheet ``results`` is read, or else the first. IS_EMPATHY and ground-truth have to be
     there. What is not a finite number in them is missing, and counted in the notes; TRUE is no number.
@@ -392,49 +403,69 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         If no column is called IS_EMPATHY or nearly so.
     """
     path = Path(path)
-    is_csv = path.suffix.casefold() == ".csv"
-    sheet, marks = (_csv_sheet(path), None) if is_csv else _workbook_sheet(path)
-    where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
-    places = _places(sheet, where)
-    rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
-    given, policy = (
-        [None if title not in places else row[places[title]] for row in rows.values()]
-        for title in ("IS_EMPATHY", "policy")
-    )
-    frame = pd.DataFrame(index=range(len(rows)))
-    for name in FRAME_COLUMNS:
-        place = next((places[title] for title, known in COLUMNS.items() if known == name and title in places), None)
-        cells = [None] * len(rows) if place is None else [row[place] for row in rows.values()]
-        frame[name] = _column(name, cells)
-    _require_distinct(frame["conversation"], list(rows), where)
-    stated = "status" in places
-    if stated:
-        _require_statuses(frame["status"], list(rows), where)
-    scale = None if stated else score_scale or declared_scale(path)
-    notes = []
-    if scale:
-        frame["score"], note = scale.rescale(given, list(rows), f"{where}, column IS_EMPATHY")
-        notes.append(note)
+    if path.suffix.casefold() == ".csv":
+        sheet, marks, where = _csv_sheet(path), None, f"{path}"
     else:
-        require_authors_scale(given, list(rows), f"{where}, column IS_EMPATHY", "" if stated else path)
-    _require_truths(frame["ground_truth"], list(rows), where)
-    notes += [
-        note
-        for title, numbers in (("IS_EMPATHY", frame["score"]), ("ground-truth", frame["ground_truth"]))
-        if (note := _not_numbers(rows, title, places[title], numbers))
-    ]
+        sheet, marks = _workbook_sheet(path)
+        where = f"{path}: sheet {sheet.name}"
+    table = _table(sheet, where)
+    frame = table.frame()
+    _require_distinct(frame["conversation"], table.rows, where)
+    stated = "status" in table.cells
+    if stated:
+        _require_statuses(frame["status"], table.rows, where)
+    scale = None if stated else score_scale or declared_scale(path)
+    notes = _rescale(frame, scale, table, where, "" if stated else path)
+    _require_truths(frame["ground_truth"], table.rows, where)
+    notes += _not_numbers("IS_EMPATHY", frame["score"], table) + _not_numbers(
+        "ground-truth", frame["ground_truth"], table
+    )
     frame["authors_score"], frame["doubtful"] = np.nan, False
     if stated:
-        notes += _drop_scores_of_failures(frame, np.array([name == "authors" for name in policy], dtype=bool))
+        by_authors = [policy == "authors" for policy in table.cells.get("policy", table.blank)]
+        notes += _drop_scores_of_failures(frame, np.array(by_authors, dtype=bool))
     else:
         frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
     if not scale:
         notes += _read_outputs(frame, stated=stated)
-    run = _RUN.search(path.stem)
-    if "run" not in places and run:
+    if "run" not in table.cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
-    absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in places}
+    absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in table.cells}
     return Predictions(path, path.stem, frame, absent, notes, marks)
+
+
+class _Table(NamedTuple):
+    """Numbers of the rows that are not blank, and known columns of the file -> their cells."""
+
+    rows: list[int]
+    cells: dict[str, list]
+
+    @property
+    def blank(self) -> list[None]:
+        return [None] * len(self.rows)
+
+    def frame(self) -> pd.DataFrame:
+        """The columns of the frame."""
+        titles = {COLUMNS[title]: title for title in reversed(self.cells)}  # of Chat and OnlyChat the first
+        return pd.DataFrame(
+            {name: _column(name, self.cells.get(titles.get(name), self.blank)) for name in FRAME_COLUMNS}
+        )
+
+
+def _table(sheet: Sheet, where: str) -> _Table:
+    columns = _column_numbers(sheet, where)
+    rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
+    return _Table(list(rows), {title: [row[column] for row in rows.values()] for title, column in columns.items()})
+
+
+def _rescale(frame: pd.DataFrame, scale: ScoreScale | None, table: _Table, where: str, path: Path | str) -> list[str]:
+    """Bring scores of another scale to 1 to 5, with a note; without a scale refuse what is not by the authors' rule."""
+    cells, column = table.cells["IS_EMPATHY"], f"{where}, column IS_EMPATHY"
+    if scale:
+        frame["score"], note = scale.rescale(cells, table.rows, column)
+        return [note]
+    require_authors_scale(cells, table.rows, column, path)
+    return []
 
 
 def read_files(
@@ -464,15 +495,15 @@ def read_files(
         As :func:`read_predictions`. A file that can't be read is left out only if it is a .csv whose first line
         does not name IS_EMPATHY: of any other it is not known that it holds no predictions.
     """
-    found, left_out = [], {}
+    files, left_out = [], {}
     for path in paths:
         try:
-            found.append(read_predictions(path, score_scale=score_scale))
+            files.append(read_predictions(path, score_scale=score_scale))
         except UserError as error:
             if path in required or not (isinstance(error, ForeignFile) or _names_no_score(path)):
                 raise
             left_out[path] = f"left out, since it holds no column {EVALUATED[0]}"
-    return found, left_out
+    return files, left_out
 
 
 def _names_no_score(path: Path) -> bool:
@@ -487,7 +518,7 @@ def _names_no_score(path: Path) -> bool:
 def _file_part(text: str, *, hyphens: bool) -> str:
     """A text as part of a file's name: ASCII, not hidden, not too long, and different for different texts."""
     unsafe = _UNSAFE if hyphens else _UNSAFE_OR_HYPHEN
-    safe = unsafe.sub(lambda found: "".join(f"%{byte:02X}" for byte in _bytes(found[0])), text)
+    safe = unsafe.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match[0])), text)
     if len(safe) <= _LONGEST_PART:
         return safe
     return f"{safe[: _LONGEST_PART - 17]}~{hashlib.sha256(_bytes(text)).hexdigest()[:16]}"  # only here is a ~
@@ -502,8 +533,8 @@ def _require_writable(frame: pd.DataFrame) -> None:
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    if strange := sorted(set(frame["status"]) - set(STATUSES), key=str):
-        raise ValueError(f"unknown statuses: {strange}")
+    if unlisted := sorted(set(frame["status"]) - set(STATUSES), key=str):
+        raise ValueError(f"unknown statuses: {unlisted}")
     if (frame["score"].isna() & (frame["status"] == "ok")).any():
         raise ValueError("a prediction is ok and has no score")
     if not (known := frame.loc[frame["status"] == "ok", "score"].astype(float)).between(LOWEST, HIGHEST).all():
@@ -559,8 +590,8 @@ def _csv_sheet(path: Path) -> Sheet:
     return Sheet(SHEET, [cell or "" for cell in rows[0]], rows[1:])
 
 
-def _places(sheet: Sheet, where: str) -> dict[str, int]:
-    """Place of each known column in a row."""
+def _column_numbers(sheet: Sheet, where: str) -> dict[str, int]:
+    """Number of each known column in a row."""
     header = [title.strip() for title in sheet.header]
     for title in EVALUATED:
         if title not in header:
@@ -590,18 +621,15 @@ def _number(cell) -> float | None:
     return number if number is not None and np.isfinite(number) else None
 
 
-def _not_numbers(rows: dict[int, list], title: str, place: int, numbers: pd.Series) -> str:
-    """Say which cells of a column are neither blank nor numbers; "" if there are none."""
-    found = [
-        (number, row[place])
-        for (number, row), read in zip(rows.items(), numbers, strict=True)
-        if np.isnan(read) and not is_blank(row[place])
-    ]
-    if not found:
-        return ""
-    number, cell = found[0]
-    cells = count_of(len(found), "cell")
-    return f"{title}: {cells} not a number, counted as missing; the first is {cell!r} in row {number:,}"
+def _not_numbers(title: str, read: pd.Series, table: _Table) -> list[str]:
+    """A note on the cells of a column that are neither blank nor numbers; none if there are none."""
+    cells = zip(table.rows, table.cells[title], read, strict=True)
+    others = [(row, cell) for row, cell, number in cells if np.isnan(number) and not is_blank(cell)]
+    if not others:
+        return []
+    row, cell = others[0]
+    count = count_of(len(others), "cell")
+    return [f"{title}: {count} not a number, counted as missing; the first is {cell!r} in row {row:,}"]
 
 
 def _require_truths(truths: pd.Series, numbers: list[int], where: str) -> None:
@@ -628,12 +656,12 @@ def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) 
 
 
 def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> None:
-    strange = ~statuses.isin(STATUSES)
-    if strange.any():
-        index = statuses.index[strange][0]
-        found = "blank" if statuses[index] is None else repr(statuses[index])
+    unknown = ~statuses.isin(STATUSES)
+    if unknown.any():
+        index = statuses.index[unknown][0]
+        status = "blank" if statuses[index] is None else repr(statuses[index])
         raise UserError(
-            f"{where}, column status, row {numbers[index]:,}: {found} is no status. "
+            f"{where}, column status, row {numbers[index]:,}: {status} is no status. "
             f"Write one of {', '.join(STATUSES)}, or remove the column."
         )
 
@@ -656,34 +684,52 @@ def _may_be_cut(text: str) -> bool:
 
 def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
     """Read the replies in the column Output by both rules; see :func:`read_predictions`."""
-    replies = {
-        row: read_reply(text, finish_reason=finish)
-        for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True))
-        if (text or not stated) and not _may_be_cut(text or "")
-    }
+    replies = _replies(frame, stated=stated)
+    taken = _replies_of_scores(frame, replies, stated=stated)
+    if taken is None:
+        return []
+    notes = _notes_on_unusable([reply for reply in taken.values() if reply.score is None])
+    status = frame["status"].to_numpy()
+    taken |= {row: reply for row, reply in replies.items() if status[row] in ("parse_failure", "truncated")}
     names = ("score", "authors_score", "status", "reason", "doubtful")
     columns = {name: frame[name].to_numpy(copy=True) for name in names}
+    for row, reply in taken.items():
+        for name, values in columns.items():
+            values[row] = np.nan if (value := getattr(reply, name)) is None else value
+    for row in replies.keys() & set(np.flatnonzero(status == "refusal")):
+        columns["authors_score"][row] = replies[row].authors_score
+    frame[list(columns)] = pd.DataFrame(columns, index=frame.index)
+    return notes
+
+
+def _replies_of_scores(frame: pd.DataFrame, replies: dict[int, Reply], *, stated: bool) -> dict[int, Reply] | None:
+    """Row -> reply of which IS_EMPATHY is a reading; None if Output is not seen to hold the replies."""
     score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
     scored = {row: reply for row, reply in replies.items() if status[row] == "ok"}
     taken = {row: reply for row, reply in scored.items() if score[row] in (reply.score, reply.authors_score)}
     numbers = {row for row, reply in scored.items() if reply.score is not None or reply.doubtful}
-    if not stated and (not numbers or numbers - taken.keys()):
-        return []
-    defaults = sum(reply.score is None and not reply.doubtful for reply in taken.values())
-    unread = sum(reply.score is None and reply.doubtful for reply in taken.values())
-    taken |= {row: reply for row, reply in replies.items() if status[row] in ("parse_failure", "truncated")}
-    for name, values in columns.items():
-        for row, reply in taken.items():
-            values[row] = np.nan if (value := getattr(reply, name)) is None else value
-    for row in np.flatnonzero(status == "refusal"):
-        if row in replies:
-            columns["authors_score"][row] = replies[row].authors_score
-    frame[list(columns)] = pd.DataFrame(columns, index=frame.index)
-    said = "of an unusable reply, as the column Output shows"
-    notes = [f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {said}"] if defaults else []
-    if unread:
-        rows = count_of(unread, "row")
-        notes.append(f"IS_EMPATHY: {rows} with a number {said}; it counts under the policy authors alone")
+    return taken if stated or (numbers and not numbers - taken.keys()) else None
+
+
+def _replies(frame: pd.DataFrame, *, stated: bool) -> dict[int, Reply]:
+    """Row -> reply as read, where the column Output holds it whole."""
+    return {
+        row: read_reply(text, finish_reason=finish)
+        for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True))
+        if (text or not stated) and not _may_be_cut(text or "")
+    }
+
+
+def _notes_on_unusable(replies: Sequence[Reply]) -> list[str]:
+    """Notes on the numbers that IS_EMPATHY holds for replies without a score."""
+    doubtful = sum(reply.doubtful for reply in replies)
+    of = "of an unusable reply, as the column Output shows"
+    notes = []
+    if defaults := len(replies) - doubtful:
+        notes.append(f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {of}")
+    if doubtful:
+        number = f"{count_of(doubtful, 'row')} with a number {of}"
+        notes.append(f"IS_EMPATHY: {number}; it counts under the policy authors alone")
     return notes
 
 

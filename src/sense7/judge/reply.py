@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 
-__all__ = ["POLICIES", "STATUSES", "Reply", "check_policy", "read_reply"]
+__all__ = ["STATUSES", "Reply", "check_policy", "read_reply"]
 
 STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error")
 """What became of a request; only the first has a score."""
@@ -49,7 +49,7 @@ class Reply:
     score : float or None
         By the strict rule, 1 to 5; None if there is no usable score.
     authors_score : float
-        By the authors' rule, 1 up to below 6; 3 for whatever that rule can't read.
+        By the authors' rule, 1 up to below 6; 3 where that rule reads nothing.
     status : str
         One of ``STATUSES``, by the strict rule.
     reason : str
@@ -73,7 +73,7 @@ class Reply:
 def read_reply(
     text: str | None, *, finish_reason: str | None = None, refusal: str | None = None, error: str | None = None
 ) -> Reply:
-    """Read the score of a reply by both rules, or say why there is none.
+    """Score of a reply by both rules, or why there is none.
 
     Strict rule: thinking is removed first (``<think>``, ``<thinking>``, ``<reasoning>``, to the closing tag or
     the end; a closing tag without an opening one ends thinking that began before the text). What remains has one or
@@ -117,39 +117,54 @@ def read_reply(
     "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
     """
     text = text or ""
+    match = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
+    authors_score = None if match is None else float(match[0])
+    status, reason, score = _strictly(text, finish_reason, refusal, error)
+    differs = score != authors_score
+    other = f"the authors' rule reads {'no score' if authors_score is None else f'{authors_score:g}'}"
     reasoning = _inside("S0", text)
-    reasoning = None if reasoning is None else reasoning.strip()
-    found = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
-    authors_score = AUTHORS_DEFAULT if found is None else float(found[0])
+    return Reply(
+        text,
+        score,
+        AUTHORS_DEFAULT if authors_score is None else authors_score,
+        status,
+        "; ".join(filter(None, (reason, other if differs else ""))),
+        None if reasoning is None else reasoning.strip(),
+        doubtful=differs or bool(score and reason),
+    )
 
-    def reply(status: str, reason: str = "", score: float | None = None) -> Reply:
-        read = "no score" if found is None else f"{authors_score:g}"
-        differs = score != (None if found is None else authors_score)
-        said = "; ".join(filter(None, (reason, f"the authors' rule reads {read}" if differs else "")))
-        return Reply(text, score, authors_score, status, said, reasoning, differs or bool(score and reason))
 
+def _strictly(
+    text: str, finish_reason: str | None, refusal: str | None, error: str | None
+) -> tuple[str, str, float | None]:
+    """Status, reason and score of a reply by the strict rule."""
     if error is not None:
-        return reply("api_error", error or "the request failed")
+        return "api_error", error or "the request failed", None
     if refusal:
-        return reply("refusal", refusal)
+        return "refusal", refusal, None
     if finish_reason == "content_filter":
-        return reply("refusal", "stopped by the endpoint's content filter")
+        return "refusal", "stopped by the endpoint's content filter", None
+    score, reason = _strict_score(text)
+    if score is not None:
+        return "ok", reason, score
+    if finish_reason == "length":
+        return "truncated", "cut off at the limit of tokens before a usable score", None
+    return "parse_failure", reason, None
+
+
+def _strict_score(text: str) -> tuple[float | None, str]:
+    """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
     answer = _without_thinking(text)
     blocks, whole = _blocks(answer)
     scores = [_score_in(block) for block in blocks]
     if not whole or not blocks:
-        problem = _why_no_block(text, answer)
-    elif None in scores:
-        problem = f"not one number from 1 to 5 inside <S2>: {_quoted(blocks[scores.index(None)])}"
-    elif len(set(scores)) > 1:
-        problem = f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
-    else:
-        odd = next((block for block in blocks if not _BARE.fullmatch(block)), None)
-        said = "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {_quoted(odd)}"
-        return reply("ok", said, scores[0])
-    if finish_reason == "length":
-        return reply("truncated", "cut off at the limit of tokens before a usable score")
-    return reply("parse_failure", problem)
+        return None, _why_no_block(text, answer)
+    if None in scores:
+        return None, f"not one number from 1 to 5 inside <S2>: {_quoted(blocks[scores.index(None)])}"
+    if len(set(scores)) > 1:
+        return None, f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
+    odd = next((block for block in blocks if not _BARE.fullmatch(block)), None)
+    return scores[0], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {_quoted(odd)}"
 
 
 def check_policy(policy: str) -> None:
@@ -195,13 +210,13 @@ def _score_in(inside: str) -> float | None:
     if any(unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()):
         return None  # such as a half or a full-width digit
     scores, end = set(), 0
-    while found := _NUMBER.search(inside, end):
-        before = inside[max(0, found.start() - _LOOK_BACK) : found.start()]
-        of_five = _OF_FIVE.match(inside, found.end())
-        end = of_five.end() if of_five else found.end()
-        if not _DECIMAL.fullmatch(found[0]) or _NOT_BEFORE.search(before) or _NOT_AFTER.match(inside, end):
+    while number := _NUMBER.search(inside, end):
+        before = inside[max(0, number.start() - _LOOK_BACK) : number.start()]
+        of_five = _OF_FIVE.match(inside, number.end())
+        end = of_five.end() if of_five else number.end()
+        if not _DECIMAL.fullmatch(number[0]) or _NOT_BEFORE.search(before) or _NOT_AFTER.match(inside, end):
             return None
-        scores.add(float(found[0]))
+        scores.add(float(number[0]))
     return scores.pop() if len(scores) == 1 and LOWEST <= min(scores) <= HIGHEST else None
 
 

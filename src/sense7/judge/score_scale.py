@@ -3,7 +3,7 @@
 By the authors' rule a score is at least 1 and below 6. Anything else in a file of predictions is on another scale, or
 written in another way (percent signs, decimal commas); taken as it is, it would give figures that mean nothing. The
 scale is declared by ``sense7 judge evaluate --score-scale``, which keeps it in ``score_scales.yml`` beside the
-predictions; whatever reads them later finds it there.
+predictions; everything that reads them later finds it there.
 """
 
 import json
@@ -89,16 +89,17 @@ class ScoreScale(Interval):
         >>> note
         'IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 45.83'
         """
-        given = pd.Series([self._number(cell) for cell in cells], dtype=float)
-        off = given.notna() & ~given.map(self.holds)
+        scores = pd.Series([self._number(cell) for cell in cells], dtype=float)
+        off = scores.notna() & ~scores.map(self.holds)
         if off.any():
             index = off.idxmax()
             raise UserError(
                 f"{where}, row {numbers[index]:,}: {cells[index]!r} is off the scale {self}, as are {off.sum():,} of "
-                f"{given.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
+                f"{scores.notna().sum():,} scores. Declare the scale that they are on: --score-scale WORST-BEST."
             )
-        mean = f"; their mean as given is {given.mean():.4g}" if given.notna().any() else ""
-        return self.rescaled(given, HIGHEST), f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+        mean = f"; their mean as given is {scores.mean():.4g}" if scores.notna().any() else ""
+        note = f"IS_EMPATHY: scores on the scale {self}, rescaled linearly to 1..5{mean}"
+        return self.rescaled(scores, HIGHEST), note
 
     def _number(self, cell) -> float:
         number, percent = _read(cell)
@@ -108,8 +109,8 @@ class ScoreScale(Interval):
 def _read(cell) -> tuple[float, bool]:
     """The number of a cell, however it is written, and whether it has a percent sign; NaN if there is none."""
     number = as_number(cell)
-    if number is None and isinstance(cell, str) and (found := _OTHERWISE.fullmatch(cell)):
-        return float(found[1].replace(",", ".")), bool(found[2])
+    if number is None and isinstance(cell, str) and (match := _OTHERWISE.fullmatch(cell)):
+        return float(match[1].replace(",", ".")), bool(match[2])
     return (np.nan if number is None else number), False
 
 
@@ -132,31 +133,32 @@ def require_authors_scale(cells: list, numbers: list[int], where: str, path: Pat
     --------
     >>> require_authors_scale([1, 5.9, "4", "no score", None], [2, 3, 4, 5, 6], "column A")
     """
-    read = [np.nan if is_blank(cell) else _read(cell)[0] for cell in cells]
-    off = [
-        place
-        for place, (cell, number) in enumerate(zip(cells, read, strict=True))
-        if not np.isnan(number) and (as_number(cell) is None or not LOWEST <= number < _ABOVE_AUTHORS)
-    ]
-    if not off:
+    read = np.array([np.nan if is_blank(cell) else _read(cell)[0] for cell in cells], dtype=float)
+    otherwise = np.array([as_number(cell) is None for cell in cells], dtype=bool)
+    off = np.flatnonzero(~np.isnan(read) & (otherwise | (read < LOWEST) | (read >= _ABOVE_AUTHORS)))
+    if not len(off):
         return
-    known = [number for number in read if not np.isnan(number)]
-    low, high = min(known), max(known)
+    known = read[~np.isnan(read)]
     message = (
         f"{where}, row {numbers[off[0]]:,}: {cells[off[0]]!r} is no score on the scale from {LOWEST:g} to {HIGHEST:g}, "
-        f"as are {len(off):,} of {len(known):,}; the scores run from {low:g} to {high:g}."
+        f"as are {len(off):,} of {len(known):,}; the scores run from {known.min():g} to {known.max():g}."
     )
     if not path:
         raise UserError(f"{message} Write them on the scale from {LOWEST:g} to {HIGHEST:g}.")
-    if all(LOWEST <= number <= HIGHEST for number in known) and "%" not in "".join(map(str, cells)):
-        guess = f"{LOWEST:g}-{HIGHEST:g}"
-    else:
-        fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
-        guess = next(map(str, fitting), f"{low:g}-{high:g}")
+    guess = _likely_scale(known, percent="%" in "".join(map(str, cells)))
     raise UserError(
         f"{message} Declare their scale, worst score first; if it is {guess}: "
         f"sense7 judge evaluate {path} --score-scale {guess}"
     )
+
+
+def _likely_scale(scores: np.ndarray, *, percent: bool) -> str:
+    """The scale that scores are probably on: 1 to 5, the first usual one that holds them, or from least to largest."""
+    low, high = float(scores.min()), float(scores.max())
+    if low >= LOWEST and high <= HIGHEST and not percent:
+        return f"{LOWEST:g}-{HIGHEST:g}"
+    fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
+    return next(map(str, fitting), f"{low:g}-{high:g}")
 
 
 def declared_scale(path: Path) -> ScoreScale | None:

@@ -34,7 +34,7 @@ def test_without_placeholders_in_the_data_it_is_two_replacements_in_turn(text, c
 
 @settings(max_examples=200, deadline=None)
 @given(pieces, pieces.map("".join), pieces.map("".join))
-def test_data_change_nothing_outside_their_own_place(template, chat, examples):
+def test_data_change_nothing_outside_their_placeholder(template, chat, examples):
     """Filled piece by piece, whatever placeholders the data hold."""
     template = ["~~EXAMPLES~~", *(piece if piece in ("{chat}", "~~EXAMPLES~~") else "|" for piece in template)]
     expected = "".join({"{chat}": chat, "~~EXAMPLES~~": examples}.get(piece, piece) for piece in template)
@@ -93,7 +93,7 @@ def test_a_prompt_of_ones_own_is_named_after_its_file(tmp_path):
         (b"Rate {chat} \xff", "byte 13 of the prompt is not UTF-8. Save"),
     ],
 )
-def test_a_prompt_that_can_not_be_used_says_how_to_mend_it(tmp_path, content, message):
+def test_a_prompt_that_can_not_be_used_says_how_to_fix_it(tmp_path, content, message):
     path = tmp_path / "mine.txt"
     path.write_bytes(content)
     with pytest.raises(UserError, match=message) as caught:

@@ -956,7 +956,7 @@ def test_a_dry_run_says_what_it_would_take_and_sends_nothing(workbook, tmp_path)
     assert not (tmp_path / "out").exists()
 
 
-def test_nobody_there_to_ask_is_a_refusal_with_its_mend(workbook, tmp_path):
+def test_an_endpoint_that_is_not_there_is_an_error_that_says_how_to_fix_it(workbook, tmp_path):
     with Endpoint() as server:
         arguments = ["run", "--data", workbook(2), "--out", tmp_path / "out", "--base-url", server.address]
         arguments += ["--price-in", 1, "--price-out", 1e5]

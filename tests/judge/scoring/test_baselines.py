@@ -23,7 +23,6 @@ from sense7.judge.scoring.baselines import (
     BASELINES,
     LEXICON,
     accuracy_gains,
-    baseline_keys,
     baseline_predictions,
     baseline_table,
     lexicon_shares,
@@ -272,7 +271,7 @@ def test_an_embedder_adds_a_row(found):
         return np.array([[len(text), 20.0] for text in texts])
 
     more = baseline_predictions(sample(), embedder=length)
-    assert tuple(more) == (*ALWAYS, "embeddings") == tuple(BASELINES)
+    assert tuple(more) == (*ALWAYS, "embeddings") == BASELINES
     assert stats.spearmanr(*frame_of(more, "embeddings")[["above", "ground_truth"]].to_numpy().T)[0] > 0.2
     for name in ALWAYS:
         pd.testing.assert_frame_equal(more[name].predictions, found[name].predictions)
@@ -396,10 +395,11 @@ def test_the_gain_in_accuracy_is_over_the_same_conversations(found, bootstrap):
         assert gains.loc[name, "estimate"] == pytest.approx(accuracy[name] - accuracy["majority label"], abs=1e-12)
 
 
-def test_keys_are_distinct():
-    keys = [key for metric in AUTHORS_METRICS for key in baseline_keys(metric).values()]
-    assert len(set(keys)) == len(keys) == len(BASELINES) * len(AUTHORS_METRICS)
-    assert baseline_keys("spearman")["all words, ridge"] == "baseline_tfidf_ridge_spearman"
+def test_every_score_has_a_key_of_its_own(found, bootstrap):
+    table = baseline_table(sample(), bootstrap, baselines=found)
+    assert table["key"].nunique() == len(table) == len(ALWAYS) * len(AUTHORS_METRICS)
+    assert table.loc[("spearman", "all words, ridge"), "key"] == "baseline_tfidf_ridge_spearman"
+    assert accuracy_gains(found, bootstrap).loc["own mean", "key"] == "baseline_participant_mean_accuracy_gain"
 
 
 # The lexicon

@@ -196,7 +196,7 @@ def test_metrics_are_those_of_scikit_learn_and_scipy(seed):
     assert (confusion(frame).index.name, confusion(frame).columns.name) == ("ground truth", "prediction")
 
 
-def test_macro_f1_over_five_classes_counts_those_not_seen_as_nought():
+def test_macro_f1_over_five_classes_counts_those_not_seen_as_zero():
     found = label_metrics([1.0, 2.0], [1.0, 2.0])["estimate"]
     assert (found["macro_f1"], found["macro_f1_five"]) == (1.0, 0.4)
 
@@ -243,7 +243,7 @@ def test_intervals_are_quantiles_of_the_metric_over_copies():
         assert found.loc[name, "reason"] == ""
 
 
-def test_rho_is_the_same_whatever_fits_into_memory_at_once(monkeypatch):
+def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
     frame = run_of(rows=100)
     bootstrap = bootstrap_of(frame, draws=ranks_module._LONG_ROW + 50)
     whole = run_metrics(frame, bootstrap)

@@ -23,8 +23,7 @@ from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized.variance_components import variance_parts
 from sense7.judge.scoring import noise_ceiling
 from sense7.judge.scoring.available_judges import read_runs
-from sense7.judge.scoring.baselines import baseline_keys, baseline_table
-from sense7.judge.scoring.metrics import AUTHORS_METRICS
+from sense7.judge.scoring.baselines import baseline_table
 from sense7.record import Recorder, read_values
 from sense7.study import Study
 from sense7.tables import Sentence
@@ -363,7 +362,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
     for name, scores in runs.items():
         predictions(tmp_path, name, study, scores)
-    found = noise_ceiling.judges_at_hand(study, read_runs(study, tmp_path))
+    found = noise_ceiling.judge_results(study, read_runs(study, tmp_path))
     assert list(found) == ["published classifier (on other data)", "other-prompt", "some-prompt"]
     expected = [
         (stats.spearmanr(scores[known], truth[known]).statistic, (labels(truth) == scores)[known].mean())
@@ -371,7 +370,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     ]
     assert found["some-prompt"][:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
     assert found["other-prompt"][1] == 1
-    assert list(noise_ceiling.judges_at_hand(study, read_runs(study))) == list(found)[:1]
+    assert list(noise_ceiling.judge_results(study, read_runs(study))) == list(found)[:1]
 
 
 def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_path):
@@ -384,8 +383,7 @@ def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_
 def recorded(table, folder):
     """Values of a table of baselines as their page records them."""
     record = Recorder("18-baselines", folder)
-    for metric in AUTHORS_METRICS:
-        record.table(table.loc[metric], baseline_keys(metric))
+    record.table(table)
     return read_values(folder, "18-baselines")
 
 
@@ -418,8 +416,7 @@ def test_keys_hold_no_name_of_a_judge():
     study = read_workbook(data_file("synthetic.xlsx"))
     judges = noise_ceiling.published_judge(study) | {"a/b <c>": (0.3, 0.5), "x, by y": (0.2, 0.5)}
     judges["baseline: words per turn"] = (0.4, 0.5)
-    keys = list(noise_ceiling.needed_keys(noise_ceiling.shares_needed(judges, study)).values())
-    assert keys == [
+    assert noise_ceiling.shares_needed(judges, study)["key"].tolist() == [
         f"ceiling_needed_{who}_{measure}"
         for who in ("published", "judge_1", "judge_2", "words_per_turn")
         for measure in ("spearman_untied", "spearman", "accuracy")
@@ -510,7 +507,7 @@ def test_bounds_are_what_the_planted_variances_leave():
     assert found.averaged["estimate"].sum() == pytest.approx(1)
 
 
-def test_content_that_was_planted_lies_below_the_bound():
+def test_content_that_was_planted_is_below_the_bound():
     """If conditions and half of what differs between conversations are content, that is less than the bound."""
     study, bootstrap = made(SDS)
     shares = noise_ceiling.content_shares(study, bootstrap, draws=5, turn_draws=5)

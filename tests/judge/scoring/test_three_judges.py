@@ -95,12 +95,16 @@ def test_computed_values_are_those_of_scipy_and_scikit_learn(judged, table):
         assert row.n == 50
 
 
+def by_key(rows):
+    return {row["key"]: row for row in rows}
+
+
 def test_no_value_depends_on_how_a_half_is_rounded(table):
     for measure in three_judges.MEASURES:
         hundredths = 100 * table[measure]
         from_half = (hundredths - np.floor(hundredths) - 0.5).abs()
         assert from_half.min() > 1e-3
-    largest = three_judges.largest_differences(table)["kumar_largest_difference"]["estimate"]
+    largest = by_key(three_judges.largest_differences(table))["kumar_largest_difference"]["estimate"]
     assert float(largest) < 0.005
     apart = [(table[f"{measure}_published"] - table[measure]).abs().max() for measure in three_judges.MEASURES]
     assert largest == f"{max(apart):.5f}"
@@ -115,7 +119,7 @@ def test_a_value_that_is_not_the_same_counts_as_not_reproduced(monkeypatch):
     assert (~values["reproduced"]).sum() == 1
     (missed,) = values[~values["reproduced"]].to_dict("records")
     assert (missed["corpus"], missed["measure"]) == (altered.loc[3, "corpus"], "kappa")
-    counts = three_judges.reproduced(values)
+    counts = by_key(three_judges.reproduced(values))
     assert counts["kumar_values_reproduced"]["estimate"] == 251
     assert counts[f"kumar_kappa_{missed['corpus']}"]["estimate"] == counts[f"kumar_kappa_{missed['corpus']}"]["n"] - 1
 
@@ -144,8 +148,8 @@ COUNTS = {
 
 def test_counts_are_recorded_as_whole_numbers_of_published_values(values, tmp_path):
     record = Recorder("20-three-judges", tmp_path)
-    for key, count in three_judges.reproduced(values).items():
-        record.value(key, **count)
+    for count in three_judges.reproduced(values):
+        record.value(**count)
     found = read_values(tmp_path)
     assert {key: value["estimate"] for key, value in found.items()} == COUNTS
     assert {key: value["n"] for key, value in found.items()} == COUNTS
@@ -162,7 +166,7 @@ def test_counts_are_recorded_as_whole_numbers_of_published_values(values, tmp_pa
 
 def test_by_steps_of_the_scale_some_kappas_are_others(table):
     """Known answers, computed independently of the project: 93 of 126 stay, the largest difference is .077."""
-    found = three_judges.largest_differences(table)
+    found = by_key(three_judges.largest_differences(table))
     assert (found["kumar_kappa_steps_equal"]["estimate"], found["kumar_kappa_steps_equal"]["n"]) == (93, 126)
     assert found["kumar_kappa_steps_difference"]["estimate"] == pytest.approx(0.0770, abs=5e-5)
     assert found["kumar_kappa_steps_pair"]["estimate"] == "practical (Perceived Empathy), experts (median) and crowd"
@@ -315,7 +319,7 @@ def test_every_table_says_that_conversations_were_resampled_within_each_corpus(j
     for statistic in statistics.values():
         tables += [*statistic.by_question().values(), *statistic.by_corpus().values()]
     for table in tables:
-        assert tuple(table.columns) == COLUMNS
+        assert tuple(table.columns) == (*COLUMNS, "key")
         known = table["low"].notna()
         assert known.any()
         assert table.loc[known, "method"].str.contains("120 resamplings of conversations within each corpus").all()
@@ -422,8 +426,8 @@ def test_another_scale_changes_nothing(scale, conversations):
 def test_a_verdict_follows_the_interval(low, high, words):
     row = {"estimate": 0.0, "low": low, "high": high, "n": 200, "method": "difference; interval"}
     found = three_judges.standings({f"{judge}_minus_expert": pd.DataFrame(row, index=[ALL]) for judge in JUDGES})
-    assert list(found) == [f"three_judges_standing_{judge}" for judge in JUDGES]
-    assert {row["estimate"] for row in found.values()} == {words}
+    assert [row["key"] for row in found] == [f"three_judges_standing_{judge}" for judge in JUDGES]
+    assert {row["estimate"] for row in found} == {words}
 
 
 # Lend an Ear by the official evaluation
@@ -485,7 +489,7 @@ def test_credit_and_license_come_with_the_ratings():
 def test_every_row_has_a_name_for_readers(judged, statistics):
     for statistic in statistics.values():
         for table in (*statistic.by_question().values(), *statistic.by_corpus().values()):
-            names = three_judges.named(table).index
+            names = three_judges.with_row_labels(table).index
             assert not names.has_duplicates
             assert not any("_" in name for name in names)
     panels = three_judges.questions(judged)

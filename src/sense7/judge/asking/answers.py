@@ -205,18 +205,18 @@ def run_frame(
         ``FRAME_COLUMNS`` and ``READ_COLUMNS`` of :mod:`sense7.judge.predictions`, without ``altered``.
     """
     asked = questions.frame
-    found = [
+    of_run = [
         answers.get(conversation) or Answer(conversation, run, sha256, error=lacking)
         for conversation, sha256 in zip(asked["conversation"], asked["request_sha256"], strict=True)
     ]
     frame = asked[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
-    add_answers(frame, found)
+    add_answers(frame, of_run)
     return frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
 
 
-def add_answers(frame: pd.DataFrame, found: Sequence[Answer]) -> None:
+def add_answers(frame: pd.DataFrame, answers: Sequence[Answer]) -> None:
     """Add to a frame with one row per conversation what was answered: columns of a frame of predictions."""
-    replies = [answer.reply for answer in found]
+    replies = [answer.reply for answer in answers]
     for name in ("score", "authors_score"):
         frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=float)
     frame["doubtful"] = pd.Series([reply.doubtful for reply in replies], dtype=bool)
@@ -224,9 +224,9 @@ def add_answers(frame: pd.DataFrame, found: Sequence[Answer]) -> None:
         frame[name] = pd.Series([getattr(reply, name) for reply in replies], dtype=object)
     copied = ("output", "returned_model", "system_fingerprint", "finish_reason")
     for name in copied:
-        frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=object)
+        frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=object)
     for name in ("seconds", "input_tokens", "output_tokens"):
-        frame[name] = pd.Series([getattr(answer, name) for answer in found], dtype=float)
+        frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=float)
 
 
 def describe_reply(reply: Reply) -> str:

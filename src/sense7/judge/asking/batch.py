@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from sense7.judge.asking.questions import Questions
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.terminal import count_of
 
-__all__ = ["ADDRESS", "MISSING", "Imported", "custom_id", "export_requests", "import_replies"]
+__all__ = ["ADDRESS", "MISSING", "Imported", "export_requests", "import_replies"]
 
 ADDRESS = "/v1/chat/completions"
 
@@ -34,14 +34,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _ID = re.compile(r"run([1-9][0-9]{0,5})(-.+)")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Imported:
     """What replies came to.
 
     Attributes
     ----------
     paths : list of Path
-        Prediction files, one a run.
+        Prediction files, one per run.
     statuses : Counter
         Of all conversations in all runs.
     missing : int
@@ -126,7 +126,7 @@ def export_requests(questions: Questions, runs: int, path: str | Path) -> int:
 def import_replies(
     questions: Questions, paths: Sequence[str | Path], folder: str | Path, *, runs: int | None = None, policy="strict"
 ) -> Imported:
-    """Read the replies of a batch, in any order, and write a prediction file a run.
+    """Prediction files of all runs, one each, from the replies of a batch in any order.
 
     Parameters
     ----------
@@ -155,47 +155,89 @@ def import_replies(
     if (folder / MANIFEST).exists():
         raise UserError(f"{folder}: holds a session of `sense7 judge run`. Choose another folder.")
     replies = [reply for path in paths for reply in _replies(Path(path))]
+    matched = _matched(questions, replies, runs)
+    if not matched.answers:
+        raise _no_answer(paths, replies, matched.foreign)
+    runs = runs or _highest_run(paths, replies, matched.answers)
+    imported = Imported(
+        paths=[],
+        statuses=Counter(),
+        missing=runs * len(questions.conversations) - len(matched.answers),
+        repeated=matched.repeated,
+        foreign=matched.foreign,
+    )
+    for run in range(1, runs + 1):
+        _write_run(questions, run, matched.answers, folder, policy, imported)
+    return imported
+
+
+@dataclass
+class _Matched:
+    """Answer to each conversation and run; further replies to one of them; ids of replies to other requests."""
+
+    answers: dict[tuple[str, int], Answer] = field(default_factory=dict)
+    repeated: int = 0
+    foreign: list[str] = field(default_factory=list)
+
+
+def _matched(questions: Questions, replies: Sequence[tuple[str, dict]], runs: int | None) -> _Matched:
+    """Replies matched with requests by their ids; of several to one request, the first that was answered."""
     known = {_name(name, questions.request_sha256(name)): name for name in questions.conversations}
-    answers: dict[tuple[str, int], Answer] = {}
-    foreign, repeated = [], 0
+    matched = _Matched()
     for name, record in replies:
         parts = _ID.fullmatch(name)
         conversation = known.get(parts[2]) if parts else None
         if conversation is None or (runs is not None and int(parts[1]) > runs):
-            foreign.append(name)
+            matched.foreign.append(name)
             continue
         key = conversation, int(parts[1])
         answer = _answer(record, *key, questions.request_sha256(conversation))
-        repeated += key in answers
-        if key not in answers or (answers[key].error is not None and answer.error is None):
-            answers[key] = answer
-    if not answers:
-        said = f"; the first is {foreign[0]!r}" if foreign else ""
-        raise UserError(
-            f"{', '.join(map(str, paths))}: none of {count_of(len(replies), 'reply', 'replies')} is to a request "
-            f"of these data and options{said}. Give the data, model, prompt and shots with which the "
-            "requests were exported."
-        )
+        earlier = matched.answers.get(key)
+        matched.repeated += earlier is not None
+        if earlier is None or (earlier.error is not None and answer.error is None):
+            matched.answers[key] = answer
+    return matched
+
+
+def _no_answer(paths: Sequence[str | Path], replies: Sequence, foreign: Sequence[str]) -> UserError:
+    said = f"; the first is {foreign[0]!r}" if foreign else ""
+    return UserError(
+        f"{', '.join(map(str, paths))}: none of {count_of(len(replies), 'reply', 'replies')} is to a request "
+        f"of these data and options{said}. Give the data, model, prompt and shots with which the "
+        "requests were exported."
+    )
+
+
+def _highest_run(paths: Sequence[str | Path], replies: Sequence, answers: Mapping[tuple[str, int], Answer]) -> int:
+    """Number of runs by the highest that has an answer, unless it can't be as many."""
     highest = max(run for _, run in answers)
-    if runs is None and highest > len(replies):
+    if highest > len(replies):
         raise UserError(
             f"{', '.join(map(str, paths))}: {count_of(len(replies), 'reply', 'replies')}, one of them to run "
             f"{highest:,}. "
             "Say with --runs how many runs were exported."
         )
-    runs = runs or highest
-    written, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
-    for run in range(1, runs + 1):
-        of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
-        frame = run_frame(questions, run, of_run, lacking=MISSING)
-        path = prediction_path(folder, questions.model, questions.prompt.name, run)
-        remarks += write_predictions(path, frame, policy=policy)
-        written.append(path)
-        statuses.update(frame["status"])
-        doubtful += int(frame["doubtful"].sum())
-        without += filter(None, [without_score(run, of_run)])
-    missing = runs * len(known) - len(answers)
-    return Imported(written, statuses, missing, repeated, foreign, remarks, doubtful, without)
+    return highest
+
+
+def _write_run(
+    questions: Questions,
+    run: int,
+    answers: Mapping[tuple[str, int], Answer],
+    folder: Path,
+    policy: str,
+    imported: Imported,
+) -> None:
+    """Write the prediction file of one run, and add to what was imported."""
+    of_run = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
+    frame = run_frame(questions, run, of_run, lacking=MISSING)
+    path = prediction_path(folder, questions.model, questions.prompt.name, run)
+    imported.remarks.extend(write_predictions(path, frame, policy=policy))
+    imported.paths.append(path)
+    imported.statuses.update(frame["status"])
+    imported.doubtful += int(frame["doubtful"].sum())
+    if line := without_score(run, of_run):
+        imported.without_score.append(line)
 
 
 def _name(conversation: str, request_sha256: str) -> str:

@@ -19,7 +19,7 @@ from sense7.files import one_line
 from sense7.judge.asking.answers import FILTERED, filter_refusal, read_completion
 from sense7.judge.asking.endpoint import Endpoint
 
-__all__ = ["LARGEST_REPLY", "LONGEST_WAIT", "Client", "Unanswered", "require_extra"]
+__all__ = ["Client", "Unanswered", "require_extra"]
 
 LONGEST_WAIT = 600.0
 """Seconds that an endpoint may ask to be waited for (Retry-After); a call that should wait longer has failed."""
@@ -197,7 +197,7 @@ def _certificates(url: str) -> ssl.SSLContext | bool:
 
 
 def _problem(content: bytes):
-    """What the body of a failure says of it: the object ``error`` where there is one, else whatever there is."""
+    """What the body of a failure says of it: the object ``error`` where there is one, else all of it."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

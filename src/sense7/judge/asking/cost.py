@@ -10,7 +10,7 @@ from sense7.judge.asking.prompt import REQUEST, SYSTEM_MESSAGE
 from sense7.judge.asking.questions import Questions
 from sense7.terminal import count_of
 
-__all__ = ["CHARACTERS_A_TOKEN", "DEFAULT_LIMIT", "MOST_CALLS", "CostEstimate", "Prices", "estimate"]
+__all__ = ["CostEstimate", "Prices", "estimate"]
 
 CHARACTERS_A_TOKEN = 4
 """Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""

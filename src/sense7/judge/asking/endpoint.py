@@ -1,7 +1,7 @@
 """Where a judge is asked: the address of an OpenAI-compatible endpoint, and the key for it.
 
 The key is read from the environment and held in memory. It stands in no file, log, page or message:
-:meth:`Endpoint.without_key` takes it out of whatever the endpoint returns, before anything is kept.
+:meth:`Endpoint.without_key` takes it out of everything the endpoint returns, before anything is kept.
 """
 
 import base64
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from sense7.errors import UserError
 
-__all__ = ["DEFAULT_ADDRESS", "KEYS", "Endpoint", "without_keys"]
+__all__ = ["KEYS", "Endpoint", "without_keys"]
 
 DEFAULT_ADDRESS = "https://api.openai.com/v1"
 

@@ -27,7 +27,7 @@ from sense7.judge.chat import chats, same_chats
 from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
 from sense7.study import Study
 
-__all__ = ["HEADING", "ORDERS", "SHOTS", "chosen_examples", "examples_for"]
+__all__ = ["SHOTS", "chosen_examples", "examples_for"]
 
 SHOTS = ("adaptive", "personal")
 """Whose conversations are examples: those of other participants, or earlier ones of the same."""
@@ -98,7 +98,7 @@ def chosen_examples(
       until there are enough. So the levels are balanced: their numbers differ by at most one unless a level has
       no more. A conversation that is word for word the one to be rated, or one chosen already, is passed over: where
       several people rated the same text, its score would be given away.
-    - *personal*: of earlier conversations of the same participant, the most similar, whatever their levels. The
+    - *personal*: of earlier conversations of the same participant, the most similar, of any level. The
       official format has no dates. That a participant's conversations stand in sheet Tasks in the order in which they
       took place is an **assumption**; *earlier* means further up in that sheet. The first has none.
 
@@ -160,20 +160,20 @@ def chosen_examples(
     else:
         picked = _earlier(vectors, people, levels, number)
     rows = []
-    for place, (found, similarity) in enumerate(picked):
-        rank = np.empty(len(found), dtype=int)
-        rank[np.lexsort((found, -similarity))] = np.arange(1, len(found) + 1)
+    for row, (examples, similarity) in enumerate(picked):
+        rank = np.empty(len(examples), dtype=int)
+        rank[np.lexsort((examples, -similarity))] = np.arange(1, len(examples) + 1)
         rows += [
-            (place, found[index], similarity[index], levels[found[index]], rank[index])
-            for index in _order(found, rank, order, (seed, place))
+            (row, examples[index], similarity[index], levels[examples[index]], rank[index])
+            for index in _order(examples, rank, order, (seed, row))
         ]
     return _frame(rows, study)
 
 
 def _check(shots: str, number: int, order: str) -> None:
-    for given, known, what in ((shots, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
-        if given not in known:
-            raise UserError(f"{given!r} is no {what}. Choose one of {', '.join(known)}.")
+    for value, known, what in ((shots, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
+        if value not in known:
+            raise UserError(f"{value!r} is no {what}. Choose one of {', '.join(known)}.")
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
         raise UserError(f"{number!r} is no number of examples. Give a whole number from 0 on.")
 
@@ -208,9 +208,9 @@ def _by_turns(queues: list, near: np.ndarray, same_text: np.ndarray, number: int
             if heads[level] < len(queue):
                 offers.append((-near[queue[heads[level]]], queue[heads[level]], level))
         if offers:
-            _, place, level = min(offers)
-            chosen.append(place)
-            seen.add(same_text[place])
+            _, candidate, level = min(offers)
+            chosen.append(candidate)
+            seen.add(same_text[candidate])
             waiting.remove(level)
             fresh = False
         elif fresh:
@@ -223,31 +223,31 @@ def _by_turns(queues: list, near: np.ndarray, same_text: np.ndarray, number: int
 def _earlier(vectors, people, levels, number):
     """For each conversation the places and similarities of the chosen ones of the same participant."""
     rated_so_far: dict[int, list[int]] = {}
-    for place, person in enumerate(people):
+    for row, person in enumerate(people):
         before = np.array(rated_so_far.setdefault(person, []), dtype=int)
-        near = np.round((vectors[before] @ vectors[place].T).toarray().ravel(), _DIGITS) + 0.0
+        near = np.round((vectors[before] @ vectors[row].T).toarray().ravel(), _DIGITS) + 0.0
         first = np.argsort(-near, kind="stable")[:number]
         yield before[first], near[first]
-        if levels[place]:
-            rated_so_far[person].append(place)
+        if levels[row]:
+            rated_so_far[person].append(row)
 
 
-def _order(found: np.ndarray, rank: np.ndarray, order: str, seed: tuple[int, int]) -> np.ndarray:
+def _order(examples: np.ndarray, rank: np.ndarray, order: str, seed: tuple[int, int]) -> np.ndarray:
     """In which order the chosen conversations of one are given."""
     if order == "shuffled":
         # From the file's order, and a stream of its own for each: what others are given changes nothing.
-        return np.random.default_rng(seed).permutation(np.argsort(found))
-    by = {"similar-first": (found, rank), "similar-last": (found, -rank), "file": (found,)}[order]
+        return np.random.default_rng(seed).permutation(np.argsort(examples))
+    by = {"similar-first": (examples, rank), "similar-last": (examples, -rank), "file": (examples,)}[order]
     return np.lexsort(by)
 
 
 def _frame(rows: list[tuple], study: Study) -> pd.DataFrame:
     names = study.conversations["conversation"].to_numpy(dtype=object)
     people = study.conversations["participant"].to_numpy(dtype=object)
-    place, example = (np.array([row[column] for row in rows], dtype=int) for column in (0, 1))
+    conversation, example = (np.array([row[column] for row in rows], dtype=int) for column in (0, 1))
     return pd.DataFrame(
         {
-            "conversation": names[place],
+            "conversation": names[conversation],
             "example": names[example],
             "participant": people[example],
             "similarity": np.array([row[2] for row in rows], dtype=float),
@@ -260,8 +260,8 @@ def _frame(rows: list[tuple], study: Study) -> pd.DataFrame:
 
 def _text(said: list[str], levels: Sequence[int]) -> str:
     parts = [
-        f"Example {place}\n{chat}\n<S2>{level}</S2>"
-        for place, (chat, level) in enumerate(zip(said, levels, strict=True), 1)
+        f"Example {number}\n{chat}\n<S2>{level}</S2>"
+        for number, (chat, level) in enumerate(zip(said, levels, strict=True), 1)
     ]
     return "\n\n".join([HEADING, *parts])
 

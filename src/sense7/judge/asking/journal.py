@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,7 @@ class Journal:
     Attributes
     ----------
     answers : dict
-        (conversation, run) -> Answer, whatever came first and last.
+        (conversation, run) -> Answer.
     written, synced : int
         How many were appended, and how many of these are known to be on the disk.
     """
@@ -137,7 +138,7 @@ class Journal:
         return known is not None and known.error is None
 
     def add(self, answer: Answer) -> None:
-        """Append an answer. It outlives this process when this returns, whatever ends that.
+        """Append an answer. When this returns it is on disk, and outlives the process.
 
         Raises
         ------
@@ -274,38 +275,56 @@ def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predicti
     answers, _ = read_journal(folder / JOURNAL)
     if not answers:
         return read
-    path = folder / MANIFEST
+    session = _session(folder / MANIFEST, may_lack_plan=bool(read))
+    if session is None:
+        return read
+    files = {file.path: file for file in read}
+    for run, path in session.paths.items():
+        own = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
+        answered = sum(answer.error is None for answer in own.values())
+        if answered and (path not in files or files[path].answered < answered):
+            files[path] = _unfinished_run(session, run, own, answered)
+    return list(files.values())
+
+
+class _Session(NamedTuple):
+    """What a manifest says of its session: the model, run -> prediction file, and the conversations asked about."""
+
+    model: str
+    paths: dict[int, Path]
+    conversations: pd.DataFrame
+
+
+def _session(path: Path, *, may_lack_plan: bool) -> _Session | None:
+    """Session of a manifest; None if it lists no conversations, where it may lack them."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         asked, planned = manifest["asked"], manifest.get("planned")
-        if planned is None and read:
-            return read
+        if planned is None and may_lack_plan:
+            return None
         known = pd.DataFrame({name: pd.Series(planned[name], dtype=object) for name in _PLANNED})
         known["ground_truth"] = known["ground_truth"].astype(float)
-        runs, model, prompt = planned["runs"], asked["model"], asked["prompt name"]
-        paths = {run: prediction_path(folder, model, prompt, run) for run in range(1, runs + 1)}
+        model, prompt, runs = asked["model"], asked["prompt name"], range(1, planned["runs"] + 1)
+        return _Session(model, {run: prediction_path(path.parent, model, prompt, run) for run in runs}, known)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(
             f"{path}: doesn't say which conversations were asked about, so that the answers beside it can't be "
             "evaluated. Finish the session first: give the same `sense7 judge run` again."
         ) from None
-    files = {one.path: one for one in read}
-    for run, place in paths.items():
-        own = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
-        answered = sum(answer.error is None for answer in own.values())
-        if not answered or (place in files and files[place].answered >= answered):
-            continue
-        found = [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in known["conversation"]]
-        frame = known.copy()
-        add_answers(frame, found)
-        # Not yet asked is no failure, and so no 3 to the authors.
-        frame.loc[[name not in own for name in known["conversation"]], ["status", "authors_score"]] = [UNSTATED, np.nan]
-        note = (
-            f"run {run:,} of {runs:,} was interrupted: {answered:,} of {len(known):,} answers so far, from {JOURNAL}; "
-            "the same `sense7 judge run` asks for the others"
-        )
-        files[place] = Predictions(place, place.stem, frame.assign(model=model, run=float(run)), frozenset(), [note])
-    return list(files.values())
+
+
+def _unfinished_run(session: _Session, run: int, own: Mapping[str, Answer], answered: int) -> Predictions:
+    """Predictions of a run from its answers so far."""
+    frame, path = session.conversations.copy(), session.paths[run]
+    names = frame["conversation"]
+    add_answers(frame, [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in names])
+    # Not yet asked is no failure, and so no 3 to the authors.
+    frame.loc[[name not in own for name in names], ["status", "authors_score"]] = [UNSTATED, np.nan]
+    note = (
+        f"run {run:,} of {len(session.paths):,} was interrupted: {answered:,} of {len(frame):,} answers so far, from "
+        f"{JOURNAL}; the same `sense7 judge run` asks for the others"
+    )
+    return Predictions(path, path.stem, frame.assign(model=session.model, run=float(run)), frozenset(), [note])
 
 
 def require_same_requests(folder: Path, answers: Answers, questions: Questions, runs: int) -> None:

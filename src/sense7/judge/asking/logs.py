@@ -1,6 +1,6 @@
 """Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
 
-They are written from the journal when a session ends: whatever became of the sessions before it, they are whole. The
+They are written from the journal when a session ends, and are whole also after interrupted sessions. The
 format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
 ``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is imported
 for its viewer only: to import it takes longer than to write the logs of many runs.
@@ -192,8 +192,8 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
     """
     require_extra("inspect_ai", "The viewer of a judge's logs")
     logs, target = Path(folder) / LOGS, Path(target)
-    found = sorted(logs.glob("*.eval"))
-    if not found:
+    paths = sorted(logs.glob("*.eval"))
+    if not paths:
         raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
     with _undisturbed() as scratch:
         from inspect_ai.log import bundle_log_dir
@@ -201,7 +201,7 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
         # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
         plain = Path(scratch) / LOGS
         plain.mkdir()
-        for number, log in enumerate(found, 1):
+        for number, log in enumerate(paths, 1):
             shutil.copyfile(log, plain / f"{number:03d}-{_UNSAFE.sub('_', log.stem)}.eval")
         bundle_log_dir(str(plain), str(target), overwrite=True)
     return target / "index.html"

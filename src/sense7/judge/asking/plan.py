@@ -90,7 +90,7 @@ def plan_session(
     backoff: float = 1.0,
     give_up_after: int = 10,
 ) -> Plan:
-    """Check whatever can be checked before anything is sent, and say what is to be asked.
+    """Plan of a session, after every check that is possible before anything is sent.
 
     Parameters
     ----------
@@ -129,42 +129,14 @@ def plan_session(
     """
     folder = Path(folder)
     check_policy(policy)
-    for name, value, least in (
-        ("runs", runs, 1),
-        ("concurrency", concurrency, 1),
-        ("retries", retries, 0),
-        ("give_up_after", give_up_after, 1),
-    ):
-        if value < least:
-            raise UserError(f"{name} is {value}. Give a number from {least}.")
-    if limit is not None and limit < 1:
-        raise UserError(f"limit is {limit}. Give a number from 1.")
-    if not timeout > 0 or not backoff >= 0:
-        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
+    _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff)
     if SKIPPED_WORD in str(folder.absolute()):
         raise UserError(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
     questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
-    provenance = study.provenance
-    manifest = {
-        "model": model,
-        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
-        "data": provenance.sha256 if provenance else "unknown",
-        "prompt": questions.prompt.sha256,
-        "prompt name": questions.prompt.name,
-        "system message": SYSTEM_MESSAGE,
-        "request": dict(questions.parameters),
-        "shots": questions.shots.to_dict(),
-        "requests": questions.sha256,
-    }
-    about = {
-        "data": study.name,
-        "base_url": endpoint.address,
-        "sense7": sense7.__version__,
-        "begun": now(),
-    }
+    manifest = _manifest(study, model, endpoint, questions)
     check_manifest(folder, manifest)
     answers, _ = read_journal(folder / JOURNAL)
     require_same_requests(folder, answers, questions, runs)
@@ -181,12 +153,44 @@ def plan_session(
         give_up_after,
         policy,
         manifest,
-        about,
+        {"data": study.name, "base_url": endpoint.address, "sense7": sense7.__version__, "begun": now()},
     )
-    strange = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
-    if strange and not (folder / MANIFEST).exists():
-        raise UserError(f"{strange[0]}: is there already and not from a session in this folder. Choose another folder.")
+    existing = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
+    if existing and not (folder / MANIFEST).exists():
+        raise UserError(
+            f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
+        )
     return plan
+
+
+def _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff) -> None:
+    """Refuse numbers out of range."""
+    for name, value, least in (
+        ("runs", runs, 1),
+        ("concurrency", concurrency, 1),
+        ("retries", retries, 0),
+        ("give_up_after", give_up_after, 1),
+        ("limit", 1 if limit is None else limit, 1),
+    ):
+        if value < least:
+            raise UserError(f"{name} is {value}. Give a number from {least}.")
+    if not timeout > 0 or not backoff >= 0:
+        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
+
+
+def _manifest(study: Study, model: str, endpoint: Endpoint, questions: Questions) -> dict:
+    """What a later session in the same folder has to ask as well."""
+    return {
+        "model": model,
+        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
+        "data": study.provenance.sha256 if study.provenance else "unknown",
+        "prompt": questions.prompt.sha256,
+        "prompt name": questions.prompt.name,
+        "system message": SYSTEM_MESSAGE,
+        "request": dict(questions.parameters),
+        "shots": questions.shots.to_dict(),
+        "requests": questions.sha256,
+    }
 
 
 check_arguments(globals())

@@ -8,7 +8,7 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import reason
 
-__all__ = ["CHAT", "DEFAULT_MODEL", "EXAMPLES", "OMITTABLE", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
+__all__ = ["DEFAULT_MODEL", "EXAMPLES", "OMITTABLE", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
@@ -143,4 +143,4 @@ class Prompt:
         if examples and not self.takes_examples:
             raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write {EXAMPLES} where examples are to stand.")
         values = {CHAT: chat, EXAMPLES: examples}
-        return _PLACEHOLDER.sub(lambda place: values[place[0]], self.text)
+        return _PLACEHOLDER.sub(lambda match: values[match[0]], self.text)

@@ -14,7 +14,13 @@ from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESS
 from sense7.judge.chat import chats
 from sense7.study import Study
 
-__all__ = ["SHOTS", "Questions", "Shots", "digest", "questions_for", "request_body"]
+__all__ = [
+    "SHOTS",
+    "Questions",
+    "Shots",
+    "digest",
+    "questions_for",
+]
 
 SHOTS = ("zero", "adaptive", "personal")
 
@@ -137,7 +143,7 @@ def questions_for(
     Parameters
     ----------
     study : Study
-        The data. Examples are chosen from all of it, whatever the limit.
+        The data. Examples are chosen from all of it, also under a limit.
     prompt : Prompt
         The template.
     model : str
@@ -159,8 +165,8 @@ def questions_for(
     UserError
         If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
     """
-    if strange := sorted(set(omit) - set(OMITTABLE)):
-        raise UserError(f"--omit {strange[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
+    if unknown := sorted(set(omit) - set(OMITTABLE)):
+        raise UserError(f"--omit {unknown[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
     parameters = {name: value for name, value in REQUEST.items() if name not in omit}
     shots = shots or Shots()
     if not model.strip():

@@ -1,4 +1,4 @@
-"""Asks a judge: every conversation in every run, once, whatever goes wrong in between.
+"""Asks a judge: every conversation in every run, once, also after failures and interruptions.
 
 :mod:`sense7.judge.asking.session` sends the requests, :mod:`sense7.judge.asking.journal` keeps the answers.
 """

@@ -1,6 +1,6 @@
 """The judges whose predictions for a data set are available, brought into line with its conversations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstra
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.predictions import UNSTATED, prediction_files, read_files
+from sense7.judge.reply import STATUSES
 from sense7.judge.scoring.metrics import (
+    LEVEL_NUMBERS,
     METRICS,
     OverRuns,
     calibration,
@@ -44,14 +46,15 @@ __all__ = [
     "defined",
     "detail",
     "file_notes",
-    "given_elsewhere",
     "levels_are_comparable",
     "number_recognized",
     "read_runs",
+    "recall_and_false_positive_rate",
     "request_facts",
-    "said_of_simulated",
-    "titled",
+    "sentence_on_simulated",
+    "shown_judge",
     "used_authors_prompt",
+    "with_row_labels",
 ]
 
 AUTHORS_PROMPT = "empathy_judge"
@@ -64,6 +67,64 @@ HOW_TO_MAKE_THEM = (
     "make judge, then sense7 judge run --model NAME --base-url URL --data DATA --runs 10 --out predictions_NAME, "
     "and build the edition again."
 )
+
+
+def _keys(rows: Iterable[str], keys: str) -> dict[str, str]:
+    return dict(zip(rows, keys.split(), strict=True))
+
+
+_KEYS = {
+    "mean": _keys(
+        ("coverage", *METRICS),
+        """
+        judge_coverage judge_accuracy judge_macro_f1 judge_within_one judge_mean_absolute_error judge_spearman
+        judge_quadratic_kappa judge_macro_f1_five judge_sensitivity_1 judge_sensitivity_2 judge_sensitivity_3
+        judge_sensitivity_4 judge_sensitivity_5 judge_specificity_1 judge_specificity_2 judge_specificity_3
+        judge_specificity_4 judge_specificity_5
+        """,
+    ),
+    "spread": _keys(
+        ("coverage", *METRICS),
+        """
+        judge_spread_coverage judge_spread_accuracy judge_spread_macro_f1 judge_spread_within_one
+        judge_spread_mean_absolute_error judge_spread_spearman judge_spread_quadratic_kappa judge_spread_macro_f1_five
+        judge_spread_sensitivity_1 judge_spread_sensitivity_2 judge_spread_sensitivity_3 judge_spread_sensitivity_4
+        judge_spread_sensitivity_5 judge_spread_specificity_1 judge_spread_specificity_2 judge_spread_specificity_3
+        judge_spread_specificity_4 judge_spread_specificity_5
+        """,
+    ),
+    "authors": _keys(
+        ("coverage", *METRICS),
+        """
+        judge_authors_coverage judge_authors_accuracy judge_authors_macro_f1 judge_authors_within_one
+        judge_authors_mean_absolute_error judge_authors_spearman judge_authors_quadratic_kappa
+        judge_authors_macro_f1_five judge_authors_sensitivity_1 judge_authors_sensitivity_2
+        judge_authors_sensitivity_3 judge_authors_sensitivity_4 judge_authors_sensitivity_5
+        judge_authors_specificity_1 judge_authors_specificity_2 judge_authors_specificity_3
+        judge_authors_specificity_4 judge_authors_specificity_5
+        """,
+    ),
+    "coverage": _keys(
+        (*STATUSES, UNSTATED, "without_ground_truth", "doubtful"),
+        """
+        judge_count_ok judge_count_parse_failure judge_count_refusal judge_count_truncated judge_count_api_error
+        judge_count_unstated judge_count_without_ground_truth judge_count_doubtful
+        """,
+    ),
+    "bounds": {
+        "accuracy_worst": "judge_bound_accuracy_worst",
+        "accuracy_best": "judge_bound_accuracy_best",
+        "within_one_worst": "judge_bound_within_one_worst",
+        "within_one_best": "judge_bound_within_one_best",
+        "mean_absolute_error_worst": "judge_bound_mean_absolute_error_worst",
+        "mean_absolute_error_best": "judge_bound_mean_absolute_error_best",
+    },
+    "calibration": {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS},
+    "stability": {"same_label": "judge_same_label", "score_deviation": "judge_score_deviation"},
+    "level_and_length": {"level_bias": "judge_level_bias", "length_spearman": "judge_length_spearman"},
+    "recognition": {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS},
+}
+"""Table of :class:`Detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
 
 _SAME = 1e-9
 _SHORT = 16
@@ -96,7 +157,7 @@ class Judges(dict[str, dict[str, pd.DataFrame]]):
 
 
 def read_runs(study: Study, folder: str | Path = "") -> Judges:
-    """Read the predictions of every judge for a data set.
+    """Predictions of every judge for a data set.
 
     Files that are called alike but for the number of the run are runs of one judge.
 
@@ -138,19 +199,19 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
             f"{folder}: no file of predictions ({named}: without the column IS_EMPATHY). Give another folder."
         )
     notes = {path.name: why for path, why in left_out.items()}
-    for found in files:
-        path = found.path
-        if nameless := int(found.frame["conversation"].isna().sum()):
+    for file in files:
+        name = file.path.name
+        if nameless := int(file.frame["conversation"].isna().sum()):
             raise UserError(
-                f"{path.name}: column TaskId: blank in {nameless:,} of {count_of(len(found.frame), 'prediction')}, so "
+                f"{name}: column TaskId: blank in {nameless:,} of {count_of(len(file.frame), 'prediction')}, so "
                 "their conversations are not known. Give each row its TaskId."
             )
-        require_synthetic(study, found)
-        judges.setdefault(found.judge, {})[found.name] = _aligned(study, found.frame, path.name)
-        if found.simulated:
-            simulated.setdefault(found.judge, []).append(found.marks)
-        if found.notes:
-            notes[path.name] = "; ".join(found.notes)
+        require_synthetic(study, file)
+        judges.setdefault(file.judge, {})[file.name] = _aligned(study, file.frame, name)
+        if file.simulated:
+            simulated.setdefault(file.judge, []).append(file.marks)
+        if file.notes:
+            notes[name] = "; ".join(file.notes)
     return Judges(dict(sorted(judges.items())), notes, simulated)
 
 
@@ -171,18 +232,18 @@ def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
     known = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, known["conversation"])
     predicted = frame.set_index("conversation")
-    if len(strange := predicted.index.difference(truth.index)):
+    if len(foreign := predicted.index.difference(truth.index)):
         raise UserError(
-            f"{file}: conversations that are not of this data set: {len(strange):,} of {len(frame):,}, the first being "
-            f"{strange[0]!r}. Give the predictions that were made for it."
+            f"{file}: conversations that are not of this data set: {len(foreign):,} of {len(frame):,}, the first being "
+            f"{foreign[0]!r}. Give the predictions that were made for it."
         )
     then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
     other = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
     if other.any():
-        which = predicted.index[other.argmax()]
+        first = predicted.index[other.argmax()]
         raise UserError(
             f"{file}: the ground truth of {count_of(int(other.sum()), 'conversation')} is not that of this data set, "
-            f"the first being {which!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
+            f"the first being {first!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
             "The workbook has changed since: judge it again, or give the predictions that were made for it."
         )
     aligned = predicted.reindex(known["conversation"]).drop(columns=["participant", "ground_truth"])
@@ -210,6 +271,24 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
+def shown_judge(judges: Mapping[str, object], judge: str) -> dict:
+    """Name of the judge that is shown in detail, to be recorded; the reason if there is none.
+
+    Examples
+    --------
+    >>> shown_judge({"a": {}}, "a")["estimate"], shown_judge({}, "")["reason"]
+    ('a', 'no predictions of a judge are available')
+    """
+    return {
+        "key": "judge_shown",
+        "estimate": judge or None,
+        "n": len(judges),
+        "unit": "judges",
+        "method": "the one with most runs",
+        "reason": "" if judges else ABSENT,
+    }
+
+
 def compare(
     judges: Mapping[str, Mapping[str, pd.DataFrame]], bootstrap: ParticipantBootstrap, policy: str = "strict"
 ) -> dict[str, OverRuns]:
@@ -225,13 +304,13 @@ def by_judge(compared: Mapping[str, OverRuns], metric: str) -> pd.DataFrame:
     >>> by_judge({}, "accuracy").empty
     True
     """
-    rows = {judge: found.mean.loc[metric].to_dict() for judge, found in compared.items()}
+    rows = {judge: runs.mean.loc[metric].to_dict() for judge, runs in compared.items()}
     return estimate_table(rows, "judge")
 
 
 @dataclass(frozen=True, eq=False)
 class Detail:
-    """One judge, looked at from all sides.
+    """Every table about one judge.
 
     Attributes
     ----------
@@ -277,7 +356,7 @@ def detail(
     bootstrap: ParticipantBootstrap,
     words: pd.Series | None = None,
 ) -> Detail:
-    """Look at one judge from all sides.
+    """Every table about one judge, with the keys of its rows.
 
     Parameters
     ----------
@@ -315,14 +394,17 @@ def detail(
     if not judge:
         tables = {name: _absent(table) for name, table in tables.items()}
     elif simulated:
-        tables = {name: _said_simulated(table) for name, table in tables.items()}
+        tables = {name: table.assign(method=f"{SIMULATED_WORDS}: " + table["method"]) for name, table in tables.items()}
+    tables = {
+        name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
+    }
     return Detail(
         judge, **tables, confusion=confusion(frames), frequent_levels=_frequent_levels(frames), simulated=simulated
     )
 
 
 def assistant_words(study: Study) -> pd.Series:
-    """Number of words, parted by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+    """Number of words, separated by white space, that the assistant wrote in each conversation; 0 where it wrote none.
 
     Examples
     --------
@@ -335,10 +417,6 @@ def assistant_words(study: Study) -> pd.Series:
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
 
-def _said_simulated(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(method=f"{SIMULATED_WORDS}: " + table["method"])
-
-
 def _absent(table: pd.DataFrame) -> pd.DataFrame:
     rows = {
         name: estimate_row(n=0, unit=row["unit"], method=row["method"], reason=ABSENT) for name, row in table.iterrows()
@@ -346,8 +424,8 @@ def _absent(table: pd.DataFrame) -> pd.DataFrame:
     return estimate_table(rows, table.index.name)
 
 
-def given_elsewhere(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Recall of each level beside the share of the other conversations that get it: what to draw side by side.
+def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Recall and false positive rate of each level, to be drawn side by side.
 
     Parameters
     ----------
@@ -362,7 +440,7 @@ def given_elsewhere(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Examples
     --------
     >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
-    >>> tables = given_elsewhere(over_runs([run]).mean)
+    >>> tables = recall_and_false_positive_rate(over_runs([run]).mean)
     >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
     [1.0, 0.5]
     """
@@ -392,8 +470,8 @@ def number_recognized(detail: Detail) -> dict:
     """
     row = levels_recognized(detail.recognition)
     words = f"{SIMULATED_WORDS}: " if detail.simulated else ""
-    known = {"method": words + row["method"], "n": int(detail.mean.loc["accuracy", "n"])}
-    return row | known | ({} if detail.judge else {"reason": ABSENT})
+    row |= {"key": "levels_recognized", "method": words + row["method"], "n": int(detail.mean.loc["accuracy", "n"])}
+    return row | ({} if detail.judge else {"reason": ABSENT})
 
 
 def levels_are_comparable(detail: Detail) -> dict:
@@ -411,6 +489,7 @@ def levels_are_comparable(detail: Detail) -> dict:
     often = detail.frequent_levels
     answer = "yes" if used["estimate"] == "yes" and often == len(LEVELS) else "no"
     return {
+        "key": "levels_are_comparable",
         "estimate": answer if detail.judge else None,
         "n": often,
         "unit": "levels",
@@ -450,23 +529,23 @@ def defined(table: pd.DataFrame) -> pd.DataFrame:
     return valued if len(valued) else table
 
 
-def titled(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a table of :class:`Detail` under names for people.
+def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of :class:`Detail` whose rows have names for readers.
 
     Examples
     --------
-    >>> list(titled(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
+    >>> list(with_row_labels(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
     ['macro F1', 'accuracy worst']
     """
     return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
 
 
-def said_of_simulated(judges: Mapping) -> str:
+def sentence_on_simulated(judges: Mapping) -> str:
     """A sentence on those of the judges that are simulated; "" if none is.
 
     Examples
     --------
-    >>> said_of_simulated({})
+    >>> sentence_on_simulated({})
     ''
     """
     return simulated_note(getattr(judges, "simulated", ()))
@@ -518,6 +597,7 @@ def used_authors_prompt(judge: str) -> dict:
     """
     answer = ("yes" if judge.endswith(f"-{AUTHORS_PROMPT}") else "no") if judge else None
     return {
+        "key": "judge_used_authors_prompt",
         "estimate": answer,
         "n": 1 if judge else 0,
         "unit": "prompts",

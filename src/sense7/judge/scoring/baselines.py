@@ -1,6 +1,6 @@
 """What a judge has to beat: predictions that need no judge, no key and no understanding.
 
-Each baseline predicts the ground truth of a conversation without having seen it, and gives one score a
+Each baseline predicts the ground truth of a conversation without having seen it, and gives one score per
 conversation, so that the metrics of judges apply to it as they are. What is fitted is fitted to other participants:
 they are divided into folds, and each fold is predicted from the others. The one exception is the participant's
 own mean, which is about knowing the person.
@@ -31,27 +31,54 @@ from sense7.terminal import count_of
 
 __all__ = [
     "BASELINES",
-    "LEXICON",
     "Baseline",
     "accuracy_gains",
-    "baseline_keys",
     "baseline_predictions",
     "baseline_table",
     "lexicon_shares",
     "lexicon_table",
 ]
 
-BASELINES = {
-    "majority label": "majority",
-    "own mean": "participant_mean",
-    "words per turn": "words_per_turn",
-    "number of turns": "turns",
-    "lexicon": "lexicon",
-    "all words, ridge": "tfidf_ridge",
-    "all words, ordinal": "tfidf_ordinal",
-    "embeddings": "embedding",
+BASELINES = (
+    *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),
+    *("all words, ridge", "all words, ordinal", "embeddings"),
+)
+"""Names of the baselines."""
+
+_KEYS = {
+    "accuracy": """
+        baseline_majority_accuracy baseline_participant_mean_accuracy baseline_words_per_turn_accuracy
+        baseline_turns_accuracy baseline_lexicon_accuracy baseline_tfidf_ridge_accuracy
+        baseline_tfidf_ordinal_accuracy baseline_embedding_accuracy
+    """,
+    "macro_f1": """
+        baseline_majority_macro_f1 baseline_participant_mean_macro_f1 baseline_words_per_turn_macro_f1
+        baseline_turns_macro_f1 baseline_lexicon_macro_f1 baseline_tfidf_ridge_macro_f1
+        baseline_tfidf_ordinal_macro_f1 baseline_embedding_macro_f1
+    """,
+    "within_one": """
+        baseline_majority_within_one baseline_participant_mean_within_one baseline_words_per_turn_within_one
+        baseline_turns_within_one baseline_lexicon_within_one baseline_tfidf_ridge_within_one
+        baseline_tfidf_ordinal_within_one baseline_embedding_within_one
+    """,
+    "mean_absolute_error": """
+        baseline_majority_mean_absolute_error baseline_participant_mean_mean_absolute_error
+        baseline_words_per_turn_mean_absolute_error baseline_turns_mean_absolute_error
+        baseline_lexicon_mean_absolute_error baseline_tfidf_ridge_mean_absolute_error
+        baseline_tfidf_ordinal_mean_absolute_error baseline_embedding_mean_absolute_error
+    """,
+    "spearman": """
+        baseline_majority_spearman baseline_participant_mean_spearman baseline_words_per_turn_spearman
+        baseline_turns_spearman baseline_lexicon_spearman baseline_tfidf_ridge_spearman
+        baseline_tfidf_ordinal_spearman baseline_embedding_spearman
+    """,
+    "accuracy_gain": """
+        baseline_majority_accuracy_gain baseline_participant_mean_accuracy_gain
+        baseline_words_per_turn_accuracy_gain baseline_turns_accuracy_gain baseline_lexicon_accuracy_gain
+        baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain baseline_embedding_accuracy_gain
+    """,
 }
-"""Name of each baseline -> its place in keys."""
+"""Metric -> key of each baseline, in their order."""
 
 LEXICON = {
     "Affective": "afraid alone angry anxious disappoint* feel* frustrat* hurt* overwhelm* sad sadness stress* upset*",
@@ -113,7 +140,7 @@ def baseline_predictions(
     names: Collection[str] | None = None,
     embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> dict[str, Baseline]:
-    r"""Predict every conversation with ground truth by every baseline.
+    r"""Predictions of every conversation with ground truth by every baseline.
 
     - *majority label*: the most frequent label among the conversations of the other participants; of equally
       frequent ones the lowest;
@@ -187,15 +214,10 @@ def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Basel
     return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
 
 
-def baseline_keys(metric: str) -> dict[str, str]:
-    """Keys of the values of one metric.
-
-    Examples
-    --------
-    >>> baseline_keys("accuracy")["own mean"]
-    'baseline_participant_mean_accuracy'
-    """
-    return {name: f"baseline_{key}_{metric}" for name, key in BASELINES.items()}
+def _table(rows: Mapping[str, dict], metric: str) -> pd.DataFrame:
+    """Rows of baselines as a table with the keys of a metric."""
+    keys = dict(zip(BASELINES, _KEYS[metric].split(), strict=True))
+    return estimate_table(rows, "baseline", {name: keys[name] for name in rows})
 
 
 def baseline_table(
@@ -205,7 +227,7 @@ def baseline_table(
     baselines: Mapping[str, Baseline] | None = None,
     embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> pd.DataFrame:
-    """Score every baseline by the metrics of judges.
+    """Metrics of judges for every baseline.
 
     As :func:`sense7.judge.scoring.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
     *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
@@ -240,10 +262,7 @@ def baseline_table(
         baselines = baseline_predictions(study, embedder=embedder)
     scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
     return pd.concat(
-        {
-            metric: estimate_table({name: scored[name][metric] for name in scored}, "baseline")
-            for metric in AUTHORS_METRICS
-        },
+        {metric: _table({name: scored[name][metric] for name in scored}, metric) for metric in AUTHORS_METRICS},
         names=["metric"],
     )
 
@@ -256,10 +275,10 @@ def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, di
         rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
     if not baseline.reason:
         truth, people = frame["ground_truth"], frame["participant"]
-        found = label_metrics(truth, frame["score"], people, bootstrap)
+        table = label_metrics(truth, frame["score"], people, bootstrap)
         if np.ptp(frame["score"] - frame["above"]) > 0:  # otherwise both are in the same order
-            found.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
-        rows = {metric: found.loc[metric].to_dict() for metric in rows}
+            table.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
+        rows = {metric: table.loc[metric].to_dict() for metric in rows}
         if np.ptp(frame["above"]) == 0:
             rows["spearman"]["reason"] = "it predicts the same for everybody"
     for row in rows.values():
@@ -295,10 +314,9 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         truth = labels(baseline.predictions["ground_truth"])
         hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
         values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
-        estimate, low, high, reason = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
-        method += "" if reason else f"; {bootstrap.description}"
-        rows[name] = estimate_row(estimate, low, high, n=len(truth), unit=unit, method=method, reason=reason)
-    return estimate_table(rows, "baseline")
+        gain = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
+        rows[name] = bootstrap.row(gain, n=len(truth), unit=unit, method=method)
+    return _table(rows, "accuracy_gain")
 
 
 def lexicon_table() -> pd.DataFrame:
@@ -314,7 +332,7 @@ def lexicon_table() -> pd.DataFrame:
 
 
 def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
-    """How much each side speaks in the words of each dimension.
+    """Share of each side's words that the lexicon has for each dimension.
 
     Parameters
     ----------
@@ -339,13 +357,13 @@ def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
 
 def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
     """Shares of the lexicon from the counts of words."""
-    found = {}
+    shares = {}
     for speaker, (counts, words) in said.items():
         total = np.maximum(1, counts.sum(axis=1).A1)
         dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
         for name in DIMENSION_NAMES:
-            found[speaker, name] = counts @ (dimensions == name).astype(float) / total
-    return pd.DataFrame(found)
+            shares[speaker, name] = counts @ (dimensions == name).astype(float) / total
+    return pd.DataFrame(shares)
 
 
 @cache

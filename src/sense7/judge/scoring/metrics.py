@@ -15,6 +15,7 @@ Two kinds of uncertainty are never mixed. Between runs a judge's answers differ
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.ground_truth import labels
@@ -203,13 +204,15 @@ class _Scored:
 
     def _metrics(self, sums: np.ndarray, bootstrap: ParticipantBootstrap | None) -> dict[str, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
+            values = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
         if bootstrap is None:
-            found["spearman"] = spearman_in_draws(self.truth, self.score, np.ones((1, self.n)))[0]
+            values["spearman"] = spearman_in_draws(self.truth, self.score, np.ones((1, self.n)))[0]
         else:
             codes = bootstrap.codes(self.participant)
-            found["spearman"] = bootstrap.in_every_draw(partial(spearman_in_draws, self.truth, self.score, codes=codes))
-        return {name: found[name] for name in METRICS}
+            values["spearman"] = bootstrap.in_every_draw(
+                partial(spearman_in_draws, self.truth, self.score, codes=codes)
+            )
+        return {name: values[name] for name in METRICS}
 
     def missing(self, name: str) -> str:
         """Why a metric that is NaN is so."""
@@ -310,9 +313,8 @@ def _row(metric: _Metric, value: float, draws, n: int, participant, bootstrap, r
     """A row of estimates; ``reason`` says why there is no value or no interval, if that is known."""
     if reason or not np.isfinite(value):
         return estimate_row(value, n=n, unit=metric.unit, method=metric.method, reason=reason)
-    low, high, reason = bootstrap.interval(draws, participant)
-    method = metric.method if reason else f"{metric.method}; {bootstrap.description}"
-    return estimate_row(value, low, high, n=n, unit=metric.unit, method=method, reason=reason)
+    estimate = Estimate(value, *bootstrap.interval(draws, participant))
+    return bootstrap.row(estimate, n=n, unit=metric.unit, method=metric.method)
 
 
 def run_metrics(
@@ -343,8 +345,7 @@ def run_metrics(
     >>> run_metrics(run, policy="authors")["estimate"].iloc[:2].tolist()
     [0.5, 0.5]
     """
-    metrics = _metric_table(_scored(frame, policy), bootstrap)
-    return pd.concat([coverage(frame, bootstrap).loc[["coverage"]], metrics]).rename_axis("metric")
+    return _run(frame, bootstrap, policy).table
 
 
 def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
@@ -382,7 +383,7 @@ def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Share of the rows with a usable score, and how many have which status.
+    """Share of the rows with a usable score, and number of rows with each status.
 
     Parameters
     ----------
@@ -437,7 +438,7 @@ def _count(number: int, n: int, method: str) -> dict:
 
 
 def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that accuracy, within 1 and mean absolute error could be, whatever the missing scores are.
+    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores.
 
     Every conversation with ground truth counts. A missing score is taken for a level from 1 to 5: at worst its label
     is wrong by more than 1 and its error that to the farther end of the scale; at best it equals the truth.
@@ -485,16 +486,16 @@ def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstr
         None if reason else bootstrap.distribution(lambda sums: sums[..., :-1] / sums[..., -1:], values, participant)
     )
     rows = {}
-    for place, ((name, which), bound) in enumerate(bounds.items()):
-        metric = _Metric("", METRICS[name].unit, f"{METRICS[name].method}; missing scores at their {which}")
+    for column, ((name, end), bound) in enumerate(bounds.items()):
+        metric = _Metric("", METRICS[name].unit, f"{METRICS[name].method}; missing scores at their {end}")
         value = bound.mean() if len(bound) else np.nan
-        drawn = None if reason else draws[:, place]
-        rows[f"{name}_{which}"] = _row(metric, value, drawn, len(truth), participant, bootstrap, reason)
+        drawn = None if reason else draws[:, column]
+        rows[f"{name}_{end}"] = _row(metric, value, drawn, len(truth), participant, bootstrap, reason)
     return estimate_table(rows, "bound")
 
 
 def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "strict") -> pd.DataFrame:
-    """How often each label was predicted for each label of the ground truth.
+    """Confusion matrix of the labels of ground truth and score.
 
     Parameters
     ----------
@@ -637,33 +638,59 @@ def over_runs(
         frames = {str(number): frame for number, frame in enumerate(frames, 1)}
     if not frames:
         raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
-    tables, distributions, participants, reasons = {}, [], [], []
-    for name, frame in frames.items():
-        scored = _scored(frame, policy)
-        reason = _no_interval(scored.participant, bootstrap)
-        draws = {} if reason else scored.draws(bootstrap)
-        covered = coverage(frame, bootstrap).loc[["coverage"]]
-        tables[name] = pd.concat([covered, _metric_table(scored, bootstrap, draws)]).rename_axis("metric")
-        if not reason:
-            usable = np.isfinite(counted_scores(frame))
-            draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(frame["participant"]))
-        distributions.append(draws)
-        participants.append(scored.participant)
-        reasons.append(reason)
-    reason = next(filter(None, reasons), "")
-    everyone = None if reason else pd.concat(participants, ignore_index=True)
-    means, spreads = {}, {}
-    for name, metric in {"coverage": _COVERAGE, **METRICS}.items():
-        values = np.array([table.loc[name, "estimate"] for table in tables.values()])
-        n = max(int(table.loc[name, "n"]) for table in tables.values())
-        method = f"mean over {len(values):,} runs: {metric.method}" if len(values) > 1 else metric.method
-        shown = _Metric(metric.title, metric.unit, method)
-        lacking = [table.loc[name, "reason"] for table in tables.values() if np.isnan(table.loc[name, "estimate"])]
-        why = f"undefined in {len(lacking):,} of {count_of(len(values), 'run')}: {lacking[0]}" if lacking else reason
-        drawn = None if why else np.mean([draws[name] for draws in distributions], axis=0)
-        means[name] = _row(shown, values.mean(), drawn, n, everyone, bootstrap, why)
-        spreads[name] = _spread_row(metric, values, why if lacking else "")
-    return OverRuns(tables, estimate_table(means, "metric"), estimate_table(spreads, "metric"))
+    runs = {name: _run(frame, bootstrap, policy) for name, frame in frames.items()}
+    reason = next(filter(None, (run.no_interval for run in runs.values())), "")
+    everyone = None if reason else pd.concat([run.participant for run in runs.values()], ignore_index=True)
+    rows = {
+        name: _rows_over_runs(name, list(runs.values()), everyone, bootstrap, reason) for name in ("coverage", *METRICS)
+    }
+    means, spreads = ({name: pair[side] for name, pair in rows.items()} for side in (0, 1))
+    return OverRuns(
+        {name: run.table for name, run in runs.items()},
+        estimate_table(means, "metric"),
+        estimate_table(spreads, "metric"),
+    )
+
+
+class _Run(NamedTuple):
+    """Coverage and metrics of one run: table, values in every draw, participants, and why there is no interval."""
+
+    table: pd.DataFrame
+    draws: dict[str, np.ndarray]
+    participant: pd.Series | None
+    no_interval: str
+
+
+def _run(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None, policy: str) -> _Run:
+    scored = _scored(frame, policy)
+    reason = _no_interval(scored.participant, bootstrap)
+    draws = {} if reason else scored.draws(bootstrap)
+    covered = coverage(frame, bootstrap).loc[["coverage"]]
+    table = pd.concat([covered, _metric_table(scored, bootstrap, draws)]).rename_axis("metric")
+    if not reason:
+        usable = np.isfinite(counted_scores(frame))
+        draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(frame["participant"]))
+    return _Run(table, draws, scored.participant, reason)
+
+
+def _rows_over_runs(name: str, runs: Sequence[_Run], participant, bootstrap, reason: str) -> tuple[dict, dict]:
+    """Mean and spread of a metric over runs; ``reason`` says why there is no interval."""
+    metric = METRICS.get(name, _COVERAGE)
+    values = np.array([run.table.loc[name, "estimate"] for run in runs])
+    undefined = ""
+    if lacking := [run.table.loc[name, "reason"] for run in runs if np.isnan(run.table.loc[name, "estimate"])]:
+        undefined = f"undefined in {len(lacking):,} of {count_of(len(runs), 'run')}: {lacking[0]}"
+    why = undefined or reason
+    drawn = None if why else np.mean([run.draws[name] for run in runs], axis=0)
+    method = _mean_over(len(runs), metric.method)
+    n = max(int(run.table.loc[name, "n"]) for run in runs)
+    mean = _row(_Metric(metric.title, metric.unit, method), values.mean(), drawn, n, participant, bootstrap, why)
+    return mean, _spread_row(metric, values, undefined)
+
+
+def _mean_over(runs: int, method: str) -> str:
+    """Method of a mean over runs, in words."""
+    return f"mean over {runs:,} runs: {method}" if runs > 1 else method
 
 
 def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
@@ -678,7 +705,7 @@ def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
 def stability(
     frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """How much the answers about one conversation agree between runs, whatever the truth.
+    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores.
 
     Rows are matched by conversation, never by their order.
 
@@ -744,7 +771,7 @@ def level_and_length(
     *,
     policy: str = "strict",
 ) -> pd.DataFrame:
-    r"""How far a judge's scores lie above the ground truth, and how closely they follow the length.
+    r"""Mean error of a judge's scores, and Spearman's correlation of scores and length.
 
     ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
     that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over
@@ -773,42 +800,64 @@ def level_and_length(
     >>> level_and_length([run], pd.Series({"A": 90.0, "B": 200.0, "C": 40.0}))["estimate"].round(4).tolist()
     [0.1667, 1.0]
     """
-    several = f"mean over {len(frames):,} runs: " if len(frames) > 1 else ""
     metrics = {
-        "level_bias": _Metric("", "level, difference", f"{several}mean of score minus ground truth"),
+        "level_bias": _Metric("", "level, difference", _mean_over(len(frames), "mean of score minus ground truth")),
         "length_spearman": _Metric(
-            "", "Spearman's rho", f"{several}Spearman's rho of score and words of the assistant"
+            "", "Spearman's rho", _mean_over(len(frames), "Spearman's rho of score and words of the assistant")
         ),
     }
-    values, draws = {name: [] for name in metrics}, {name: [] for name in metrics}
-    n, people, reason = 0, [], ""
-    for frame in frames:
-        score, truth = counted_scores(frame, policy), frame["ground_truth"].to_numpy(dtype=float)
-        known = np.isfinite(score) & np.isfinite(truth)
-        who = _plain(frame["participant"])[known].reset_index(drop=True) if "participant" in frame else None
-        length = np.zeros(int(known.sum()))
-        if words is not None:
-            length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
-        score, error = score[known], (score - truth)[known]
-        reason, n = reason or _no_interval(who, bootstrap), max(n, len(error))
-        people.append(who)
-        values["level_bias"].append(error.mean() if len(error) else np.nan)
-        values["length_spearman"].append(spearman_in_draws(length, score, np.ones((1, len(error))))[0])
-        if not reason:
-            codes = bootstrap.codes(who)
-            draws["level_bias"].append(bootstrap.distribution(ratio, _with_ones(error), who))
-            draws["length_spearman"].append(
-                bootstrap.in_every_draw(partial(spearman_in_draws, length, score, codes=codes))
-            )
-    everyone = None if reason or not people else pd.concat(people, ignore_index=True)
-    rows = {}
-    for name, metric in metrics.items():
-        value = float(np.mean(values[name])) if frames else np.nan
-        lacking = "scores or lengths are all the same" if n else "no conversation has both a score and a ground truth"
-        lacking = "" if np.isfinite(value) else lacking
-        drawn = None if reason or lacking else np.mean(draws[name], axis=0)
-        rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
+    runs = [_errors_and_lengths(frame, words, policy) for frame in frames]
+    n = max((len(run.error) for run in runs), default=0)
+    reason = next(filter(None, (_no_interval(run.participant, bootstrap) for run in runs)), "")
+    everyone = None if reason or not runs else pd.concat([run.participant for run in runs], ignore_index=True)
+    rows = {
+        name: _level_or_length_row(name, metric, runs, n, everyone, bootstrap, reason)
+        for name, metric in metrics.items()
+    }
     return estimate_table(rows, "measure")
+
+
+def _level_or_length_row(name: str, metric: _Metric, runs, n: int, participant, bootstrap, reason: str) -> dict:
+    statistic, statistic_in_draws = _LEVEL_AND_LENGTH[name]
+    value = float(np.mean([statistic(run) for run in runs])) if runs else np.nan
+    lacking = "scores or lengths are all the same" if n else "no conversation has both a score and a ground truth"
+    why = reason if np.isfinite(value) else lacking
+    drawn = None if why else np.mean([statistic_in_draws(run, bootstrap) for run in runs], axis=0)
+    return _row(metric, value, drawn, n, participant, bootstrap, why)
+
+
+class _ErrorsAndLengths(NamedTuple):
+    """Score minus ground truth, score, and words of the assistant, where there are both; and the participants."""
+
+    error: np.ndarray
+    score: np.ndarray
+    length: np.ndarray
+    participant: pd.Series | None
+
+
+def _errors_and_lengths(frame: pd.DataFrame, words: pd.Series | None, policy: str) -> _ErrorsAndLengths:
+    score, truth = counted_scores(frame, policy), frame["ground_truth"].to_numpy(dtype=float)
+    known = np.isfinite(score) & np.isfinite(truth)
+    participant = _plain(frame["participant"])[known].reset_index(drop=True) if "participant" in frame else None
+    length = np.zeros(int(known.sum()))
+    if words is not None:
+        length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
+    return _ErrorsAndLengths((score - truth)[known], score[known], length, participant)
+
+
+_LEVEL_AND_LENGTH = {
+    "level_bias": (
+        lambda run: run.error.mean() if len(run.error) else np.nan,
+        lambda run, bootstrap: bootstrap.distribution(ratio, _with_ones(run.error), run.participant),
+    ),
+    "length_spearman": (
+        lambda run: spearman_in_draws(run.length, run.score, np.ones((1, len(run.error))))[0],
+        lambda run, bootstrap: bootstrap.in_every_draw(
+            partial(spearman_in_draws, run.length, run.score, codes=bootstrap.codes(run.participant))
+        ),
+    ),
+}
+"""Row of :func:`level_and_length` -> its statistic of one run, and the same in every draw."""
 
 
 def recognition(
@@ -820,7 +869,7 @@ def recognition(
               - \frac{n_{r\cdot k} - n_{rkk}}{N_r - n_{rk\cdot}}\right)
 
     with the table of counts of run r as in :func:`label_metrics`: sensitivity (recall) minus the share of the other
-    conversations that get the same label. A judge that gives a level as often as it likes, whatever it reads, has a
+    conversations that get the same label. A judge that gives a level as often as it likes, without reading, has a
     high recall of frequent answers and an index of zero.
 
     The intervals hold for the five levels together, as five questions are asked: each has the confidence
@@ -854,36 +903,44 @@ def recognition(
     [0.5, 0.5]
     """
     method = "sensitivity minus the share of the other conversations that get this level"
-    method = f"mean over {len(frames):,} runs: {method}" if len(frames) > 1 else method
+    method = _mean_over(len(frames), method)
     runs = [_scored(frame, policy) for frame in frames]
     reason = next(filter(None, (_no_interval(run.participant, bootstrap) for run in runs)), "")
-    draws = None
-    if not reason and runs:
-        draws = np.mean(
-            [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs],
-            axis=0,
-        )
+    counts = np.array([_table(run.sums.sum(axis=0)) for run in runs] or [np.zeros((len(LEVELS), len(LEVELS)))])
     with np.errstate(divide="ignore", invalid="ignore"):
-        tables = [_table(run.sums.sum(axis=0)) for run in runs]
-        values = np.mean([_youden(table) for table in tables], axis=0) if runs else np.full(len(LEVELS), np.nan)
+        values = _youden(counts).mean(axis=0)
+    draws = None if reason or not runs else _recognition_in_draws(runs, bootstrap)
+    metric = _Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
     together = None if bootstrap is None else replace(bootstrap, confidence=_for_each(bootstrap.confidence))
     rows = {}
-    for place, level in enumerate(LEVEL_NUMBERS):
-        n = max((int(table[place].sum()) for table in tables), default=0)
-        metric = _Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
-        why = reason
-        if np.isnan(values[place]):
-            known = any(run.n for run in runs)
-            why = METRICS[f"{'specificity' if n else 'sensitivity'}_{level}"].undefined
-            why = why if known else "no conversation has both a score and a ground truth"
-        elif not sum(table[:, place].sum() for table in tables):
-            why = NEVER_GIVEN
-        who = None
-        if not why:
-            of_level = [run.participant[labels(run.truth) == level] for run in runs]
-            who = pd.concat(of_level, ignore_index=True)
-        rows[level] = _row(metric, values[place], None if why else draws[:, place], n, who, together, why)
+    for column, level in enumerate(LEVEL_NUMBERS):
+        why = _why_not_recognized(counts, values, column) or reason
+        participant = None if why else _participants_at(level, runs)
+        drawn = None if why else draws[:, column]
+        n = int(counts[:, column].sum(axis=1).max())
+        rows[level] = _row(metric, values[column], drawn, n, participant, together, why)
     return estimate_table(rows, "level")
+
+
+def _recognition_in_draws(runs: Sequence[_Scored], bootstrap: ParticipantBootstrap) -> np.ndarray:
+    """Mean over runs of Youden's index of every level in every draw: (draws, levels)."""
+    indices = [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs]
+    return np.mean(indices, axis=0)
+
+
+def _participants_at(level: int, runs: Sequence[_Scored]) -> pd.Series:
+    """Participants of the conversations of all runs whose ground truth has a level."""
+    return pd.concat([run.participant[labels(run.truth) == level] for run in runs], ignore_index=True)
+
+
+def _why_not_recognized(counts: np.ndarray, values: np.ndarray, column: int) -> str:
+    """Why a level has no index, or no interval since the judge never gives it; "" otherwise. Counts: (runs, 5, 5)."""
+    if not counts.any():
+        return "no conversation has both a score and a ground truth"
+    if np.isnan(values[column]):
+        side = "specificity" if counts[:, column].any() else "sensitivity"
+        return METRICS[f"{side}_{LEVEL_NUMBERS[column]}"].undefined
+    return "" if counts[:, :, column].any() else NEVER_GIVEN
 
 
 NEVER_GIVEN = "no interval: the judge never gives this level"

@@ -26,22 +26,18 @@ from scipy.special import ndtr, ndtri
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
-from sense7.findings.individualized.variance_components import MODEL_DRAWS, variance_parts
+from sense7.findings.individualized.variance_components import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
-from sense7.judge.scoring.baselines import BASELINES, baseline_keys
 from sense7.judge.scoring.metrics import over_runs
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS
+from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
-    "BOUNDS",
-    "CEILINGS",
     "PUBLISHED",
-    "SHARES",
     "ContentShares",
     "Result",
     "ceiling_curve",
@@ -51,13 +47,13 @@ __all__ = [
     "content_shares",
     "curve_estimates",
     "curve_table",
-    "judges_at_hand",
+    "judge_results",
     "level_thresholds",
-    "needed_keys",
     "published_judge",
     "shares_needed",
     "study_thresholds",
     "text_baselines",
+    "with_row_labels",
 ]
 
 SHARES = tuple(place / 100 for place in range(101))
@@ -72,14 +68,7 @@ CEILINGS = {
     "within_one": ("within one level", "share of conversations"),
     "mean_absolute_error": ("mean absolute error of labels (at least)", "levels (from 1 to 5)"),
 }
-"""Measures: key -> its name and unit."""
-
-BOUNDS = {
-    "participants' levels carry no content": "participant",
-    "the same, from single turns": "participant_turns",
-    "nor do participants' interactions with conditions": "participant_condition",
-}
-"""Assumptions under which variance parts bound the content share -> endings of keys."""
+"""Measures of a judge -> name for readers and unit."""
 
 PUBLISHED = (0.369, 0.487)
 """Spearman correlation and accuracy of the paper's classifier, from the abstract (grade A); as in data/claims.yml."""
@@ -103,8 +92,24 @@ _CHUNK = 50
 _ROUNDING = 1e-9
 _SMALLEST = 1e-24
 _PUBLISHED = ("published classifier", "published classifier (on other data)")
-_TEXT_BASELINES = ("words per turn", "all words, ridge")
-_BASELINE = "baseline: "
+_TEXT_BASELINES = {
+    "baseline: words per turn": ("baseline_words_per_turn_spearman", "baseline_words_per_turn_accuracy"),
+    "baseline: all words, ridge": ("baseline_tfidf_ridge_spearman", "baseline_tfidf_ridge_accuracy"),
+}
+"""Baselines that see the text -> keys of their correlation and accuracy, as the page of the baselines records them."""
+
+_NEEDED = {
+    **dict.fromkeys(
+        _PUBLISHED,
+        "ceiling_needed_published_spearman_untied ceiling_needed_published_spearman ceiling_needed_published_accuracy",
+    ),
+    "baseline: words per turn": "ceiling_needed_words_per_turn_spearman_untied ceiling_needed_words_per_turn_spearman "
+    "ceiling_needed_words_per_turn_accuracy",
+    "baseline: all words, ridge": "ceiling_needed_tfidf_ridge_spearman_untied ceiling_needed_tfidf_ridge_spearman "
+    "ceiling_needed_tfidf_ridge_accuracy",
+}
+"""Judges known by name -> keys of their rows of :func:`shares_needed`, in the order of ``_BY``."""
+
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
 
@@ -119,7 +124,7 @@ class Result(NamedTuple):
 
 
 def level_thresholds(counts) -> np.ndarray:
-    r"""Cut a standard normal variable so that the levels have given frequencies.
+    r"""Thresholds at which a standard normal variable is cut into levels of given frequencies.
 
     .. math:: t_k = \Phi^{-1}\left(\frac{n_1 + \dots + n_k}{n}\right), \quad k = 1, \dots, 4
 
@@ -149,9 +154,9 @@ def study_thresholds(study: Study) -> np.ndarray:
 
 
 def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
-    r"""Compute the best that a judge who sees only the text can reach, for each content share.
+    r"""The best that a judge who sees only the text can reach, for each content share.
 
-    - *pearson*: :math:`\sqrt{s}`, whatever the distribution, if s is the share of the ground truth's variance;
+    - *pearson*: :math:`\sqrt{s}`, for any distribution, if s is the share of the ground truth's variance;
     - *spearman_untied*: a prediction and a ground truth without ties, :math:`\frac{6}{\pi} \arcsin \frac{\sqrt{s}}{2}`;
     - *spearman*: one of the two has five levels. With midranks, jumps :math:`g_k = (p_k + p_{k+1})/2` at the
       thresholds, and U the difference of an independent normal variable and c, by Plackett's identity
@@ -240,11 +245,15 @@ def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     for measure in ("spearman", "accuracy"):
         title, unit = CEILINGS[measure]
         for share in _TENTHS:
-            value = curve.loc[share, measure] if defined else np.nan
-            method = f"ceiling of {title} at a content share of {share:.0%}; latent normal, labels as in the data"
-            reason = "" if defined else _ONE_LABEL if n else _NO_TRUTH
-            rows[f"{measure}_at_{round(100 * share)}"] = estimate_row(
-                value, n=n, unit=unit, method=method, reason=reason
+            percent = round(100 * share)
+            keys = {"spearman": f"ceiling_spearman_at_{percent}", "accuracy": f"ceiling_accuracy_at_{percent}"}
+            rows[f"{measure}_at_{percent}"] = estimate_row(
+                curve.loc[share, measure] if defined else np.nan,
+                n=n,
+                unit=unit,
+                method=f"ceiling of {title} at a content share of {share:.0%}; latent normal, labels as in the data",
+                reason="" if defined else _ONE_LABEL if n else _NO_TRUTH,
+                key=keys[measure],
             )
     return estimate_table(rows, "ceiling")
 
@@ -274,7 +283,7 @@ def _ceilings(thresholds: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarra
 
 
 def _level_probabilities(thresholds: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probability of each level at places of the content, (rows, places, levels), and the places' weights."""
+    """Probability of each level at points of the content, (rows, points, levels), and the points' weights."""
     known = np.sqrt(np.maximum(shares, _SMALLEST))[:, None]
     rest = np.sqrt(np.maximum(1 - shares, _SMALLEST))[:, None]
     # The nearer s to 1, the narrower the passage from one level to the next: places are set by its width.
@@ -319,7 +328,7 @@ def _spearman_levels(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def content_share_needed(result: float, thresholds, measure: str = "spearman") -> float:
-    """Compute the smallest content share with which a judge that sees only the text could have a result.
+    """The smallest content share with which a judge that sees only the text could have a result.
 
     The inverse of :func:`ceiling_curve`: a judge below its ceiling needs more.
 
@@ -357,7 +366,7 @@ def content_share_needed(result: float, thresholds, measure: str = "spearman") -
 
 
 def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.DataFrame:
-    """Compute the smallest content shares that judges' results need, if they saw only the text.
+    """The smallest content shares that judges' results need, if they saw only the text.
 
     Parameters
     ----------
@@ -371,34 +380,44 @@ def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.D
     DataFrame
         Rows ``<name>, by Spearman``, ``<name>, by Spearman with the ties of these labels`` and ``<name>, by accuracy
         with these labels``: estimate (0..1), low, high, n (conversations with ground truth), unit, method, reason. The
-        first holds whatever the labels and their ties are: ties only raise the need. The second is the need of a judge
+        first holds for any labels and ties: ties only raise the need. The second is the need of a judge
         whose scores, or else the ground truth, have five levels, as often each as these labels; scores with decimals
         need less. Only the first has an interval: the correlation's, carried over, as the need rises with it.
     """
     counts = label_counts(conversation_ratings(study)["ground_truth"])
-    cuts, n = level_thresholds(counts), int(counts.sum())
-    rows = {}
-    for name, given in judges.items():
-        result = Result(*given)
-        for words, measure in _BY.items():
-            value = result.accuracy if measure == "accuracy" else result.spearman
-            share = np.nan
-            if not n:
-                reason = _NO_TRUTH
-            elif counts.max() == n:
-                reason = _ONE_LABEL
-            elif not np.isfinite(value):
-                reason = "this judge has no such result"
-            else:
-                share = content_share_needed(value, cuts, measure)
-                reason = "" if np.isfinite(share) else "more than the text alone could give with these labels"
-            method = f"content share whose ceiling is the judge's result; {CEILINGS[measure][0]}; latent normal"
-            ends = np.nan, np.nan
-            if measure == "spearman_untied" and np.isfinite([share, result.low, result.high]).all():
-                ends = tuple(content_share_needed(end, cuts, measure) for end in (result.low, result.high))
-                method = f"{method}; the correlation's interval, participants resampled, carried over"
-            rows[f"{name}, by {words}"] = estimate_row(share, *ends, n=n, unit=_UNIT, method=method, reason=reason)
+    others = [name for name in judges if name not in _NEEDED]
+    keys = _NEEDED | {
+        name: f"ceiling_needed_judge_{number}_spearman_untied ceiling_needed_judge_{number}_spearman "
+        f"ceiling_needed_judge_{number}_accuracy"
+        for number, name in enumerate(others, 1)
+    }
+    rows = {
+        f"{name}, by {words}": _needed_row(Result(*result), measure, counts, key)
+        for name, result in judges.items()
+        for (words, measure), key in zip(_BY.items(), keys[name].split(), strict=True)
+    }
     return estimate_table(rows, "judge")
+
+
+def _needed_row(result: Result, measure: str, counts: np.ndarray, key: str) -> dict:
+    """Content share that a result needs at least by one measure, with labels as often as counted."""
+    cuts, n = level_thresholds(counts), int(counts.sum())
+    method = f"content share whose ceiling is the judge's result; {CEILINGS[measure][0]}; latent normal"
+    shown = {"n": n, "unit": _UNIT, "key": key}
+    value = result.accuracy if measure == "accuracy" else result.spearman
+    reason = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
+    if reason or not np.isfinite(value):
+        return estimate_row(**shown, method=method, reason=reason or "this judge has no such result")
+    share = content_share_needed(value, cuts, measure)
+    if not np.isfinite(share):
+        reason = "more than the text alone could give with these labels"
+        return estimate_row(**shown, method=method, reason=reason)
+    ends = (result.low, result.high) if measure == "spearman_untied" else ()
+    if not (ends and np.isfinite(ends).all()):
+        return estimate_row(share, **shown, method=method)
+    low, high = (content_share_needed(end, cuts, measure) for end in ends)
+    method = f"{method}; the correlation's interval, participants resampled, carried over"
+    return estimate_row(share, low, high, **shown, method=method)
 
 
 def content_share_itself() -> dict:
@@ -410,6 +429,7 @@ def content_share_itself() -> dict:
     True
     """
     return {
+        "key": "content_share",
         "estimate": None,
         "n": 0,
         "unit": _UNIT,
@@ -428,10 +448,10 @@ def published_judge(study: Study) -> dict[str, Result]:
     return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)}
 
 
-def judges_at_hand(
+def judge_results(
     study: Study, runs: Mapping[str, Mapping[str, pd.DataFrame]], bootstrap: ParticipantBootstrap | None = None
 ) -> dict[str, Result]:
-    """The published classifier, and the judges whose predictions for this data set are available.
+    """Results of the published classifier and of the judges whose predictions for this data set are available.
 
     Parameters
     ----------
@@ -475,41 +495,25 @@ def text_baselines(values: Mapping[str, Mapping]) -> dict[str, Result]:
         Name -> Result; NaN for a baseline without predictions, such as where no text is known. The participant's own
         mean is no such baseline: it sees ratings, and the ceiling does not bind it.
     """
-    correlations, accuracies = baseline_keys("spearman"), baseline_keys("accuracy")
-    return {_BASELINE + name: _result(values[correlations[name]], values[accuracies[name]]) for name in _TEXT_BASELINES}
-
-
-def needed_keys(table: pd.DataFrame, start: str = "ceiling_needed") -> dict[str, str]:
-    """Keys for :func:`shares_needed`: the published result and baselines by name, judges by number.
-
-    Names of judges may hold anything.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame(index=["published classifier, by Spearman", "a/b, by accuracy with these labels"])
-    >>> list(needed_keys(rows).values())
-    ['ceiling_needed_published_spearman_untied', 'ceiling_needed_judge_1_accuracy']
-    """
-    split = {row: row.rpartition(", by ") for row in table.index}
-    known = dict.fromkeys(_PUBLISHED, "published") | {_BASELINE + name: BASELINES[name] for name in _TEXT_BASELINES}
-    others = dict.fromkeys(name for name, _, _ in split.values() if name not in known)
-    known |= {name: f"judge_{number}" for number, name in enumerate(others, 1)}
-    return {row: f"{start}_{known[name]}_{_BY[words]}" for row, (name, _, words) in split.items()}
+    return {
+        name: _result(values[correlation], values[accuracy])
+        for name, (correlation, accuracy) in _TEXT_BASELINES.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class ContentShares:
-    """What variance parts say of the content share.
+    """Parts of the variance, and the upper bounds of the content share that follow from them.
 
     Attributes
     ----------
     parts : DataFrame
         Shares of the ground truth's whole variance: between conditions, between participants, participants'
-        interactions with conditions towards conditions, and the rest; a table of estimates.
+        interactions with conditions, and the rest; a table of estimates.
     averaged : DataFrame
         The same from the variance of turns, carried over to means over turns.
     bounds : DataFrame
-        Upper bounds of the content share, rows as ``BOUNDS``; a table of estimates.
+        Upper bounds of the content share by what is assumed; a table of estimates.
     draws : array, shape (draws,)
         The first bound in each resampling; empty if there is no interval.
     """
@@ -522,11 +526,20 @@ class ContentShares:
 
 _PARTS = ("condition", "participant", "participant by condition", "conversation", "turns, averaged")
 
+_PART_KEYS = {
+    "condition": "ceiling_part_condition",
+    "participant": "ceiling_part_participant",
+    "participant by condition": "ceiling_part_participant_condition",
+    "conversation": "ceiling_part_conversation",
+    "turns, averaged": "ceiling_part_turns",
+}
+"""Part of the variance -> key, where it comes from turns."""
+
 
 def content_shares(
     study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS, turn_draws: int = TURN_DRAWS
 ) -> ContentShares:
-    r"""Bound the content share from above by what is the participants' own.
+    r"""Upper bounds of the content share, by what is the participants' own.
 
     The ground truth of conversation i of participant p in condition c is taken apart as
 
@@ -547,7 +560,7 @@ def content_shares(
 
     From turns: a turn adds its own residual r, and the ground truth is a mean over the :math:`T_i` rated turns of a
     conversation. So u, v and w pass into it whole, and of r there remains :math:`\sigma_r^2\, \overline{1/T_i}`, if
-    turns of a conversation do not lean on each other beyond w. Averaging thus raises the participants' share, and
+    turns of a conversation are not correlated beyond w. Averaging thus raises the participants' share, and
     lowers the bound below that of single turns. The bound from turns checks the first one.
 
     Parameters
@@ -569,25 +582,26 @@ def content_shares(
     -----
     :math:`\sigma_\mu^2` is that of the estimated means, and a little too large for it, which raises the bound.
     """
-    direct = _apart(study, bootstrap, draws, "ground_truth")
-    averaged = _apart(study, bootstrap, turn_draws, "turn_mean")
-    sources = (
-        (direct, ("participant",)),
-        (averaged, ("participant",)),
-        (direct, ("participant", "participant by condition")),
-    )
-    rows = {name: _bound_row(*source, bootstrap) for name, source in zip(BOUNDS, sources, strict=True)}
-    first = np.empty(0) if direct.draws is None else 1 - direct.draws[:, _PARTS.index("participant")]
+    direct = _variance_shares(study, bootstrap, draws, "ground_truth")
+    averaged = _variance_shares(study, bootstrap, turn_draws, "turn_mean")
+    levels, interactions = ("participant",), ("participant", "participant by condition")
+    bounds = {
+        "participants' levels carry no content": _bound_row(direct, levels, bootstrap, "ceiling_bound_participant"),
+        "the same, from single turns": _bound_row(averaged, levels, bootstrap, "ceiling_bound_participant_turns"),
+        "nor do participants' interactions with conditions": _bound_row(
+            direct, interactions, bootstrap, "ceiling_bound_participant_condition"
+        ),
+    }
     return ContentShares(
         _parts_table(direct, _PARTS[:4], bootstrap),
-        _parts_table(averaged, _PARTS, bootstrap),
-        estimate_table(rows, "if"),
-        first,
+        _parts_table(averaged, _PARTS, bootstrap, _PART_KEYS),
+        estimate_table(bounds, "if"),
+        np.empty(0) if direct.draws is None else 1 - direct.draws[:, _PARTS.index("participant")],
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Apart:
+class _VarianceShares:
     """Shares of the ground truth's variance by part: (parts,), in draws (draws, parts) or None; why there is none."""
 
     shares: np.ndarray
@@ -598,32 +612,25 @@ class _Apart:
     n: int
 
 
-def _apart(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: str) -> _Apart:
-    # Why a part can't be told is known there; one draw, as only the reasons are used.
-    told = variance_parts(study, bootstrap, rating=rating, draws=1).shares
-    reasons = {name: row["reason"] for name, row in told.iterrows() if not np.isfinite(row["estimate"])}
+def _variance_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: str) -> _VarianceShares:
+    # Why a part can't be estimated is known there; one draw, as only the reasons are used.
+    known = variance_parts(study, bootstrap, rating=rating, draws=1).shares
+    reasons = {name: row["reason"] for name, row in known.iterrows() if not np.isfinite(row["estimate"])}
     if "turn" in reasons:
         reasons["turns, averaged"] = reasons.pop("turn")
     of_turns = rating == "turn_mean"
     method = "mixed model of turns, averaged over the turns of a conversation" if of_turns else "mixed model"
     method = f"{method}; shares of the whole variance of the ground truth, conditions included; REML"
-    n = int(told["n"].max())
-    if len(reasons) == len(told):
+    n = int(known["n"].max())
+    if len(reasons) == len(known):
         why = dict.fromkeys(_PARTS, next(iter(reasons.values())))
-        return _Apart(np.full(len(_PARTS), np.nan), None, np.empty(0), why, method, n)
-    frame = _rows(study, of_turns=of_turns)
+        return _VarianceShares(np.full(len(_PARTS), np.nan), None, np.empty(0), why, method, n)
+    frame, _ = rated_conversations(study, rating)
     names = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
     groups = frame["conversation"] if of_turns else None
     sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
-    # Per participant: conversations by condition, and the sum of one by the number of rated turns.
-    whole = frame.groupby("conversation", sort=False).agg(
-        participant=("participant", "first"), condition=("condition", "first"), turns=("y", "size")
-    )
-    place = pd.Index(sums.participants).get_indexer(whole["participant"])
-    counts = np.zeros((len(sums.participants), len(names) + 1))
-    np.add.at(counts, (place, pd.Index(names).get_indexer(whole["condition"])), 1)
-    np.add.at(counts, (place, len(names)), 1 / whole["turns"].to_numpy())
+    counts = _counts(frame, sums.participants, names)
     ones = np.ones((1, len(counts)))
     fit = fit_nested(sums)
     shares = _shares(fit_nested(sums, ones), ones @ counts, of_turns=of_turns)[0]
@@ -632,19 +639,19 @@ def _apart(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: st
     if not bootstrap.too_few(frame["participant"]):
         start = fit.variances[:3] / fit.variances[3]
         many = _shares(fit_nested(sums, weights, start), weights @ counts, of_turns=of_turns)
-    return _Apart(shares, many, frame["participant"].to_numpy(), reasons, method, n)
+    return _VarianceShares(shares, many, frame["participant"].to_numpy(), reasons, method, n)
 
 
-def _rows(study: Study, *, of_turns: bool) -> pd.DataFrame:
-    """Rated turns or conversations as ``variance_parts`` takes them, with the rating as ``y``."""
-    if of_turns:
-        frame = study.turns[["participant", "condition", "conversation"]].copy()
-        frame["y"] = study.turns[list(DIMENSION_NAMES)].mean(axis=1)
-    else:
-        frame = conversation_ratings(study).reset_index().rename(columns={"ground_truth": "y"})
-    if not study.conditions:
-        frame["condition"] = ""
-    return frame[frame["y"].notna() & frame["condition"].notna() & frame["participant"].notna()]
+def _counts(frame: pd.DataFrame, participants: pd.Index, conditions: list[str]) -> np.ndarray:
+    """Per participant: conversations in each condition, then the sum over them of one by the number of rated turns."""
+    conversations = frame.groupby("conversation", sort=False).agg(
+        participant=("participant", "first"), condition=("condition", "first"), turns=("y", "size")
+    )
+    rows = pd.Index(participants).get_indexer(conversations["participant"])
+    counts = np.zeros((len(participants), len(conditions) + 1))
+    np.add.at(counts, (rows, pd.Index(conditions).get_indexer(conversations["condition"])), 1)
+    np.add.at(counts, (rows, len(conditions)), 1 / conversations["turns"].to_numpy())
+    return counts
 
 
 def _shares(fit: Nested, counts: np.ndarray, *, of_turns: bool) -> np.ndarray:
@@ -661,41 +668,57 @@ def _shares(fit: Nested, counts: np.ndarray, *, of_turns: bool) -> np.ndarray:
         return parts / parts.sum(axis=1, keepdims=True)
 
 
-def _described(method: str, draws: np.ndarray, bootstrap: ParticipantBootstrap) -> str:
-    resamplings = count_of(len(draws), "resampling")
-    return f"{method}; {bootstrap.confidence:.0%} percentile interval, {resamplings} of participants"
+def _percentile_row(
+    value: float, draws: np.ndarray | None, people, bootstrap: ParticipantBootstrap, **shown: object
+) -> dict:
+    """Row of a value with the percentile interval of its draws, which may be fewer than the bootstrap's."""
+    if draws is None:
+        return bootstrap.row(Estimate(value, reason=bootstrap.too_few(people)), **shown)
+    kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(draws), 'resampling')} of participants"
+    return bootstrap.row(Estimate(value, *bootstrap.interval(draws, people)), **shown, how=kind)
 
 
-def _row(value: float, draws: np.ndarray | None, apart: _Apart, bootstrap: ParticipantBootstrap) -> dict:
-    low, high, reason = np.nan, np.nan, bootstrap.too_few(apart.people)
-    if draws is not None:
-        low, high, reason = bootstrap.interval(draws, apart.people)
-    method = apart.method if reason else _described(apart.method, draws, bootstrap)
-    return estimate_row(value, low, high, n=apart.n, unit=_UNIT, method=method, reason=reason)
-
-
-def _bound_row(apart: _Apart, names: tuple[str, ...], bootstrap: ParticipantBootstrap) -> dict:
-    reason = next((apart.reasons[name] for name in names if name in apart.reasons), "")
+def _bound_row(parts: _VarianceShares, names: tuple[str, ...], bootstrap: ParticipantBootstrap, key: str) -> dict:
+    """Upper bound of the content share: one minus the shares of these parts."""
+    shown = {"n": parts.n, "unit": _UNIT, "method": parts.method, "key": key}
+    reason = next((parts.reasons[name] for name in names if name in parts.reasons), "")
     if reason:
-        return estimate_row(n=apart.n, unit=_UNIT, method=apart.method, reason=reason)
-    places = [_PARTS.index(name) for name in names]
-    many = None if apart.draws is None else 1 - apart.draws[:, places].sum(axis=1)
-    return _row(1 - apart.shares[places].sum(), many, apart, bootstrap)
+        return estimate_row(**shown, reason=reason)
+    columns = [_PARTS.index(name) for name in names]
+    many = None if parts.draws is None else 1 - parts.draws[:, columns].sum(axis=1)
+    return _percentile_row(1 - parts.shares[columns].sum(), many, parts.people, bootstrap, **shown)
 
 
-def _parts_table(apart: _Apart, names: tuple[str, ...], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    rows = {}
-    for place, name in enumerate(names):
-        if name in apart.reasons:
-            rows[name] = estimate_row(n=apart.n, unit=_UNIT, method=apart.method, reason=apart.reasons[name])
+def _parts_table(
+    parts: _VarianceShares,
+    names: tuple[str, ...],
+    bootstrap: ParticipantBootstrap,
+    keys: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    shown, rows = {"n": parts.n, "unit": _UNIT, "method": parts.method}, {}
+    for column, name in enumerate(names):
+        if name in parts.reasons:
+            rows[name] = estimate_row(**shown, reason=parts.reasons[name])
         else:
-            many = None if apart.draws is None else apart.draws[:, place]
-            rows[name] = _row(apart.shares[place], many, apart, bootstrap)
-    return estimate_table(rows, "part")
+            many = None if parts.draws is None else parts.draws[:, column]
+            rows[name] = _percentile_row(parts.shares[column], many, parts.people, bootstrap, **shown)
+    return estimate_table(rows, "part", keys)
+
+
+_AT_BOUND = {
+    "pearson": "ceiling_at_bound_pearson",
+    "spearman_untied": "ceiling_at_bound_spearman_untied",
+    "spearman": "ceiling_at_bound_spearman",
+    "spearman_levels": "ceiling_at_bound_spearman_levels",
+    "accuracy": "ceiling_at_bound_accuracy",
+    "within_one": "ceiling_at_bound_within_one",
+    "mean_absolute_error": "ceiling_at_bound_mean_absolute_error",
+}
+"""Measure -> key of its ceiling at the upper bound."""
 
 
 def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
-    """Compute the ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
+    """The ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
 
     Parameters
     ----------
@@ -712,33 +735,55 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
         Rows as ``CEILINGS``: estimate, low, high, n (conversations with ground truth), unit, method, reason.
     """
     truth = conversation_ratings(study)[["participant", "ground_truth"]].dropna()
-    found = labels(truth["ground_truth"]).astype(int)
+    label = labels(truth["ground_truth"]).astype(int)
     bound, why = shares.bounds["estimate"].iloc[0], shares.bounds["reason"].iloc[0]
-    n, method = len(truth), "ceiling at the upper bound of the content share; latent normal"
-    reason = why if not np.isfinite(bound) else _ONE_LABEL if len(set(found)) == 1 else ""
+    shown = {"n": len(truth), "method": "ceiling at the upper bound of the content share; latent normal"}
+    reason = why if not np.isfinite(bound) else _ONE_LABEL if len(set(label)) == 1 else ""
     if reason:
-        return estimate_table(
-            {name: estimate_row(n=n, unit=unit, method=method, reason=reason) for name, (_, unit) in CEILINGS.items()},
-            "measure",
-        )
+        rows = {name: estimate_row(**shown, unit=unit, reason=reason) for name, (_, unit) in CEILINGS.items()}
+        return estimate_table(rows, "measure", _AT_BOUND)
     counts = np.zeros((len(bootstrap.names), len(LEVELS)))
-    np.add.at(counts, (bootstrap.codes(truth["participant"]), found - 1), 1)
+    np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
     values = _ceilings(level_thresholds(counts.sum(axis=0))[None], np.array([bound]))
-    known = np.isfinite(shares.draws)
-    many = None
+    many = _ceilings_in_draws(counts, bootstrap, shares.draws)
+    rows = {
+        name: _percentile_row(
+            values[name][0],
+            None if many is None else many[name],
+            truth["participant"],
+            bootstrap,
+            **shown,
+            unit=unit,
+        )
+        for name, (_, unit) in CEILINGS.items()
+    }
+    return estimate_table(rows, "measure", _AT_BOUND)
+
+
+def _ceilings_in_draws(
+    counts: np.ndarray, bootstrap: ParticipantBootstrap, bounds: np.ndarray
+) -> dict[str, np.ndarray] | None:
+    """Ceilings at the bound of each draw, with its labels: NaN where there is no bound; None without draws."""
+    if not len(bounds):
+        return None
+    known = np.isfinite(bounds)
+    many = {name: np.full(len(bounds), np.nan) for name in CEILINGS}
     if known.any():
-        weights = bootstrap.weights(slice(len(shares.draws)))[known]
-        many = _ceilings(level_thresholds(weights @ counts), np.clip(shares.draws[known], 0, 1))
-    rows = {}
-    for name, (_, unit) in CEILINGS.items():
-        low, high, reason = np.nan, np.nan, bootstrap.too_few(truth["participant"])
-        if many is not None:
-            everywhere = np.full(len(shares.draws), np.nan)
-            everywhere[known] = many[name]
-            low, high, reason = bootstrap.interval(everywhere, truth["participant"])
-        told = method if reason else _described(method, shares.draws, bootstrap)
-        rows[name] = estimate_row(values[name][0], low, high, n=n, unit=unit, method=told, reason=reason)
-    return estimate_table(rows, "measure")
+        weights = bootstrap.weights(slice(len(bounds)))[known]
+        for name, values in _ceilings(level_thresholds(weights @ counts), np.clip(bounds[known], 0, 1)).items():
+            many[name][known] = values
+    return many
+
+
+def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with a row for each measure, under the measures' names for readers.
+
+    Examples
+    --------
+    >>> with_row_labels(pd.DataFrame({"n": [9]}, index=["within_one"])).index.tolist()
+    ['within one level']
+    """
+    return table.rename(index={name: title for name, (title, _) in CEILINGS.items()})
 
 
 check_arguments(globals())

@@ -56,7 +56,7 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 
 
 def simulated_folder(workbook: str | Path) -> Path:
-    """Where the simulated judge's predictions for a workbook lie: the folder STEM_judge beside it.
+    """Folder of the simulated judge's predictions for a workbook: STEM_judge beside it.
 
     Examples
     --------
@@ -182,8 +182,8 @@ def simulated_files(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     paths = prediction_files(folder) if folder.is_dir() else []
-    found, left_out = read_files(paths)
-    return paths if found and not left_out and all(one.simulated for one in found) else []
+    predictions, left_out = read_files(paths)
+    return paths if predictions and not left_out and all(one.simulated for one in predictions) else []
 
 
 def require_synthetic(study: Study, predictions: Predictions) -> None:

@@ -27,7 +27,7 @@ _EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their
 
 
 def conversation_texts(study: Study) -> pd.DataFrame:
-    """What each side said in each conversation, and how much.
+    """Text and number of words of each side in each conversation, and the number of turns.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
-    """How often each side uses each word.
+    """Counts of words by side.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, 
     >>> words_and_counts(texts)["user"][1].tolist()
     ['so', 'tired']
     """
-    found = {}
+    counted = {}
     for speaker in SPEAKERS:
-        found[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
+        counted[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
             vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
-            found[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
-    return found
+            counted[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+    return counted
 
 
 def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:

@@ -22,7 +22,7 @@ for Judging Empathic Communication. arXiv 2506.10150.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +31,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap
-from sense7.estimators.estimates import estimate_table
+from sense7.estimators.estimates import Estimate, estimate_table
 from sense7.estimators.kappa import STEPS, quadratic_kappa
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.judge.scoring.metrics import METRICS, SHARE, label_metrics
@@ -45,10 +45,8 @@ __all__ = [
     "DIFFERENCES",
     "LEFT_OUT_DIFFERENCES",
     "MEASURES",
-    "METRIC_NAMES",
     "PANELS",
     "RATERS",
-    "REPRODUCED_KEYS",
     "TITLES",
     "ByQuestion",
     "CorpusBootstrap",
@@ -57,11 +55,11 @@ __all__ = [
     "agreement_with_experts",
     "beside_each_other",
     "counts",
+    "differences_between_judges",
     "expert_and_model_kappas",
     "label_evaluation",
     "largest_differences",
     "level_against_experts",
-    "named",
     "published_predictions",
     "published_values",
     "questions",
@@ -70,6 +68,7 @@ __all__ = [
     "sizes",
     "standings",
     "values_by_corpus",
+    "with_row_labels",
 ]
 
 ACKNOWLEDGEMENT = RELEASED["judged_conversations"].acknowledgement
@@ -87,7 +86,7 @@ EXPERT = "expert"
 RATERS = (*JUDGES, CROWD)
 """Who is compared with the experts."""
 
-REPRODUCED_KEYS = {
+_REPRODUCED = {
     ("empatheticdialogues", "spearman"): "kumar_spearman_empatheticdialogues",
     ("epitome", "spearman"): "kumar_spearman_epitome",
     ("lend_an_ear", "spearman"): "kumar_spearman_lend_an_ear",
@@ -183,7 +182,7 @@ def ratings() -> pd.DataFrame:
     return judged.assign(experts=judged[list(EXPERTS)].median(axis=1), llm=judged["gemini"])
 
 
-def counts(judged: pd.DataFrame) -> dict[str, dict]:
+def counts(judged: pd.DataFrame) -> list[dict]:
     """Return how much was rated, and by which models.
 
     Parameters
@@ -193,38 +192,41 @@ def counts(judged: pd.DataFrame) -> dict[str, dict]:
 
     Returns
     -------
-    dict
-        Key -> estimate, n, unit and method, as ``Recorder.value`` takes them:
-        ``three_judges_conversations``, ``three_judges_questions`` and ``three_judges_models``.
+    list of dict
+        Numbers of conversations and questions and the names of the models: key, estimate, n, unit and method, as
+        ``Recorder.value`` takes them.
 
     Examples
     --------
-    >>> {key: row["n"] for key, row in counts(ratings()).items()}["three_judges_questions"]
+    >>> {row["key"]: row["n"] for row in counts(ratings())}["three_judges_questions"]
     21
     """
     conversations = int(judged["conversation"].nunique())
     asked = len(judged.drop_duplicates(["corpus", "question"]))
     of = "in the released ratings"
-    return {
-        "three_judges_conversations": {
+    return [
+        {
+            "key": "three_judges_conversations",
             "estimate": conversations,
             "n": conversations,
             "unit": "conversations",
             "method": f"rated by all seven raters {of}",
         },
-        "three_judges_questions": {
+        {
+            "key": "three_judges_questions",
             "estimate": asked,
             "n": asked,
             "unit": "questions",
             "method": f"over the four corpora {of}",
         },
-        "three_judges_models": {
+        {
+            "key": "three_judges_models",
             "estimate": ", ".join(JUDGES.values()),
             "n": len(JUDGES),
             "unit": "models",
             "method": f"as named {of}",
         },
-    }
+    ]
 
 
 def sizes(judged: pd.DataFrame) -> str:
@@ -253,11 +255,11 @@ def questions(judged: pd.DataFrame) -> dict[str, dict[str, str]]:
     >>> questions(ratings())["EPITOME"]["epitome_emotional_reactions"]
     'emotional reactions'
     """
-    found = {}
+    by_corpus = {}
     for corpus, name in CORPORA.items():
         asked = judged.loc[judged["corpus"] == corpus, "question"].unique()
-        found[name] = {f"{corpus}_{question}": _question(question) for question in asked}
-    return found
+        by_corpus[name] = {f"{corpus}_{question}": _question(question) for question in asked}
+    return by_corpus
 
 
 # The published values ---------------------------------------------------------------------------
@@ -357,7 +359,7 @@ def published_values() -> pd.DataFrame:
     return values.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def reproduced(values: pd.DataFrame) -> dict[str, dict]:
+def reproduced(values: pd.DataFrame) -> list[dict]:
     """Return how many published values are reproduced, by corpus and measure and altogether.
 
     Parameters
@@ -367,26 +369,23 @@ def reproduced(values: pd.DataFrame) -> dict[str, dict]:
 
     Returns
     -------
-    dict
-        Key (those of ``REPRODUCED_KEYS``, then ``kumar_values_reproduced`` for all) -> estimate (a whole number), n
-        (published values), unit and method, as ``Recorder.value`` takes them; those of one corpus and measure also
-        listed (every value beside the computed one).
+    list of dict
+        For each corpus and measure, then for all: key, estimate (a whole number), n (published values), unit and
+        method, as ``Recorder.value`` takes them; those of one corpus and measure also listed (every value beside the
+        computed one).
 
     Examples
     --------
-    >>> counts = reproduced(published_values())
-    >>> counts["kumar_kappa_epitome"]["estimate"], counts["kumar_kappa_epitome"]["n"]
-    (18, 18)
-    >>> counts["kumar_values_reproduced"]["estimate"]
-    252
+    >>> [row["estimate"] for row in reproduced(published_values())]
+    [18, 18, 36, 54, 18, 18, 36, 54, 252]
     """
-    rows = {}
-    for (corpus, measure), key in REPRODUCED_KEYS.items():
+    rows = []
+    for (corpus, measure), key in _REPRODUCED.items():
         chosen = values[(values["corpus"] == corpus) & (values["measure"] == measure)]
         method = f"{MEASURES[measure]} computed from the released ratings, equal to two decimals"
-        rows[key] = _count(chosen, method) | {"listed": _listed(chosen)}
-    rows["kumar_values_reproduced"] = _count(values, "computed from the released ratings, equal to two decimals")
-    return rows
+        rows.append({"key": key, **_count(chosen, method), "listed": _listed(chosen)})
+    every = _count(values, "computed from the released ratings, equal to two decimals")
+    return [*rows, {"key": "kumar_values_reproduced", **every}]
 
 
 def _listed(values: pd.DataFrame) -> pd.DataFrame:
@@ -398,7 +397,7 @@ def _count(values: pd.DataFrame, method: str) -> dict:
     return {"estimate": int(values["reproduced"].sum()), "n": len(values), "unit": _VALUES, "method": method}
 
 
-def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
+def largest_differences(agreement: pd.DataFrame) -> list[dict]:
     """Return the largest differences of published and computed values, and of kappas by what a step is.
 
     Parameters
@@ -408,8 +407,8 @@ def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
 
     Returns
     -------
-    dict
-        Key -> estimate, n, unit and method, as ``Recorder.value`` takes them:
+    list of dict
+        Key, estimate, n, unit and method, as ``Recorder.value`` takes them:
         ``kumar_largest_difference`` (of a published and a computed value before rounding, in size; below .005 where
         all are reproduced and none depends on how a half is rounded), ``kumar_kappa_steps_difference`` (kappa by the
         scale minus kappa by the values that occur, where that is largest in size), ``kumar_kappa_steps_pair`` (for
@@ -418,7 +417,7 @@ def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
 
     Examples
     --------
-    >>> largest_differences(agreement_table(ratings()))["kumar_kappa_steps_pair"]["estimate"]
+    >>> [row["estimate"] for row in largest_differences(agreement_table(ratings()))][2]
     'practical (Perceived Empathy), experts (median) and crowd'
     """
     difference = agreement["kappa_scale"] - agreement["kappa"]
@@ -427,32 +426,36 @@ def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
     words = f"{_question(row['question'])} ({CORPORA[row['corpus']]}), {_pair(row, _NAMES)}"
     method = f"kappa by {STEPS['scale']} minus kappa by {STEPS['occurring']}, the largest of {len(agreement):,} in size"
     apart = np.abs([agreement[f"{measure}_published"] - agreement[measure] for measure in MEASURES])
-    return {
-        "kumar_largest_difference": {
+    return [
+        {
+            "key": "kumar_largest_difference",
             "estimate": f"{apart.max():.5f}",
             "n": apart.size,
             "unit": "Spearman's rho or weighted kappa",
             "method": "largest absolute difference of a published and a computed value, before rounding",
         },
-        "kumar_kappa_steps_difference": {
+        {
+            "key": "kumar_kappa_steps_difference",
             "estimate": float(difference[row.name]),
             "n": int(row["n"]),
             "unit": "weighted kappa",
             "method": method,
         },
-        "kumar_kappa_steps_pair": {
+        {
+            "key": "kumar_kappa_steps_pair",
             "estimate": words,
             "n": int(row["n"]),
             "unit": "question and raters",
             "method": method,
         },
-        "kumar_kappa_steps_equal": {
+        {
+            "key": "kumar_kappa_steps_equal",
             "estimate": int(equal.sum()),
             "n": len(agreement),
             "unit": _VALUES,
             "method": f"quadratic weights by {STEPS['scale']}, equal to two decimals",
         },
-    }
+    ]
 
 
 def values_by_corpus(agreement: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -507,7 +510,7 @@ def _pair(row: Mapping, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CorpusBootstrap:
-    """Resamples of conversations within each corpus, each conversation with all ratings of it.
+    """Bootstrap resamples of conversations within each corpus, each conversation with all ratings of it.
 
     The corpora were chosen by the authors, and each has as many conversations in every resample as it has. Corpora are
     resampled independently of each other.
@@ -565,7 +568,9 @@ class CorpusBootstrap:
         """Kind of interval, in words."""
         return f"{self._together.description} within each corpus"
 
-    def row(self, estimate: float, resamples: np.ndarray, conversations: pd.Series, *, unit: str, method: str) -> dict:
+    def row(
+        self, estimate: float, resamples: np.ndarray, conversations: pd.Series, *, unit: str, method: str, key: str = ""
+    ) -> dict:
         """Return one row of estimates from a statistic and its values in every resample.
 
         Parameters
@@ -576,17 +581,17 @@ class CorpusBootstrap:
             The statistic in every resample; NaN where it is undefined.
         conversations : Series
             The conversations that it rests on; n is their number.
-        unit, method : str
+        unit, method, key : str
             As for :func:`sense7.estimators.estimates.estimate_row`.
         """
-        found = (float(estimate), *self._together.interval(resamples, conversations))
         return self._together.row(
-            found,
+            Estimate(float(estimate), *self._together.interval(resamples, conversations)),
             n=conversations.nunique(),
             unit=unit,
             method=method,
             undefined="one of two raters gives every conversation the same rating",
             how=self.description,
+            key=key,
         )
 
 
@@ -604,6 +609,8 @@ class ByQuestion:
         The resamples.
     unit, method : str
         Of the statistic.
+    key : callable, optional
+        Rater and row of a table -> key; without it the tables have none.
     """
 
     estimates: pd.DataFrame
@@ -611,10 +618,11 @@ class ByQuestion:
     bootstrap: CorpusBootstrap = field(repr=False)
     unit: str = ""
     method: str = ""
+    key: Callable[[str, str], str] = field(default=lambda _rater, _row: "", repr=False)
 
     def by_question(self) -> dict[str, pd.DataFrame]:
         """Rater -> table of estimates with one row per question, called ``CORPUS_QUESTION``; n: conversations."""
-        rows = {f"{corpus}_{question}": [place] for place, (corpus, question) in enumerate(self.estimates.index)}
+        rows = {f"{corpus}_{question}": [number] for number, (corpus, question) in enumerate(self.estimates.index)}
         return self._tables(rows, "question", self.method)
 
     def by_corpus(self) -> dict[str, pd.DataFrame]:
@@ -646,6 +654,7 @@ class ByQuestion:
             self.bootstrap,
             self.unit,
             f"difference of {self.method}",
+            self.key,
         )
 
     def _tables(self, rows: Mapping[str, Iterable[int]], name: str, method: str) -> dict[str, pd.DataFrame]:
@@ -653,22 +662,24 @@ class ByQuestion:
         corpora = self.estimates.index.get_level_values("corpus")
         # The same for every rater, and searching a thousand rows for each would take longer than the statistics.
         conversations = {
-            row: judged.loc[judged["corpus"].isin(corpora[places]), "conversation"] for row, places in rows.items()
+            row: judged.loc[judged["corpus"].isin(corpora[questions]), "conversation"]
+            for row, questions in rows.items()
         }
         tables = {}
         for column, rater in enumerate(self.estimates):
             values = self.estimates[rater].to_numpy()
-            found = {
+            estimates = {
                 row: self.bootstrap.row(
-                    values[places].mean(),
-                    self.resamples[:, places, column].mean(axis=1),
+                    values[questions].mean(),
+                    self.resamples[:, questions, column].mean(axis=1),
                     conversations[row],
                     unit=self.unit,
                     method=method,
+                    key=self.key(rater, row),
                 )
-                for row, places in rows.items()
+                for row, questions in rows.items()
             }
-            tables[rater] = estimate_table(found, name)
+            tables[rater] = estimate_table(estimates, name)
         return tables
 
 
@@ -744,21 +755,22 @@ def expert_and_model_kappas(judged: pd.DataFrame, resampling: CorpusBootstrap) -
     names = {f"{a} {b}": (a, b) for group in pairs.values() for a, b in group}
 
     def kappa(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        found = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
-        return np.stack(found, axis=-1)
+        kappas = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
+        return np.stack(kappas, axis=-1)
 
-    found = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
+    kappas = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
     rows = {}
     for key, group in pairs.items():
         columns = [list(names).index(f"{a} {b}") for a, b in group]
-        values = found.estimates.to_numpy()[:, columns]
-        resamples = found.resamples[..., columns].reshape(len(found.resamples), -1)
+        values = kappas.estimates.to_numpy()[:, columns]
+        resamples = kappas.resamples[..., columns].reshape(len(kappas.resamples), -1)
         rows[key] = resampling.row(
             np.median(values),
             np.median(resamples, axis=1),
             judged["conversation"],
             unit="weighted kappa",
             method=f"median of {values.size:,} kappas, quadratic weights by {STEPS['occurring']}",
+            key=key,
         )
     return estimate_table(rows, "pair")
 
@@ -791,7 +803,19 @@ def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) ->
         pairs = [(rater, len(RATERS)) for rater in range(len(RATERS))]
         return spearmans_in_draws(_columns(group, [*RATERS, "experts"]).T, pairs, weights)
 
-    return _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
+    agreement = _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
+    return replace(agreement, key=lambda rater, row: f"three_judges_agreement_{rater}_{row}")
+
+
+def differences_between_judges(agreement: ByQuestion) -> ByQuestion:
+    """Return paired differences of the judges' agreement with the experts, for each of ``DIFFERENCES``.
+
+    Parameters
+    ----------
+    agreement : ByQuestion
+        What :func:`agreement_with_experts` returns.
+    """
+    return replace(agreement.minus(DIFFERENCES), key=lambda judges, row: f"three_judges_difference_{judges}_{row}")
 
 
 def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
@@ -819,7 +843,8 @@ def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> 
         experts = _columns(group, EXPERTS).mean(axis=1, keepdims=True)
         return _mean((_columns(group, RATERS) - experts) / _range(group), weights)
 
-    return _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
+    levels = _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
+    return replace(levels, key=lambda rater, row: f"three_judges_level_{rater}_{row}")
 
 
 def against_the_left_out_expert(
@@ -860,26 +885,44 @@ def against_the_left_out_expert(
     if measure not in {"spearman", "error"}:
         raise UserError(f"against_the_left_out_expert wants 'spearman' or 'error' as measure; got {measure!r}.")
 
-    def near(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        others = [[expert for expert in EXPERTS if expert != left_out] for left_out in EXPERTS]
-        targets = np.column_stack([_columns(group, two).mean(axis=1) for two in others])
-        raters = _columns(group, [*EXPERTS, *RATERS])
-        # For each target: the expert who is left out, and all other raters.
-        own = [[out, *range(len(EXPERTS), raters.shape[1])] for out in range(len(EXPERTS))]
-        if measure == "spearman":
-            pairs = [(rater, raters.shape[1] + out) for out, compared in enumerate(own) for rater in compared]
-            found = spearmans_in_draws([*raters.T, *targets.T], pairs, weights)
-            return found.reshape(len(weights), len(own), -1).mean(axis=1)
-        apart = [np.abs(raters[:, compared] - targets[:, [out]]) for out, compared in enumerate(own)]
-        return _mean(np.mean(apart, axis=0) / _range(group), weights)
-
+    statistic = _spearman_with_two if measure == "spearman" else _error_from_two
     kind = _RHO if measure == "spearman" else "mean absolute error"
     method = f"{kind} with the mean of two experts, the third left out, averaged over the three"
     unit = _RHO if measure == "spearman" else _RANGE
-    return _by_question(judged, resampling, (EXPERT, *RATERS), near, unit, method)
+    return replace(
+        _by_question(judged, resampling, (EXPERT, *RATERS), statistic, unit, method),
+        key=(lambda rater, row: f"three_judges_left_out_{rater}_{row}")
+        if measure == "spearman"
+        else (lambda rater, row: f"three_judges_error_{rater}_{row}"),
+    )
 
 
-def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+# Columns of raters that are compared with each target: the expert who is left out, and all other raters.
+_COMPARED = [[out, *range(len(EXPERTS), len(EXPERTS) + len(RATERS))] for out in range(len(EXPERTS))]
+
+
+def _raters_and_targets(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Ratings by experts and raters, and the means of two experts, one column for each expert who is left out."""
+    targets = [
+        _columns(group, [expert for expert in EXPERTS if expert != left_out]).mean(axis=1) for left_out in EXPERTS
+    ]
+    return _columns(group, [*EXPERTS, *RATERS]), np.column_stack(targets)
+
+
+def _spearman_with_two(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+    raters, targets = _raters_and_targets(group)
+    pairs = [(rater, raters.shape[1] + out) for out, compared in enumerate(_COMPARED) for rater in compared]
+    rho = spearmans_in_draws([*raters.T, *targets.T], pairs, weights)
+    return rho.reshape(len(weights), len(_COMPARED), -1).mean(axis=1)
+
+
+def _error_from_two(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+    raters, targets = _raters_and_targets(group)
+    errors = [np.abs(raters[:, compared] - targets[:, [out]]) for out, compared in enumerate(_COMPARED)]
+    return _mean(np.mean(errors, axis=0) / _range(group), weights)
+
+
+def standings(differences: Mapping[str, pd.DataFrame]) -> list[dict]:
     """Return in words whether each judge orders all conversations as like two experts as the third expert does.
 
     Parameters
@@ -890,15 +933,14 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
 
     Returns
     -------
-    dict
-        Key (``three_judges_standing_gpt`` and so on) -> estimate (the words), n, unit and method, as
-        ``Recorder.value`` takes them. ``lower`` or ``higher`` if the interval of the difference
-        lies below or above zero; without an interval there is no verdict.
+    list of dict
+        For each judge: key, estimate (the words), n, unit and method, as ``Recorder.value`` takes them. ``lower`` or
+        ``higher`` if the interval of the difference lies below or above zero; without an interval there is no verdict.
 
     Examples
     --------
     >>> table = pd.DataFrame({"low": [-0.2], "high": [-0.05], "n": [200], "method": ["difference"]}, index=["all"])
-    >>> standings({f"{judge}_minus_expert": table for judge in JUDGES})["three_judges_standing_gpt"]["estimate"]
+    >>> standings({f"{judge}_minus_expert": table for judge in JUDGES})[0]["estimate"]
     'lower than the expert'
     """
     keys = {
@@ -906,7 +948,7 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
         "claude": "three_judges_standing_claude",
         "gemini": "three_judges_standing_gemini",
     }
-    rows = {}
+    rows = []
     for judge, key in keys.items():
         row = differences[f"{judge}_minus_{EXPERT}"].loc[ALL]
         words = "not distinguished from the expert"
@@ -916,7 +958,7 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
             words = "lower than the expert"
         elif row["low"] > 0:
             words = "higher than the expert"
-        rows[key] = {"estimate": words, "n": int(row["n"]), "unit": "verdict", "method": row["method"]}
+        rows.append({"key": key, "estimate": words, "n": int(row["n"]), "unit": "verdict", "method": row["method"]})
     return rows
 
 
@@ -996,21 +1038,22 @@ def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[
     for judge in JUDGES:
         score = np.repeat(scores[judge].to_numpy(), len(EXPERTS))
         table = label_metrics(truth, score, conversations, resampling.corpora[_LEND_AN_EAR]).loc[list(METRIC_NAMES)]
-        tables[judge] = table.replace({"unit": {SHARE: "share of experts' scores"}})
+        keys = [f"three_judges_lend_an_ear_{judge}_{metric}" for metric in table.index]
+        tables[judge] = table.replace({"unit": {SHARE: "share of experts' scores"}}).assign(key=keys)
     return tables
 
 
 # For readers ---------------------------------------------------------------------------------------
 
 
-def named(table: pd.DataFrame) -> pd.DataFrame:
+def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose rows have names for readers.
 
     Examples
     --------
-    >>> named(pd.DataFrame({"n": [50, 50]}, index=["epitome", "gpt_minus_expert"])).index.tolist()
+    >>> with_row_labels(pd.DataFrame({"n": [50, 50]}, index=["epitome", "gpt_minus_expert"])).index.tolist()
     ['EPITOME', 'GPT-4o minus expert left out']
-    >>> named(pd.DataFrame({"n": [50]}, index=["perceived_empathy_caredfor"])).index.tolist()
+    >>> with_row_labels(pd.DataFrame({"n": [50]}, index=["perceived_empathy_caredfor"])).index.tolist()
     ['Perceived Empathy: cared for']
     """
     return table.rename(index=_title)
@@ -1048,7 +1091,7 @@ def beside_each_other(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         columns[words] = [_in_brackets(row) for _, row in table.iterrows()]
     last = next(iter(tables.values()))
     columns["n"] = [f"{n:,}" for n in last["n"]]
-    return pd.DataFrame(columns, index=named(last).index)
+    return pd.DataFrame(columns, index=with_row_labels(last).index)
 
 
 def _in_brackets(row: Mapping) -> str:
