@@ -8,7 +8,8 @@ from sense7.book.partitioned import read_part, statistics_of_parts
 from sense7.errors import UserError
 from sense7.estimators import alpha, kappa
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import agreement, measures, naming, ratings
+from sense7.estimators.estimates import safe_names
+from sense7.findings import agreement, measures, ratings
 from sense7.findings.conditions import means as conditions_means
 from sense7.findings.conditions import pairs
 from sense7.findings.ground_truth import ground_truth
@@ -49,12 +50,12 @@ def in_one_piece(study, scores=None):
         (ratings.applicability(study, bootstrap), "applicability_{}".format),
         (ratings.mean_levels(study, bootstrap), "mean_{}".format),
         (definitions.poor_turn_effects(study, bootstrap), {next(iter(definitions.KEYS)): "poor_turn_d"}.get),
-        (conditions_means.condition_means(study, bootstrap), pairs.condition_keys(study, "condition_mean").get),
         (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS.get),
     ]
     for kind in kappa.WEIGHTS:
         tables.append((agreement.agreement_with_overall(study, bootstrap, kind), f"kappa_{kind}_{{}}".format))
     rows = {key(name): row for table, key in tables for name, row in table.iterrows() if key(name)}
+    rows |= {row["key"]: row for _, row in conditions_means.condition_means(study, bootstrap).iterrows()}
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
         who, own = study.conversations["participant"], scores.reindex(truth.index)
@@ -82,9 +83,9 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
     write_partitions(study, tmp_path / "parts", 4, form="csv")
     found = statistics_of_parts(tmp_path / "parts", **DRAWS)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
-    for standardised, start in ((False, "condition_difference"), (True, "condition_d")):
-        table = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
-        safe = naming.safe_names(study.conditions)
+    for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
+        table = conditions_means.condition_differences(study, bootstrap, standardized=standardized)
+        safe = safe_names(study.conditions)
         for name, (first, second) in pairs.condition_pairs(study).items():
             sign = 1 if first < second else -1
             key = f"{start}_{safe[min(first, second)]}_{safe[max(first, second)]}"

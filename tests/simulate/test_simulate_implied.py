@@ -20,7 +20,6 @@ from sense7.findings import ratings as library_ratings
 from sense7.findings.conditions import cumulative_logit_model, mixed_model
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import pairs as pairs_module
 from sense7.findings.conditions import profile as profile_module
 from sense7.findings.context import gap
 from sense7.findings.context import means as context_means
@@ -87,6 +86,12 @@ def keyed(table, keys):
     if isinstance(keys, str):
         keys = {name: keys.format(name) for name in table.index}
     return {key: float(table.loc[name, "estimate"]) for name, key in keys.items()}
+
+
+def recorded(*tables):
+    """Estimates of the rows that have a key, by that key."""
+    rows = (row for table in tables for _, row in table.iterrows() if row["key"])
+    return {row["key"]: float(row["estimate"]) for row in rows}
 
 
 def of_ratings(study, bootstrap):
@@ -239,25 +244,17 @@ def of_expectations(study, bootstrap):
 
 
 def of_conditions(study, bootstrap):
-    found = {}
-    for rating, start in (("ground_truth", "condition_mean"), ("overall", "condition_mean_overall")):
-        means = conditions_means.condition_means(study, bootstrap, rating=rating)
-        found |= keyed(means, pairs_module.condition_keys(study, start))
-    for start, standardised in (("condition_difference", False), ("condition_d", True)):
-        differences = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
-        found |= keyed(differences, pairs_module.pair_keys(study, start))
-    intervals = conditions_intervals.condition_intervals(study, bootstrap)
-    for kind, key in clustered.KINDS.items():
-        found |= keyed(intervals[kind], pairs_module.pair_keys(study, f"condition_difference_turns_{key}"))
-    profile = profile_module.condition_profile(study, bootstrap)
-    for condition, table in profile.items():
-        found |= keyed(table, profile_module.profile_keys(study, condition))
-    prompted = conditions_means.prompted_by_dimension(study, bootstrap).rename(index={"ground truth": "ground_truth"})
-    return found | keyed(prompted, "prompted_difference_{}")
+    return recorded(
+        *(conditions_means.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
+        *(conditions_means.condition_differences(study, bootstrap, standardized=way) for way in (False, True)),
+        *conditions_intervals.condition_intervals(study, bootstrap).values(),
+        *profile_module.condition_profile(study, bootstrap).values(),
+        conditions_means.prompted_by_dimension(study, bootstrap),
+    )
 
 
 def of_odds(study, bootstrap):
-    return keyed(cumulative_logit_model.odds_ratios(study, "overall", 0.95), cumulative_logit_model.odds_keys(study))
+    return recorded(cumulative_logit_model.odds_ratios(study, "overall", 0.95))
 
 
 def of_persons(study, bootstrap):
@@ -390,8 +387,7 @@ def of_chance_order(study, bootstrap):
 
 
 def of_models(study, _):
-    contrasts = mixed_model.mixed_contrasts(study, confidence=0.95)
-    return keyed(contrasts.differences, pairs_module.pair_keys(study, "condition_model_difference"))
+    return recorded(mixed_model.mixed_contrasts(study, confidence=0.95).differences)
 
 
 ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)

@@ -18,12 +18,11 @@ from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table, safe_names
 from sense7.estimators.kappa import WEIGHTS, weighted_kappa
 from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
-from sense7.findings.naming import safe_names
 from sense7.findings.poor_turn.definitions import poor_turn_conversations
 from sense7.findings.whole.outcomes import EXPERIENCE_KEYS
 from sense7.study import RATED, UNREADABLE, Study

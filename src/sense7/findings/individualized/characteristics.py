@@ -13,10 +13,9 @@ from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
-from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
+from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.measures import conversation_ratings
-from sense7.findings.naming import safe_names
 from sense7.study import Study
 from sense7.terminal import count_of
 
