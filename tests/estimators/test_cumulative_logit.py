@@ -250,7 +250,7 @@ def test_without_an_overall_rating_the_dimension_rated_most_often_is_compared(mi
     assert cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets()))["estimate"] == "overall"
     only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
     main = cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets(messages=only)))
-    assert (main["estimate"], main["n"]) == ("Interest", 4)
+    assert (main["estimate"], main["n"]) == ("Interest", 8)
 
 
 def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):

@@ -148,7 +148,7 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert row["n"] == backward["n"]
-    assert list(table.index) == list(recovery.REVERSED_KEYS)
+    assert list(table.index) == list(recovery._REVERSED)
 
 
 def chained(resemblance, drop, seed, conversations=1500, length=10):

@@ -44,7 +44,7 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
     """
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
     sums = icc_sums(np.asarray(y, dtype=float), codes, np.ones((len(codes), 1)), len(names))
-    return float(icc_of_sums(sums.sum(axis=0), centred=False))
+    return float(icc_of_sums(sums.sum(axis=0), centered=False))
 
 
 def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: int) -> np.ndarray:
@@ -59,14 +59,14 @@ def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: in
     return np.concatenate([head, both, products.reshape(count, -1)], axis=1)
 
 
-def icc_of_sums(sums: np.ndarray, *, centred: bool) -> np.ndarray:
-    """ICC(1) from the sums; of values minus their condition's mean if ``centred``."""
+def icc_of_sums(sums: np.ndarray, *, centered: bool) -> np.ndarray:
+    """ICC(1) from the sums; of values minus their condition's mean if ``centered``."""
     width = round((np.sqrt(4 * sums.shape[-1] - 15) - 1) / 4)  # from 4 + 2 width + (2 width)^2 entries
     groups, n, squares_of_n, squares = np.moveaxis(sums[..., :4], -1, 0)
     counts, totals = sums[..., 4 : 4 + width], sums[..., 4 + width : 4 + 2 * width]
     products = sums[..., 4 + 2 * width :].reshape(*sums.shape[:-1], 2 * width, 2 * width)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if centred:
+        if centered:
             means = np.where(counts > 0, totals / counts, 0)
         else:
             means = np.broadcast_to((totals.sum(axis=-1) / n)[..., None], totals.shape)

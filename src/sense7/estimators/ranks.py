@@ -51,7 +51,7 @@ def spearmans_in_draws(
     r"""Spearman's correlations of pairs of columns in every resample, each row taken as often as its unit.
 
     With :math:`m_u` how often a resample takes the value u, its midrank is :math:`\sum_{v<u} m_v + (m_u + 1)/2`; ranks
-    are centred by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact. A column of several pairs is
+    are centered by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact. A column of several pairs is
     ranked once.
 
     Parameters
