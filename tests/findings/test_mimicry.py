@@ -9,7 +9,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.words import mimicry
 from sense7.workbook import parse_sheets
 
-NAMES = list(mimicry.MIMICRY_KEYS)
+NAMES = list(mimicry._PROXIES)
 RARE = "warm but unfitting minus cold and unfitting"
 
 

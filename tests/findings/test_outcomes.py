@@ -165,7 +165,7 @@ def test_correlations_equal_scipys_and_lie_near_what_was_planted(planted):
     assert table.index.name == "experience"
     conversations = study.conversations
     empathy = conversations[measures.OUTCOMES["empathy"]].mean(axis=1)
-    for words, key in outcomes.EXPERIENCE_KEYS.items():
+    for words, key in outcomes.EXPERIENCE.items():
         if words == "all four together, within participants":
             continue
         names = measures.OUTCOMES["experience"] if words == "all four together" else [words.replace(" ", "_")]
@@ -246,7 +246,7 @@ def test_without_variation_there_is_no_correlation_within(values, reason):
 
 
 def every_table(study):
-    bootstrap, rating = bootstrap_of(study, 100), outcomes.rating_of_turns(study)
+    bootstrap, rating = bootstrap_of(study, 100), outcomes.available_turn_rating(study)
     return [
         outcomes.peak_end(study, rating=rating),
         outcomes.variance_inflation(study, rating=rating),
@@ -271,7 +271,7 @@ def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
 def test_one_rated_turn_can_not_tell_the_four_apart(workbooks):
     study = read(workbooks["ieval"])
     reason = "mean, trough, peak and end of the turns can't be distinguished in this data set"
-    assert outcomes.rating_of_turns(study) == "dimensions"
+    assert outcomes.available_turn_rating(study) == "dimensions"
     assert set(outcomes.peak_end(study, rating="dimensions")["reason"]) == {reason}
     table = outcomes.cross_validated_r2(study, bootstrap_of(study), rating="dimensions")
     assert np.isfinite(table.loc["mean alone", "estimate"])

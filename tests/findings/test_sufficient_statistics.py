@@ -50,7 +50,7 @@ def in_one_piece(study, scores=None):
         (ratings.applicability(study, bootstrap), "applicability_{}".format),
         (ratings.mean_levels(study, bootstrap), "mean_{}".format),
         (definitions.poor_turn_effects(study, bootstrap), {next(iter(definitions.KEYS)): "poor_turn_d"}.get),
-        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS.get),
+        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE.get),
     ]
     for kind in kappa.WEIGHTS:
         tables.append((agreement.agreement_with_overall(study, bootstrap, kind), f"kappa_{kind}_{{}}".format))

@@ -14,7 +14,7 @@ import pytest
 
 from sense7 import ParticipantBootstrap
 from sense7.estimators import clustered
-from sense7.findings import agreement, ground_truth, naming, relative_importance
+from sense7.findings import agreement, ground_truth, relative_importance
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
 from sense7.findings.conditions import cumulative_logit_model, mixed_model
@@ -287,16 +287,13 @@ def of_context(study, bootstrap):
 
 
 def of_course(study, bootstrap):
-    found = {}
-    for number, table in enumerate(time_course.levels_by_turn(study, bootstrap).values(), 1):
-        found |= keyed(table, {turn: f"level_turn_{turn}_condition_{number}" for turn in table.index})
-    slopes = time_course.slopes_per_turn(study, bootstrap)
-    found |= keyed(slopes, naming.numbered_keys(slopes, "turn_slope_{}"))
-    found |= keyed(time_course.prompt_fading(study, bootstrap), time_course.FADING_KEYS)
-    found |= keyed(outcomes.peak_end(study), outcomes.PEAK_END_KEYS)
-    found |= keyed(outcomes.variance_inflation(study), "peak_end_inflation_{}")
-    return found | keyed(
-        outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS | outcomes.WITHIN_KEYS
+    return recorded(
+        *time_course.levels_by_turn(study, bootstrap).values(),
+        time_course.slopes_per_turn(study, bootstrap),
+        time_course.prompt_fading(study, bootstrap),
+        outcomes.peak_end(study),
+        outcomes.variance_inflation(study),
+        outcomes.empathy_and_experience(study, bootstrap),
     )
 
 

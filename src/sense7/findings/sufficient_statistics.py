@@ -24,7 +24,7 @@ from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations
-from sense7.findings.whole.outcomes import EXPERIENCE_KEYS
+from sense7.findings.whole.outcomes import EXPERIENCE
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 
@@ -125,7 +125,7 @@ def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
     frame = pd.DataFrame({"participant": conversations["participant"]})
     frame["first"] = conversations[OUTCOMES["empathy"]].mean(axis=1)
     pairs = {}
-    for words, key in EXPERIENCE_KEYS.items():
+    for words, key in EXPERIENCE.items():
         names = [words.replace(" ", "_")] if words.replace(" ", "_") in conversations else OUTCOMES["experience"]
         known = frame.assign(second=conversations[names].mean(axis=1)).dropna()
         pairs[key] = known.groupby(["participant", "first", "second"], sort=False).size().rename("count").reset_index()
@@ -185,7 +185,7 @@ def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **op
         said = {"n": int(statistic.counts.sum()), "unit": statistic.unit, "method": statistic.method}
         rows[key] = bootstrap.row(found, **said, undefined=_NONE)
     method = "Spearman correlation of mean post-task empathy with the experience"
-    for key in EXPERIENCE_KEYS.values():
+    for key in EXPERIENCE.values():
         if key in pairs:
             first, second, who, counts = pairs[key]
             rows[key] = spearman_row(first, second, who, bootstrap, method, counts, draws[key])
@@ -234,7 +234,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
 def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, tuple[np.ndarray, ...]]:
     """First, second, participants and counts of every correlation that has some pairs, by its key."""
     found = {}
-    for key in EXPERIENCE_KEYS.values():
+    for key in EXPERIENCE.values():
         pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
         if len(pairs):
             found[key] = tuple(pairs[name].to_numpy() for name in ("first", "second", "participant", "count"))

@@ -1,5 +1,7 @@
 """Share of the variance that context explains."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -10,7 +12,9 @@ from sense7.estimators.least_squares import NEGLIGIBLE, least_squares, within
 from sense7.findings.context.frame import CONTEXT, context_design, context_frame, fewer_resamples, not_varying, products
 from sense7.study import Study
 
-__all__ = ["context_shares"]
+__all__ = ["adjusted_share_row", "context_shares"]
+
+WITHIN, EXPLAINED = "share of the variance within participants", "adjusted share explained by least squares"
 
 _SHARES = {
     "topic": "context_share_topic",
@@ -57,24 +61,43 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 
 def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: ParticipantBootstrap) -> dict:
-    unit, method = "share of the variance within participants", "adjusted share explained by least squares"
     if reason:
-        return estimate_row(n=0, unit=unit, method=method, reason=reason)
+        return estimate_row(n=0, unit=WITHIN, method=EXPLAINED, reason=reason)
+    undefined = "too few conversations of the same participant to compare, or their ratings do not vary"
     frame = frame[frame[names].notna().all(axis=1)]
+    return adjusted_share_row(frame, names, fewer_resamples(bootstrap), undefined)
+
+
+def adjusted_share_row(frame: pd.DataFrame, names: list, bootstrap: ParticipantBootstrap, undefined: str) -> dict:
+    """Return the adjusted share of the variance of ``y`` within participants that the named columns explain.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of :func:`sense7.findings.context.frame.context_frame` that have the named columns.
+    names : list of str
+        Of ``CONTEXT``.
+    bootstrap : ParticipantBootstrap
+        Resamples for the interval; they are moved so that their mean is the estimate.
+    undefined : str
+        Reason if there is no estimate.
+
+    Returns
+    -------
+    dict
+        A row of a table of estimates.
+    """
     z = within(np.column_stack([context_design(frame, names), frame["y"]]), frame["participant"])
     size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
     values = np.column_stack([products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
-    estimate = float(_adjusted_share(values.sum(axis=0), z.shape[1]))
-    if not np.isfinite(estimate):
-        reason = "too few conversations of the same participant to compare, or their ratings do not vary"
-        return estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
-    bootstrap = fewer_resamples(bootstrap)
-    draws = bootstrap.distribution(
-        lambda sums: _adjusted_share(sums, z.shape[1]), np.asarray(values), frame["participant"]
-    )
-    share = Estimate(estimate, *bootstrap.interval(draws, frame["participant"], shift_to=estimate))
+    statistic = partial(_adjusted_share, width=z.shape[1])
+    share = Estimate(float(statistic(values.sum(axis=0))))
+    if np.isfinite(share.estimate):
+        draws = bootstrap.distribution(statistic, values, frame["participant"])
+        interval = bootstrap.interval(draws, frame["participant"], shift_to=share.estimate)
+        share = Estimate(share.estimate, *interval)
     how = f"{bootstrap.description}, moved to the estimate"
-    return bootstrap.row(share, n=len(frame), unit=unit, method=method, how=how)
+    return bootstrap.row(share, n=len(frame), unit=WITHIN, method=EXPLAINED, undefined=undefined, how=how)
 
 
 def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:

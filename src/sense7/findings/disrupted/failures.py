@@ -174,8 +174,8 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     -------
     DataFrame
         Three rows for each of two moments: estimate (levels; positive: lower where it failed, or lower with
-        Relational), low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without
-        a next turn (for the next turn), or without another rated turn is left out.
+        Relational), low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without
+        y, without a next turn (for the next turn), or without another rated turn is left out.
 
     Notes
     -----
