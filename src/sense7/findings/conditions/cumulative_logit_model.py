@@ -68,28 +68,29 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
     """
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
     present = [name for name in ordered_conditions(study) if (turns["condition"] == name).any()]
-    method = (
-        f"cumulative logit of the {'overall rating' if rating == 'overall' else f'rating of {rating}'} on condition"
-    )
+    outcome = "overall rating" if rating == "overall" else f"rating of {rating}"
+    method = f"cumulative logit of the {outcome} on condition"
     common = {"n": len(turns), "unit": UNIT}
-    fit, reason = None, no_pairs(study)
-    if not reason:
-        fit, reason = _fitted(turns, rating, present)
+    fit, reason = (None, no_pairs(study)) if no_pairs(study) else _fitted(turns, rating, present)
     rows = {}
-    for first, second in condition_pairs(study).values():
-        absent = [one for one in (first, second) if one not in present]
-        why = reason or (f"no rated turn in {' and '.join(absent)}" if absent else "")
-        if why:
-            rows[_against(first, second)] = estimate_row(**common, method=method, reason=why)
+    for pair in condition_pairs(study).values():
+        absent = [one for one in pair if one not in present]
+        if why := reason or (f"no rated turn in {' and '.join(absent)}" if absent else ""):
+            rows[_against(*pair)] = estimate_row(**common, method=method, reason=why)
             continue
-        odds = _odds_ratio(fit, present, first, second, confidence)
+        odds = _odds_ratio(fit, present, *pair, confidence)
         words = method if odds.reason else f"{method}; {confidence:.0%} t interval, errors clustered by participant"
-        rows[_against(first, second)] = estimate_row(*odds[:3], **common, method=words, reason=odds.reason)
+        rows[_against(*pair)] = estimate_row(*odds[:3], **common, method=words, reason=odds.reason)
     if not rows:
         return estimate_table({"no pair": estimate_row(**common, method=method, reason=reason)}, "pair")
-    keys = [f"condition_odds_ratio_{pair}" for pair in pairs_in_keys(study).values()]
     recorded = rating == main_turn_rating(study)["estimate"]
-    return estimate_table(rows, "pair", dict(zip(rows, keys, strict=True)) if recorded else None)
+    return estimate_table(rows, "pair", _keys(study) if recorded else None)
+
+
+def _keys(study: Study) -> dict[str, str]:
+    """Key of each pair's odds ratio, by the row's name."""
+    pairs = condition_pairs(study)
+    return {_against(*pairs[name]): f"condition_odds_ratio_{pair}" for name, pair in pairs_in_keys(study).items()}
 
 
 def _odds_ratio(fit: CumulativeLogit, present: Sequence[str], first: str, second: str, confidence: float) -> Estimate:

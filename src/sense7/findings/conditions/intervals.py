@@ -56,28 +56,29 @@ def condition_intervals(study: Study, bootstrap: ParticipantBootstrap) -> dict[s
     if present:
         design = np.column_stack([turns["condition"] == name for name in present]).astype(float)
         fit = fit_clustered(turns["y"].to_numpy(), design, turns["participant"])
-    rows = {}
-    for name, pair in condition_pairs(study).items():
-        both = turns[turns["condition"].isin(pair)]
-        if absent := [condition for condition in pair if condition not in present]:
-            none = estimate_row(n=len(both), **common, reason=f"no rated turn in {' and '.join(absent)}")
-            rows[name] = dict.fromkeys(KINDS, none)
-            continue
-        contrast = np.array([(condition == pair[0]) - float(condition == pair[1]) for condition in present])
-        intervals = clustered_intervals(fit, contrast, bootstrap.confidence)
-        intervals["participants resampled"] = _resampled_difference(both, pair, bootstrap)
-        rows[name] = {
-            kind: estimate_row(*numbers, n=len(both), **common | {"method": f"{common['method']}; {how}"}, reason=why)
-            for kind, (*numbers, how, why) in intervals.items()
-        }
+    rows = {
+        name: _rows_of_pair(fit, present, turns[turns["condition"].isin(pair)], pair, bootstrap, common)
+        for name, pair in condition_pairs(study).items()
+    }
     pairs = pairs_in_keys(study)
+    tables = {}
+    for kind, start in _KEY_STARTS.items():
+        keys = {name: f"{start}_{pair}" for name, pair in pairs.items()}
+        tables[kind] = estimate_table({name: row[kind] for name, row in rows.items()}, "pair", keys)
+    return tables
+
+
+def _rows_of_pair(fit, present: list[str], turns: pd.DataFrame, pair: tuple[str, str], bootstrap, common: dict) -> dict:
+    """Kind of interval -> row of estimates of the difference of two conditions."""
+    if absent := [condition for condition in pair if condition not in present]:
+        none = estimate_row(n=len(turns), **common, reason=f"no rated turn in {' and '.join(absent)}")
+        return dict.fromkeys(KINDS, none)
+    contrast = np.array([(condition == pair[0]) - float(condition == pair[1]) for condition in present])
+    intervals = clustered_intervals(fit, contrast, bootstrap.confidence)
+    intervals["participants resampled"] = _resampled_difference(turns, pair, bootstrap)
     return {
-        kind: estimate_table(
-            {name: row[kind] for name, row in rows.items()},
-            "pair",
-            {name: f"{start}_{pair}" for name, pair in pairs.items()},
-        )
-        for kind, start in _KEY_STARTS.items()
+        kind: estimate_row(*numbers, n=len(turns), **common | {"method": f"{common['method']}; {how}"}, reason=why)
+        for kind, (*numbers, how, why) in intervals.items()
     }
 
 

@@ -88,38 +88,23 @@ def mixed_contrasts(
     """
     frame, groups = _model_frame(study, rating, turns=turns)
     present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-    reason = no_pairs(study) or why_not_compared(study, rating, frame)
-    if not reason and len(present) < 2:
-        reason = "only one condition has rated conversations"
-    if not reason and np.ptp(frame["y"]) < 1e-9:
-        reason = "the ratings do not vary"
     recorded = rating == "ground_truth"
-    if reason:
+    if reason := no_pairs(study) or why_not_compared(study, rating, frame) or _why_no_model(frame, present):
         return _no_contrasts(study, len(frame), reason, recorded=recorded)
     design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
     sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
     fit = fit_nested(sums)
     if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
         return _no_contrasts(study, len(frame), "too few conversations for the model", recorded=recorded)
-    known = {name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)}
-    weights = np.zeros((len(known), len(present)))
-    for row, (first, second) in enumerate(known.values()):
-        weights[row, [present.index(first), present.index(second)]] = 1, -1
-    pairs = pd.DataFrame(index=pd.Index(list(known), name="pair"))
-    pairs["difference"] = weights @ fit.coefficients
-    pairs["error"] = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
-    pairs["freedom"] = np.clip(satterthwaite(sums, fit, weights), 1, None)
-    pairs["p"] = 2 * stats.t.sf(np.abs(pairs["difference"] / pairs["error"]), pairs["freedom"])
-    pairs["p_holm"] = holm(pairs["p"].to_numpy())
-    half = pairs["error"] * stats.t.ppf((1 + confidence) / 2, pairs["freedom"])
+    pairs = _tested_pairs(study, sums, fit, present, confidence)
     interval = f"{confidence:.0%} interval of the model (t), participants as random effects"
     differences, tests = {}, {}
     for name, pair in pairs.iterrows():
-        limits = pair["difference"] - half[name], pair["difference"] + half[name]
+        limits = pair["difference"] - pair["half"], pair["difference"] + pair["half"]
         method = f"{_MODEL}; {interval}"
         differences[name] = estimate_row(pair["difference"], *limits, n=len(frame), unit=_POINTS, method=method)
         method = (
-            f"{_MODEL}; t test with {pair['freedom']:.1f} degrees of freedom, Holm over {count_of(len(known), 'pair')}"
+            f"{_MODEL}; t test with {pair['freedom']:.1f} degrees of freedom, Holm over {count_of(len(pairs), 'pair')}"
         )
         tests[name] = estimate_row(pair["p_holm"], n=len(frame), unit="p value", method=method)
     return Contrasts(
@@ -130,6 +115,26 @@ def mixed_contrasts(
         pairs["error"],
         pairs["freedom"],
     )
+
+
+def _why_no_model(frame: pd.DataFrame, present: list[str]) -> str:
+    if len(present) < 2:
+        return "only one condition has rated conversations"
+    return "the ratings do not vary" if np.ptp(frame["y"]) < 1e-9 else ""
+
+
+def _tested_pairs(study: Study, sums: NestedSums, fit: Nested, present: list[str], confidence: float) -> pd.DataFrame:
+    """Difference of each pair of conditions, its error, degrees of freedom, p values and half the interval."""
+    known = {name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)}
+    weights = np.array([[(one == a) - float(one == b) for one in present] for a, b in known.values()])
+    pairs = pd.DataFrame(index=pd.Index(list(known), name="pair"))
+    pairs["difference"] = weights @ fit.coefficients
+    pairs["error"] = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
+    pairs["freedom"] = np.clip(satterthwaite(sums, fit, weights), 1, None)
+    pairs["p"] = 2 * stats.t.sf(np.abs(pairs["difference"] / pairs["error"]), pairs["freedom"])
+    pairs["p_holm"] = holm(pairs["p"].to_numpy())
+    pairs["half"] = pairs["error"] * stats.t.ppf((1 + confidence) / 2, pairs["freedom"])
+    return pairs
 
 
 def _model_frame(study: Study, rating: str, *, turns: bool) -> tuple[pd.DataFrame, pd.Series | None]:

@@ -4,6 +4,7 @@ What a condition adds to every dimension alike is its level, which :mod:`sense7.
 Here the level is subtracted: what remains of a dimension in a condition is their interaction.
 """
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -90,64 +91,53 @@ def condition_profile(study: Study, bootstrap: ParticipantBootstrap) -> Conditio
     ----------
     Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing (the largest of several statistics).
     """
-    names = study.rated_dimensions
-    frame = conversation_ratings(study)
-    frame = frame[frame["condition"].notna() & frame["participant"].notna()]
-    frame = frame[frame[names].notna().all(axis=1)] if names else frame.iloc[:0]
-    counts = frame["condition"].value_counts()
-    conditions = [name for name in ordered_conditions(study) if counts.get(name, 0) >= FEWEST]
-    frame = frame[frame["condition"].isin(conditions)]
-    reason = no_pairs(study)
-    if not reason and len(names) < 2:
-        reason = "fewer than two dimensions were rated in this data set"
-    elif not reason and len(conditions) < 2:
-        reason = "fewer than two conditions have conversations in which every dimension was rated"
+    frame, names, reason = _complete_conversations(study)
+    conditions = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
     method = "mean of the conversations minus the dimension's mean over conditions"
     if reason:
         none = estimate_row(n=len(frame), unit=_POINTS, method=method, reason=reason)
         profiles = {"no profile": estimate_table(dict.fromkeys(DIMENSION_NAMES, none), "dimension")}
-        return ConditionProfile(
-            profiles,
-            _test_table(none | {"unit": "p value"}, none),
-            estimate_table({}, "dimension, condition"),
-        )
+        test = _test_table(none | {"unit": "p value"}, none)
+        return ConditionProfile(profiles, test, estimate_table({}, "dimension, condition"))
     groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
     values = groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame[names]])[:, None, :]
     means = _means(values.sum(axis=0))
     resampled = bootstrap.distribution(_means, values, frame["participant"])
-    n = groups.sum(axis=0).astype(int)
 
-    def rows(statistic: Callable, method: str) -> list[list[dict]]:
-        """One row of estimates for each condition and dimension."""
-        estimates, draws = statistic(means), statistic(resampled)
+    def rows(statistic: Callable, condition: int, method: str) -> list[dict]:
+        """One row of estimates for each dimension in a condition."""
+        estimates, draws = statistic(means)[condition], statistic(resampled)[:, condition]
+        common = {"n": groups[:, condition].sum(), "unit": _POINTS, "method": method}
         return [
-            [
-                bootstrap.row(
-                    Estimate(estimate, *bootstrap.interval(draws[:, condition, dimension], frame["participant"])),
-                    n=n[condition],
-                    unit=_POINTS,
-                    method=method,
-                )
-                for dimension, estimate in enumerate(of_condition)
-            ]
-            for condition, of_condition in enumerate(estimates)
+            bootstrap.row(Estimate(estimate, *bootstrap.interval(draws[:, i], frame["participant"])), **common)
+            for i, estimate in enumerate(estimates)
         ]
 
-    safe, profiles = safe_names(study.conditions), {}
-    for condition, of_condition in zip(conditions, rows(_profiles, method), strict=True):
-        keys = {dimension: f"condition_profile_{safe[condition]}_{dimension}" for dimension in names}
-        profiles[condition] = estimate_table(dict(zip(names, of_condition, strict=True)), "dimension", keys)
-    deviations = rows(_deviations, "deviation of a dimension in a condition from both their means")
-    table = estimate_table(
-        {
-            f"{dimension}, {condition}": deviations[row][column]
-            for column, dimension in enumerate(names)
-            for row, condition in enumerate(conditions)
-        },
-        "dimension, condition",
-    )
+    safe, profiles, deviations = safe_names(study.conditions), {}, []
+    for i, name in enumerate(conditions):
+        keys = {dimension: f"condition_profile_{safe[name]}_{dimension}" for dimension in names}
+        profiles[name] = estimate_table(dict(zip(names, rows(_profiles, i, method), strict=True)), "dimension", keys)
+        deviations.append(rows(_deviations, i, "deviation of a dimension in a condition from both their means"))
+    index = [f"{dimension}, {name}" for dimension in names for name in conditions]
+    by_dimension = itertools.chain.from_iterable(zip(*deviations, strict=True))
+    table = estimate_table(dict(zip(index, by_dimension, strict=True)), "dimension, condition")
     test = _test(_deviations(means), _deviations(resampled), table, len(frame), frame["participant"], bootstrap)
     return ConditionProfile(profiles, test, table)
+
+
+def _complete_conversations(study: Study) -> tuple[pd.DataFrame, list[str], str]:
+    """Conversations with every dimension rated, of conditions that have enough; the dimensions; why no comparison."""
+    names = study.rated_dimensions
+    frame = conversation_ratings(study)
+    frame = frame[frame["condition"].notna() & frame["participant"].notna()]
+    frame = frame[frame[names].notna().all(axis=1)] if names else frame.iloc[:0]
+    frame = frame[frame.groupby("condition")["condition"].transform("size") >= FEWEST]
+    reason = no_pairs(study)
+    if not reason and len(names) < 2:
+        reason = "fewer than two dimensions were rated in this data set"
+    elif not reason and frame["condition"].nunique() < 2:
+        reason = "fewer than two conditions have conversations in which every dimension was rated"
+    return frame, names, reason
 
 
 def _means(sums: np.ndarray) -> np.ndarray:

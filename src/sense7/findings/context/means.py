@@ -61,20 +61,24 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
         reason = not_varying(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
         rows = {NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}
     else:
-        reason = _no_own_means(frame, by) if own else ""
-        rows = {}
-        for name in largest_groups(frame[by]):
-            group = frame[frame[by] == name]
-            rows[name if by == "topic" else int(name)] = (
-                estimate_row(n=len(group), unit=unit, method=method, reason=reason)
-                if reason
-                else mean_row(group["y"], group["participant"], bootstrap, unit, method)
-            )
+        rows = _group_rows(frame, by, bootstrap, unit, method, _no_own_means(frame, by) if own else "")
     keys = {}
     if start := _STARTS.get((by, own)):
         # A topic by its number, since it is a text of the workbook; a level by itself.
         keys = {name: f"{start}_{name if isinstance(name, int) else i}" for i, name in enumerate(rows, 1)}
     return estimate_table(rows, CONTEXT[by], keys)
+
+
+def _group_rows(frame: pd.DataFrame, by: str, bootstrap, unit: str, method: str, reason: str) -> dict:
+    rows = {}
+    for name in largest_groups(frame[by]):
+        group = frame[frame[by] == name]
+        if reason:
+            row = estimate_row(n=len(group), unit=unit, method=method, reason=reason)
+        else:
+            row = mean_row(group["y"], group["participant"], bootstrap, unit, method)
+        rows[name if by == "topic" else int(name)] = row
+    return rows
 
 
 def _no_own_means(frame: pd.DataFrame, by: str) -> str:
