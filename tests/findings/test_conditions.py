@@ -281,7 +281,7 @@ def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
     assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
 
 
-def test_the_design_is_read_off_the_data(study, workbooks, minimal_sheets):
+def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
     assert design_module.condition_design(study).kind == "within participants"
     assert design_module.condition_design(study).n == study.conversations["participant"].nunique()
     lend = read_workbook(workbooks["lend_an_ear"])
@@ -393,7 +393,7 @@ def test_wilcoxon_is_that_of_scipy(differences):
     assert p == pytest.approx(stats.wilcoxon(differences, correction=True, method="asymptotic").pvalue, abs=1e-9)
 
 
-def test_p_values_are_even_where_there_is_no_difference():
+def test_p_values_are_uniform_where_there_is_no_difference():
     """Participants lean towards conditions of their own, and the conditions are alike."""
     generator = np.random.default_rng(5)
     p = []

@@ -99,7 +99,7 @@ def test_the_headlines_are_those_of_their_pages(study):
         {"conversations": 3},
     ],
 )
-def test_what_can_not_be_computed_says_why(minimal_sheets, changes):
+def test_what_cannot_be_computed_says_why(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
     table = detectable_difference.smallest_detectable(
         detectable_difference.headline_estimates(study, bootstrap_of(study, 20))

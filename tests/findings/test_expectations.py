@@ -125,7 +125,7 @@ def made(seed=3, loss=0.6, conversations=4000):
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.6])
-def test_a_planted_loss_is_found_once_the_mean_rating_is_held_equal(loss):
+def test_a_planted_loss_is_found_once_the_mean_rating_is_held_constant(loss):
     table = expectations.unmet_expectations(study := made(loss=loss), bootstrap_of(study, 500))
     for name in (ADJUSTED, BEYOND):
         assert table.loc[name, "estimate"] == pytest.approx(loss, abs=0.1)
@@ -187,7 +187,7 @@ def test_what_is_missing_is_said(minimal_sheets, changes, reason):
     assert set(table["reason"]) == {reason}
 
 
-def test_what_can_not_be_told_apart_is_said(minimal_sheets):
+def test_what_cannot_be_distinguished_is_said(minimal_sheets):
     overall = POOR * 2 + GOOD * 2
     changes = {"PreTaskDesiredEmpathy": [3.0, 3.0, 1.0, 1.0]}
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}, tasks=changes))

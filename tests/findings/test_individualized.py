@@ -301,7 +301,7 @@ def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
     assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
 
 
-def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
+def test_parts_that_the_design_cannot_distinguish_say_so(workbooks, ieval):
     lend = read_workbook(workbooks["lend_an_ear"])
     part = variance_components.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
@@ -326,7 +326,7 @@ def varied(minimal_sheets, conversations, **changes):
         ({"participants": 1, "conversations": 4}, "there is one participant only"),
     ],
 )
-def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_sheets, changes, reason):
+def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(minimal_sheets, changes, reason):
     study = varied(minimal_sheets, **changes)
     for rating in ("ground_truth", "overall"):
         parts = variance_components.variance_parts(study, bootstrap_of(study), rating=rating)
@@ -352,7 +352,7 @@ def test_constant_ratings_have_no_parts(minimal_sheets):
     assert (parts.variances["reason"] != "").all()
 
 
-def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
     study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
     table = same_person.same_condition_differences(study, bootstrap_of(study))
@@ -362,7 +362,7 @@ def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(m
     assert set(same["reason"]) == {"no interval: every resampling gives the same value"}
 
 
-def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
     words = ("poor", "neutral", "good", "Very good")
     study = parse_sheets(

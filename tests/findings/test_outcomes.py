@@ -202,7 +202,7 @@ def three_columns(rows=60, seed=3):
     return np.column_stack([x + level, y - level, z]), groups
 
 
-def test_a_third_column_is_held_equal_as_by_regression():
+def test_a_third_column_is_held_constant_as_by_regression():
     values, groups = three_columns()
     kept = (groups.map(groups.value_counts()) > 1).to_numpy()
     design = np.column_stack([pd.get_dummies(groups[kept], dtype=float), values[kept, 2]])
@@ -268,7 +268,7 @@ def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
         sound(table)
 
 
-def test_one_rated_turn_can_not_tell_the_four_apart(workbooks):
+def test_one_rated_turn_cannot_distinguish_the_four(workbooks):
     study = read(workbooks["ieval"])
     reason = "mean, trough, peak and end of the turns can't be distinguished in this data set"
     assert outcomes.available_turn_rating(study) == "dimensions"

@@ -219,7 +219,7 @@ def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason)
         assert set(table["reason"]) == {reason}
 
 
-def test_one_rated_turn_a_conversation_has_no_order(workbooks):
+def test_one_rated_turn_per_conversation_has_no_order(workbooks):
     study = read_workbook(workbooks["ieval"])
     tables = recovery.levels_by_event_time(study, bootstrap_of(study))
     assert tables["as rated"].loc[0, "estimate"] <= 2

@@ -152,7 +152,7 @@ def test_every_combination_stands_once(name):
     assert table.iloc[0].to_dict() == {key: options[0] for key, options in headlines.HEADLINES[name].choices.items()}
 
 
-def test_resampled_standardised_differences_equal_copied_rows(study):
+def test_resampled_standardized_differences_equal_copied_rows(study):
     """The first specification in two draws, against the turns of each draw copied out."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=5, confidence=1 - 1e-12)
     table = headlines.multiverse(study, bootstrap, "condition_difference", first_only=True)
@@ -333,7 +333,7 @@ DEGENERATE = {
 
 @pytest.mark.parametrize("case", DEGENERATE)
 @pytest.mark.parametrize("headline", headlines.HEADLINES)
-def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
+def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
     table = headlines.multiverse(study, bootstrap_of(study, 20), headline)
     unknown = table["estimate"].isna()

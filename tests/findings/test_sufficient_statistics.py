@@ -149,7 +149,7 @@ def test_a_participant_in_two_parts_is_refused(study):
         estimates_of_parts([part, part], **DRAWS)
 
 
-def test_what_a_part_sends_hangs_on_its_participants_not_on_its_turns(minimal_sheets):
+def test_what_a_part_sends_depends_on_its_participants_not_on_its_turns(minimal_sheets):
     sizes = []
     for turns in (2, 40):
         study = parse_sheets(minimal_sheets(conversations=6, turns=turns, participants=3))

@@ -75,7 +75,7 @@ def found():
 # Planted themes, and none
 
 
-def test_planted_themes_are_told_apart_by_number_and_words(found):
+def test_planted_themes_are_distinguished_by_number_and_words(found):
     assert found.reason == ""
     assert found.summary.loc["topics", "estimate"] == 3
     assert found.summary.loc["p", "estimate"] == 1 / (1 + topics.SHUFFLES)
@@ -136,7 +136,7 @@ def test_a_comment_that_holds_little_of_a_topic_does_not_speak_for_it():
     assert topics._quotations(frame, pd.Series([0] * 4), loading, 1) == ["x" * 9]
 
 
-def test_in_comments_without_themes_none_are_told_apart(tmp_path):
+def test_in_comments_without_themes_none_are_distinguished(tmp_path):
     model = model_of(noise())
     assert model.reason == topics.NOT_APART
     assert model.summary.loc["p", "estimate"] > topics.LARGEST_P

@@ -235,7 +235,7 @@ def test_comments_of_one_kind_mark_nothing(rows):
     assert terms_module.comment_shares(study, bootstrap_of(study))["low"].isna().all()
 
 
-def test_the_figure_has_a_row_a_term():
+def test_the_figure_has_one_row_per_term():
     study = talk()
     terms = terms_module.distinctive_terms(study, bootstrap_of(study))
     figure = figure_of(terms, name="x", caption="n")

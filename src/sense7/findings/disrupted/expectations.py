@@ -150,13 +150,13 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     frame = expectation_conversations(study, outcome)
     missing = _missing(study, frame, outcome)
     rows = {}
-    for name, held in COMPARISONS.items():
-        method = f"least squares on unmet{''.join(f', {column}' for column in held)}"
+    for name, adjusted_for in COMPARISONS.items():
+        method = f"least squares on unmet{''.join(f', {column}' for column in adjusted_for)}"
         method += f"; {count_of(int(frame['unmet'].sum()), 'conversation')} with an unmet expectation"
         if missing:
             rows[name] = estimate_row(n=len(frame), unit=UNIT, method=method, reason=missing)
         else:
-            rows[name] = _row(frame, held, bootstrap, method)
+            rows[name] = _row(frame, adjusted_for, bootstrap, method)
     return estimate_table(rows, "comparison", _COMPARED[outcome])
 
 
@@ -278,8 +278,8 @@ def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
     return ""
 
 
-def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBootstrap, method: str) -> dict:
-    columns = frame[["unmet", *held, "outcome"]].to_numpy(dtype=float)
+def _row(frame: pd.DataFrame, adjusted_for: tuple[str, ...], bootstrap: ParticipantBootstrap, method: str) -> dict:
+    columns = frame[["unmet", *adjusted_for, "outcome"]].to_numpy(dtype=float)
     z = np.column_stack([np.ones(len(frame)), columns])
     loss = bootstrap.estimate(
         lambda cross: -least_squares(cross)[0][..., 1], z[:, :, None] * z[:, None, :], frame["participant"]

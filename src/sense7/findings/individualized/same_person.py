@@ -115,7 +115,7 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
 def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
 
-    In order of y the sum is that of what lies below: no pair is formed, so that the cost is linear in rows.
+    In order of y the sum needs the rows below each row only: no pair is formed, so that the cost is linear in rows.
 
     Parameters
     ----------

@@ -429,7 +429,7 @@ def _differences(variances: np.ndarray) -> np.ndarray:
 
 
 def confounded(name: str, frame: pd.DataFrame) -> str:
-    """Why a part can't be told from another."""
+    """Why a part can't be distinguished from another."""
     if name == "participant by condition":
         if frame.groupby("participant")["condition"].nunique().max() < 2:
             return "no participant met two conditions: it is part of the participant's"

@@ -310,8 +310,8 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
     number of topics in ``NUMBERS`` the model is fitted to all comments and to those of resampled participants; topics
     are found again as well as :func:`matched_similarity` says on average. The same is done with each of 19 sets of
     :func:`shuffled` comments. The number of topics is the one where the comments as written lie farthest above the
-    mean of all sets, and p is how seldom a set lies so far above it, by :func:`farthest_above`; if p is above 0.05 no
-    topics are shown.
+    mean of all sets, and p is the share of sets that lie at least so far above it, by :func:`farthest_above`; if p is
+    above 0.05 no topics are shown.
 
     A comment belongs to the topic with the largest loading, if it uses one of that topic's six heaviest words.
     Intervals of shares and ratings resample participants with that assignment as it is: they do not tell how sure the
