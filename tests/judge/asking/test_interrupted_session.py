@@ -24,7 +24,7 @@ from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("reading_endpoint", Path(__file__).with_name("endpoint.py"))
+spec = importlib.util.spec_from_file_location("reading_endpoint", Path(__file__).parents[1] / "endpoint.py")
 endpoint = sys.modules["reading_endpoint"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(endpoint)
 

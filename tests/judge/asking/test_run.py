@@ -25,10 +25,11 @@ import openpyxl
 import pytest
 from typer.testing import CliRunner
 
-from sense7 import judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
+from sense7.judge import asking
+from sense7.judge.asking import few_shot
 from sense7.judge.asking import journal as journals
 from sense7.judge.asking.answers import Answer
 from sense7.judge.asking.cost import Prices
@@ -41,13 +42,12 @@ from sense7.judge.asking.questions import Shots, questions_for
 from sense7.judge.asking.run import carry_out
 from sense7.judge.chat import chats
 from sense7.judge.predictions import COLUMNS, read_predictions
-from sense7.judge.scoring import text_features
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).with_name("endpoint.py"))
+spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
 endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(endpoint)
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
@@ -162,9 +162,8 @@ def test_examples_stand_in_the_prompt(study_of, tmp_path):
 
 
 def test_the_embedder_of_examples_is_asked_and_noted(study_of, monkeypatch):
-
     asked = []
-    monkeypatch.setattr(text_features, "embed", lambda texts, name: asked.append(name) or np.eye(len(texts)))
+    monkeypatch.setattr(few_shot, "embed", lambda texts, name: asked.append(name) or np.eye(len(texts)))
     shots = Shots("adaptive", number=2, embedder="a model")
     questions = questions_for(study_of(6), Prompt("few", "~~EXAMPLES~~ Rate this: {chat}"), "judge", shots=shots)
     assert questions.frame["prompt"].str.count("<S2>").tolist() == [2] * 6
@@ -512,10 +511,11 @@ def test_without_the_extra_the_message_says_how_to_get_it(study_of, tmp_path, mo
 
 
 def test_only_a_session_imports_the_extra():
-    modules = sorted(path.stem for path in Path(judge.__file__).parent.glob("*.py") if path.stem != "__init__")
-    assert {"run", "batch", "asking", "client", "logs"} <= set(modules)
+    folder = Path(asking.__file__).parent
+    modules = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    assert {"run", "batch", "session", "client", "logs"} <= set(modules)
     code = "import sys\nsys.modules['inspect_ai'] = sys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
-    code += "import sense7.cli.judge\n" + "".join(f"import sense7.judge.{name}\n" for name in modules)
+    code += "import sense7.cli.judge\n" + "".join(f"import sense7.judge.asking.{name}\n" for name in modules)
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -673,7 +673,7 @@ def command(*arguments, **environment):
 
 def finished(*arguments, **environment):
     process = command(*arguments, **environment)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -692,7 +692,7 @@ def answered_lines(folder):
 
 
 def wait_for(lines, folder, process):
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while answered_lines(folder) < lines:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
@@ -740,7 +740,7 @@ def test_after_a_kill_at_high_concurrency_no_answer_that_was_received_is_asked_f
     with Endpoint(script) as server:
         arguments += ["--base-url", server.address]
         process = command(*arguments)
-        _, err = process.communicate(timeout=100)
+        _, err = process.communicate(timeout=300)
         assert killed.is_set(), err
         kept, asked = read_journal(folder / JOURNAL)[0], len(server.asked)
         assert len(kept) == len(server.answered) == answered
@@ -776,7 +776,7 @@ def test_an_interrupted_session_says_so_and_keeps_all(workbook, tmp_path):
         process = command(*arguments)
         wait_for(2, folder, process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 130
         assert "interrupted; what was finished is kept" in err
         assert "Traceback" not in err

@@ -105,7 +105,7 @@ def naive_spearman(x, y):
     ranks_x, ranks_y = naive_midranks(x), naive_midranks(y)
     centre = (len(x) + 1) / 2
     covariance = sum((a - centre) * (b - centre) for a, b in zip(ranks_x, ranks_y, strict=True))
-    squares = [sum((rank - centre) ** 2 for rank in ranks_module) for ranks in (ranks_x, ranks_y)]
+    squares = [sum((rank - centre) ** 2 for rank in ranks) for ranks in (ranks_x, ranks_y)]
     return covariance / (squares[0] * squares[1]) ** 0.5 if squares[0] * squares[1] else NAN
 
 

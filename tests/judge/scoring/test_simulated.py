@@ -26,7 +26,7 @@ from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import read_sheets
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "data"
 SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
 
@@ -118,7 +118,7 @@ def test_a_failure_on_the_way_leaves_the_earlier_files(folder, small, monkeypatc
             raise OSError(28, "No space left on device")
         return write_predictions(path, *arguments, **options)
 
-    monkeypatch.setattr("sense7.judge.predictions.write_predictions", fail)
+    monkeypatch.setattr("sense7.judge.scoring.simulated.write_predictions", fail)
     with pytest.raises(UserError, match=r"mine_judge: can't be written.*Make room"):
         write_simulated(simulate(SMALL, 4, JudgeParameters(judge_runs=3)), folder)
     assert content(folder) == before

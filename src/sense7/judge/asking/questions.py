@@ -172,7 +172,7 @@ def questions_for(
     if shots.kind != "zero":
         if not prompt.takes_examples:
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
-        from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
+        from sense7.judge.asking.few_shot import examples_for  # with it comes scikit-learn
 
         examples = examples_for(
             study,
