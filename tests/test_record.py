@@ -71,11 +71,12 @@ def test_a_new_run_replaces_the_values_of_the_last(recorder, tmp_path):
     assert stored(tmp_path) == []
 
 
-def test_a_table_is_recorded_by_pattern_or_by_name(recorder, tmp_path):
+def test_of_a_table_the_rows_with_a_key_are_recorded(recorder, tmp_path):
     rows = {name: estimate_row(0.5, n=3, unit="share", method="m") for name in ("a", "b")}
-    recorder.table(estimate_table(rows, "which"), "share_{}")
-    recorder.table(estimate_table(rows, "which"), {"b": "only_b"})
-    assert [value["key"] for value in stored(tmp_path)] == ["share_a", "share_b", "only_b"]
+    recorder.table(estimate_table(rows, "which"))
+    recorder.table(estimate_table(rows, "which", {"a": "share_a", "b": "share_b"}))
+    recorder.table(estimate_table(rows | {"c": rows["a"] | {"key": "only_c"}}, "which"))
+    assert [value["key"] for value in stored(tmp_path)] == ["share_a", "share_b", "only_c"]
 
 
 @pytest.mark.parametrize(

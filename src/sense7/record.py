@@ -165,16 +165,13 @@ class Recorder:
             "cell": _running_cell(),
         }
 
-    def table(self, table: pd.DataFrame, keys: str | Mapping[str, str] | None = None) -> None:
+    def table(self, table: pd.DataFrame) -> None:
         """Record every row of a table of estimates that has a key.
 
         Parameters
         ----------
         table : DataFrame
             As statistics return it: estimate, low, high, n, unit, method, reason, key.
-        keys : str or mapping
-            Pattern for the keys, ``{}`` standing for the row's name, or row's name -> key;
-            with a mapping, rows that it lacks are not recorded.
 
         Raises
         ------
@@ -186,12 +183,9 @@ class Recorder:
         from sense7.estimators.estimates import require_estimates
 
         require_estimates("record.table", "table", table)
-        for name, row in table.iterrows():
-            entry = row.to_dict()
-            own = entry.pop("key", name)
-            key = own if keys is None else keys.format(name) if isinstance(keys, str) else keys.get(name)
-            if key:
-                self._add(key, **entry)
+        for row in table.to_dict("records"):
+            if row.get("key"):
+                self._add(**row)
         self._write()  # once: the file is written whole each time
 
 

@@ -189,7 +189,7 @@ def test_all_kinds_of_intervals_have_the_same_estimate(study):
     means = study.turns.assign(y=study.turns[list(DIMENSION_NAMES)].mean(axis=1))
     means = means.groupby("condition")["y"].mean()
     for table in tables.values():
-        assert list(table.index) == list(pairs.pair_keys(study, "x"))
+        assert list(table.index) == list(pairs.condition_pairs(study))
         for name, (first, second) in pairs.condition_pairs(study).items():
             assert table.loc[name, "estimate"] == pytest.approx(means[first] - means[second])
             assert table.loc[name, "low"] < table.loc[name, "estimate"] < table.loc[name, "high"]

@@ -153,7 +153,6 @@ def test_ratios_of_pairs_fit_together(study):
     assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
-    assert cumulative_logit_model.odds_keys(study).keys() == set(table.index)
 
 
 def test_intervals_are_wider_than_of_turns_as_if_independent(study):
@@ -177,13 +176,13 @@ def test_both_models_find_the_order_that_was_planted():
     assert value["estimate"] == (orders["mixed model"] == orders["cumulative logit"]).sum()
 
 
-def test_signs_beside_the_mixed_model_are_compared(study):
-    table = cumulative_logit_model.beside_the_mixed_model(study)
+def test_signs_compare_models_are_compared(study):
+    table = cumulative_logit_model.compare_models(study)
     assert len(table) == 6
     for a, b in itertools.combinations(pairs.ordered_conditions(study), 2):
         points, odds, same = table.loc[f"{a} against {b}"]
         assert (same == "yes") == (points.startswith("-") == (float(odds.split()[0]) < 1))
-    narrower = cumulative_logit_model.beside_the_mixed_model(study, confidence=0.5)
+    narrower = cumulative_logit_model.compare_models(study, confidence=0.5)
     assert (narrower != table).all().tolist() == [True, True, False]
 
 
@@ -197,7 +196,7 @@ def test_conditions_that_are_alike_have_no_order(minimal_sheets):
     )
     orders = cumulative_logit_model.order_of_conditions(study)
     assert set(orders.loc["overall"]) == {"plain = plain-empathy", "yes"}
-    assert set(cumulative_logit_model.beside_the_mixed_model(study)["same sign"]) == {"yes"}
+    assert set(cumulative_logit_model.compare_models(study)["same sign"]) == {"yes"}
 
 
 DEGENERATE = {
@@ -231,7 +230,7 @@ DEGENERATE = {
 @pytest.mark.parametrize(("changes", "reason"), DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reason):
     study = parse_sheets(minimal_sheets(**changes))
-    rating = cumulative_logit_model.rating_compared(study)
+    rating = cumulative_logit_model.main_turn_rating(study)["estimate"]
     table = cumulative_logit_model.odds_ratios(study, rating)
     assert len(table)
     if reason:
@@ -239,7 +238,7 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reas
         assert table["estimate"].isna().all()
     missing = table["low"].isna()
     assert (table.loc[missing, "reason"] != "").all()
-    beside = cumulative_logit_model.beside_the_mixed_model(study, rating)
+    beside = cumulative_logit_model.compare_models(study, rating)
     orders = cumulative_logit_model.order_of_conditions(study)
     for shown in (beside, orders):
         assert not shown.astype(str).apply(lambda column: column.str.contains(r"\bnan\b")).any(axis=None)
@@ -247,10 +246,11 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reas
     assert value["estimate"] is not None or value["reason"]
 
 
-def test_the_rating_at_hand_is_that_which_was_rated(minimal_sheets):
-    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets())) == "overall"
+def test_without_an_overall_rating_the_dimension_rated_most_often_is_compared(minimal_sheets):
+    assert cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets()))["estimate"] == "overall"
     only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
-    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets(messages=only))) == "Interest"
+    main = cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets(messages=only)))
+    assert (main["estimate"], main["n"]) == ("Interest", 8)
 
 
 def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
@@ -261,13 +261,13 @@ def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
 
 
 def test_keys_of_odds_ratios_begin_alike_and_are_of_their_pair(study):
-    keys = cumulative_logit_model.odds_keys(study)
-    assert list(keys) == list(cumulative_logit_model.odds_ratios(study).index)
-    assert all(key.startswith("condition_odds_ratio_") for key in keys.values())
-    assert len(set(keys.values())) == len(keys)
+    keys = cumulative_logit_model.odds_ratios(study)["key"]
+    assert all(key.startswith("condition_odds_ratio_") for key in keys)
+    assert len(set(keys)) == len(keys)
+    assert "key" not in cumulative_logit_model.odds_ratios(study, "Affective")
 
 
-def test_orders_that_differ_are_told_apart(study, monkeypatch):
+def test_orders_that_differ_are_counted_as_different(study, monkeypatch):
     orders = iter(["a > b", "b > a"] * len(RATING_NAMES))
     monkeypatch.setattr(cumulative_logit_model, "_order", lambda *_: next(orders))
     table = cumulative_logit_model.order_of_conditions(study)

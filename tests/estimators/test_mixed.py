@@ -112,7 +112,7 @@ def test_without_random_effects_f_is_the_analysis_of_variance():
     assert freedom == pytest.approx(27, rel=1e-4)
 
 
-def test_equal_models_have_a_ratio_of_nought():
+def test_equal_models_have_a_ratio_of_zero():
     fit = fit_nested(nested_sums(*simulated(7)), restricted=False)
     assert likelihood_ratio(fit, fit)[0] == 0
 

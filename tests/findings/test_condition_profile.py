@@ -55,7 +55,7 @@ def test_profiles_and_deviations_are_those_by_hand():
             assert row["estimate"] == pytest.approx(deviation.loc[condition, name], abs=1e-12)
             assert row["low"] < row["estimate"] < row["high"]
     assert deviation.abs().to_numpy().max() == abs(deviation.loc["first", "Relational"])
-    assert profiles.where(found)["estimate"] == "Relational, first"
+    assert profiles.largest_deviation(found)["estimate"] == "Relational, first"
     largest = found.test.loc["largest deviation", "estimate"]
     assert largest == pytest.approx(deviation.loc["first", "Relational"], abs=1e-12)
 
@@ -114,11 +114,10 @@ def test_a_dimension_that_nobody_rated_is_left_out():
     assert found.test.loc["interaction", "n"] == 120
 
 
-def test_keys_are_unique_and_none_belongs_to_what_is_no_condition():
+def test_every_dimension_of_every_condition_has_its_own_key():
     study = s7.load("synthetic")
-    keys = [key for name in study.conditions for key in profiles.profile_keys(study, name).values()]
+    keys = [key for table in profiles.condition_profile(study, bootstrap_of(study)).values() for key in table["key"]]
     assert len(keys) == len(set(keys)) == 7 * len(study.conditions)
-    assert profiles.profile_keys(study, "no profile") == {}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,8 @@ def test_where_there_is_nothing_to_compare_it_says_why(minimal_sheets, changes, 
     for table in (*found.values(), found.test):
         assert table["estimate"].isna().all()
         assert table["reason"].str.startswith(reason).all()
-    value = profiles.where(found)
+    assert "key" not in found["no profile"]
+    value = profiles.largest_deviation(found)
     assert value["estimate"] is None
     assert value["reason"].startswith(reason)
 

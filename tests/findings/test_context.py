@@ -17,7 +17,6 @@ from statsmodels.stats.multitest import multipletests
 import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
-from sense7.findings import naming
 from sense7.findings.context import frame as frame_module
 from sense7.findings.context import gap as gap_module
 from sense7.findings.context import means as context_means
@@ -54,7 +53,7 @@ def planted():
 def every_table(study):
     """All tables that the page shows."""
     bootstrap = bootstrap_of(study, 100)
-    ways = {way: gap_module.gap_by_topic(study, bootstrap, way, centred=True) for way in gap_module.WAYS.values()}
+    ways = {way: gap_module.gap_by_topic(study, bootstrap, way, centered=True) for way in gap_module.WAYS.values()}
     return [
         *(
             context_means.group_means(study, bootstrap, by, own=own)
@@ -330,8 +329,8 @@ def test_the_gaps_of_the_topics_add_up_to_that_of_all(study):
     table = gap_module.gap_by_topic(study, bootstrap)
     gap = gap_module.expected_experienced_gap(study, bootstrap).iloc[0]
     assert np.average(table["estimate"], weights=table["n"]) == pytest.approx(gap["estimate"])
-    centred = gap_module.gap_by_topic(study, bootstrap, centred=True)
-    np.testing.assert_allclose(centred["estimate"], table["estimate"] - gap["estimate"], atol=1e-12)
+    centered = gap_module.gap_by_topic(study, bootstrap, centered=True)
+    np.testing.assert_allclose(centered["estimate"], table["estimate"] - gap["estimate"], atol=1e-12)
 
 
 def test_a_topic_that_differs_is_counted_on_its_side(minimal_sheets):
@@ -423,10 +422,10 @@ def test_nothing_rated_gives_reasons(minimal_sheets):
 
 
 def test_keys_never_hold_names_of_the_workbook(study):
-    table = context_means.group_means(study, bootstrap_of(study), "topic")
-    assert list(naming.numbered_keys(table, "x_{}").values()) == [f"x_{number}" for number in range(1, 9)]
-    table = context_means.group_means(study, bootstrap_of(study), "desired_empathy")
-    assert naming.numbered_keys(table, "x_{}") == {1: "x_1", 2: "x_2", 3: "x_3"}
+    topics = context_means.group_means(study, bootstrap_of(study), "topic")
+    assert topics["key"].tolist() == [f"topic_mean_{number}" for number in range(1, 9)]
+    levels = context_means.group_means(study, bootstrap_of(study), "desired_empathy")
+    assert levels["key"].to_dict() == {1: "desired_mean_1", 2: "desired_mean_2", 3: "desired_mean_3"}
 
 
 def test_without_topics_the_one_row_is_no_topic(minimal_sheets):

@@ -73,7 +73,7 @@ def test_without_an_interval_it_says_why(table, reason):
 def test_the_headlines_are_those_of_their_pages(study):
     bootstrap = bootstrap_of(study)
     table = detectable_difference.headline_estimates(study, bootstrap)
-    assert list(table.index) == list(detectable_difference.POWER_KEYS)
+    assert list(table.index) == list(detectable_difference._DETECTABLE)
     pairs = conditions_means.condition_differences(study, bootstrap)["estimate"].abs()
     expected = [
         pairs.max(),
@@ -99,7 +99,7 @@ def test_the_headlines_are_those_of_their_pages(study):
         {"conversations": 3},
     ],
 )
-def test_what_can_not_be_computed_says_why(minimal_sheets, changes):
+def test_what_cannot_be_computed_says_why(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
     table = detectable_difference.smallest_detectable(
         detectable_difference.headline_estimates(study, bootstrap_of(study, 20))

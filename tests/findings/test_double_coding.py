@@ -170,7 +170,7 @@ def with_another_answer(sheet):
         (with_another_answer, "has 'perhaps' under generic"),
     ],
 )
-def test_a_sheet_that_can_not_be_read_is_refused(study, change, said):
+def test_a_sheet_that_cannot_be_read_is_refused(study, change, said):
     sheet = coded(study, 5)
     with pytest.raises(s7.UserError, match=said):
         double_coding.coder_agreement(study, sheet, change(sheet), bootstrap_of(study, 20))

@@ -34,7 +34,7 @@ def test_the_estimates_are_those_of_statsmodels(study, outcome):
     table = expectations.unmet_expectations(study, bootstrap_of(study, 2000), outcome)
     frame = expectations.expectation_conversations(study, outcome)
     groups = pd.factorize(frame["participant"])[0]
-    for name, (_, held) in expectations.COMPARISONS.items():
+    for name, held in expectations.COMPARISONS.items():
         design = sm.add_constant(frame[["unmet", *held]].astype(float))
         fit = sm.OLS(frame["outcome"], design).fit(cov_type="cluster", cov_kwds={"groups": groups})
         row = table.loc[name]
@@ -125,7 +125,7 @@ def made(seed=3, loss=0.6, conversations=4000):
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.6])
-def test_a_planted_loss_is_found_once_the_mean_rating_is_held_equal(loss):
+def test_a_planted_loss_is_found_once_the_mean_rating_is_held_constant(loss):
     table = expectations.unmet_expectations(study := made(loss=loss), bootstrap_of(study, 500))
     for name in (ADJUSTED, BEYOND):
         assert table.loc[name, "estimate"] == pytest.approx(loss, abs=0.1)
@@ -151,7 +151,7 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
 
 def test_the_loss_planted_in_the_synthetic_workbook_lies_in_the_interval(study):
     planted = json.loads(data_file("synthetic_truth.json").read_text("utf-8"))["planted"]
-    truth = next(entry["value"] for entry in planted if entry["key"] == expectations.EXPECTATION_KEYS[BEYOND])
+    truth = next(entry["value"] for entry in planted if entry["key"] == "expectation_loss")
     row = expectations.unmet_expectations(study, bootstrap_of(study, 2000)).loc[BEYOND]
     assert row["low"] <= truth <= row["high"]
 
@@ -187,7 +187,7 @@ def test_what_is_missing_is_said(minimal_sheets, changes, reason):
     assert set(table["reason"]) == {reason}
 
 
-def test_what_can_not_be_told_apart_is_said(minimal_sheets):
+def test_what_cannot_be_distinguished_is_said(minimal_sheets):
     overall = POOR * 2 + GOOD * 2
     changes = {"PreTaskDesiredEmpathy": [3.0, 3.0, 1.0, 1.0]}
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}, tasks=changes))

@@ -244,10 +244,10 @@ def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
     index, copy = np.array(rows).T
     copied = pd.DataFrame({"y": y[index], "who": who[index] * 10 + copy, "what": what[index]})
     expected = intraclass.icc_1(copied["y"].to_numpy(), copied["who"])
-    assert intraclass.icc_of_sums(sums, centred=False) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert intraclass.icc_of_sums(sums, centered=False) == pytest.approx(expected, abs=1e-9, nan_ok=True)
     copied["y"] -= copied.groupby("what")["y"].transform("mean")
     expected = intraclass.icc_1(copied["y"].to_numpy(), copied["who"])
-    assert intraclass.icc_of_sums(sums, centred=True) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert intraclass.icc_of_sums(sums, centered=True) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
@@ -301,7 +301,7 @@ def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
     assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
 
 
-def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
+def test_parts_that_the_design_cannot_distinguish_say_so(workbooks, ieval):
     lend = read_workbook(workbooks["lend_an_ear"])
     part = variance_components.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
@@ -326,13 +326,13 @@ def varied(minimal_sheets, conversations, **changes):
         ({"participants": 1, "conversations": 4}, "there is one participant only"),
     ],
 )
-def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_sheets, changes, reason):
+def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(minimal_sheets, changes, reason):
     study = varied(minimal_sheets, **changes)
     for rating in ("ground_truth", "overall"):
         parts = variance_components.variance_parts(study, bootstrap_of(study), rating=rating)
         for table in (parts.variances, parts.shares, parts.differences, parts.on_one_base):
             assert set(table["reason"]) == {reason}
-    base = shares_of_variance.one_base(study, bootstrap_of(study))
+    base = shares_of_variance.variance_shares(study, bootstrap_of(study))
     assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
     assert set(same_person.participant_icc(study, bootstrap_of(study))["reason"]) <= {
         reason,
@@ -352,7 +352,7 @@ def test_constant_ratings_have_no_parts(minimal_sheets):
     assert (parts.variances["reason"] != "").all()
 
 
-def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
     study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
     table = same_person.same_condition_differences(study, bootstrap_of(study))
@@ -362,7 +362,7 @@ def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(m
     assert set(same["reason"]) == {"no interval: every resampling gives the same value"}
 
 
-def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
     words = ("poor", "neutral", "good", "Very good")
     study = parse_sheets(
@@ -475,7 +475,7 @@ def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_
     assert (parts.on_one_base["low"] <= base).equals(base.notna())
     missing = parts.on_one_base["reason"].str.startswith("an overall rating is a single one")
     assert missing.tolist() == [False] * 5 + [rating == "overall"]
-    assert list(variance_components.BASE_KEYS[rating]) == list(base.index)
+    assert list(variance_components.BASE_PARTS) == list(base.index)
 
 
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
@@ -519,7 +519,7 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     def mean_square(*more):
         return sm.OLS(frame["y"], pd.concat([people, conditions, *more], axis=1)).fit().mse_resid
 
-    base = shares_of_variance.one_base(synthetic, bootstrap_of(synthetic), draws=40)
+    base = shares_of_variance.variance_shares(synthetic, bootstrap_of(synthetic), draws=40)
     shares = base.shares["estimate"]
     parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
     whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
@@ -586,7 +586,7 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
     passed = []
     for seed in range(3):
         study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
-        base = shares_of_variance.one_base(study, bootstrap_of(study, 200))
+        base = shares_of_variance.variance_shares(study, bootstrap_of(study, 200))
         passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
     assert np.median(passed, axis=0).tolist() == [individual, context]
 
@@ -594,19 +594,19 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
     conversations = synthetic.conversations
     no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
-    comparison = shares_of_variance.one_base(no_topic, bootstrap_of(no_topic), draws=20)
+    comparison = shares_of_variance.variance_shares(no_topic, bootstrap_of(no_topic), draws=20)
     assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
     assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         comparison.shares.loc["condition", "estimate"]
     )
     one = replace(synthetic, conversations=conversations.assign(condition="only"))
-    shares = shares_of_variance.one_base(one, bootstrap_of(one), draws=20)
+    shares = shares_of_variance.variance_shares(one, bootstrap_of(one), draws=20)
     assert shares.shares.loc["condition", "reason"] == "there is one condition only"
     assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
     assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         shares.shares.loc["of the context: topic", "estimate"]
     )
     neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
-    table = shares_of_variance.one_base(neither, bootstrap_of(neither), draws=20).comparison
+    table = shares_of_variance.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}

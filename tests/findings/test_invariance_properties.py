@@ -152,7 +152,7 @@ def estimates(study):
     tables = {
         "means": condition_means(study, bootstrap),
         "differences": condition_differences(study, bootstrap),
-        "d": condition_differences(study, bootstrap, standardised=True),
+        "d": condition_differences(study, bootstrap, standardized=True),
         "kappa": agreement_with_overall(study, bootstrap),
         "icc": participant_icc(study, bootstrap),
         "experience": empathy_and_experience(study, bootstrap),

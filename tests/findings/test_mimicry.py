@@ -9,7 +9,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.words import mimicry
 from sense7.workbook import parse_sheets
 
-NAMES = list(mimicry.MIMICRY_KEYS)
+NAMES = list(mimicry._PROXIES)
 RARE = "warm but unfitting minus cold and unfitting"
 
 
@@ -111,7 +111,7 @@ def test_warmer_than_fitting_sees_what_is_planted(study):
     ],
     ids=["no overall rating", "never warm or cold", "no texts", "one conversation"],
 )
-def test_what_can_not_be_computed_says_why(minimal_sheets, changes):
+def test_what_cannot_be_computed_says_why(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
     table = mimicry.mimicry_proxies(study, bootstrap_of(study, 20))
     assert list(table.index) == NAMES

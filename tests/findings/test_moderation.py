@@ -83,7 +83,7 @@ def test_a_planted_effect_is_found_and_one_in_all_conditions_is_not(study):
     np.testing.assert_allclose(everywhere.tests["estimate"], as_before.tests["estimate"], atol=1e-9)
 
 
-def test_without_an_effect_p_values_are_even(study):
+def test_without_an_effect_p_values_are_uniform(study):
     """Characteristics shuffled over participants: each p value is at most p in a share p of the cases."""
     p = []
     for seed in range(12):

@@ -165,7 +165,7 @@ def test_correlations_equal_scipys_and_lie_near_what_was_planted(planted):
     assert table.index.name == "experience"
     conversations = study.conversations
     empathy = conversations[measures.OUTCOMES["empathy"]].mean(axis=1)
-    for words, key in outcomes.EXPERIENCE_KEYS.items():
+    for words, key in outcomes.EXPERIENCE.items():
         if words == "all four together, within participants":
             continue
         names = measures.OUTCOMES["experience"] if words == "all four together" else [words.replace(" ", "_")]
@@ -202,7 +202,7 @@ def three_columns(rows=60, seed=3):
     return np.column_stack([x + level, y - level, z]), groups
 
 
-def test_a_third_column_is_held_equal_as_by_regression():
+def test_a_third_column_is_held_constant_as_by_regression():
     values, groups = three_columns()
     kept = (groups.map(groups.value_counts()) > 1).to_numpy()
     design = np.column_stack([pd.get_dummies(groups[kept], dtype=float), values[kept, 2]])
@@ -246,7 +246,7 @@ def test_without_variation_there_is_no_correlation_within(values, reason):
 
 
 def every_table(study):
-    bootstrap, rating = bootstrap_of(study, 100), outcomes.rating_of_turns(study)
+    bootstrap, rating = bootstrap_of(study, 100), outcomes.available_turn_rating(study)
     return [
         outcomes.peak_end(study, rating=rating),
         outcomes.variance_inflation(study, rating=rating),
@@ -268,10 +268,10 @@ def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
         sound(table)
 
 
-def test_one_rated_turn_can_not_tell_the_four_apart(workbooks):
+def test_one_rated_turn_cannot_distinguish_the_four(workbooks):
     study = read(workbooks["ieval"])
     reason = "mean, trough, peak and end of the turns can't be distinguished in this data set"
-    assert outcomes.rating_of_turns(study) == "dimensions"
+    assert outcomes.available_turn_rating(study) == "dimensions"
     assert set(outcomes.peak_end(study, rating="dimensions")["reason"]) == {reason}
     table = outcomes.cross_validated_r2(study, bootstrap_of(study), rating="dimensions")
     assert np.isfinite(table.loc["mean alone", "estimate"])

@@ -148,7 +148,7 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert row["n"] == backward["n"]
-    assert list(table.index) == list(recovery.REVERSED_KEYS)
+    assert list(table.index) == list(recovery._REVERSED)
 
 
 def chained(resemblance, drop, seed, conversations=1500, length=10):
@@ -219,7 +219,7 @@ def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason)
         assert set(table["reason"]) == {reason}
 
 
-def test_one_rated_turn_a_conversation_has_no_order(workbooks):
+def test_one_rated_turn_per_conversation_has_no_order(workbooks):
     study = read_workbook(workbooks["ieval"])
     tables = recovery.levels_by_event_time(study, bootstrap_of(study))
     assert tables["as rated"].loc[0, "estimate"] <= 2

@@ -152,7 +152,7 @@ def test_every_combination_stands_once(name):
     assert table.iloc[0].to_dict() == {key: options[0] for key, options in headlines.HEADLINES[name].choices.items()}
 
 
-def test_resampled_standardised_differences_equal_copied_rows(study):
+def test_resampled_standardized_differences_equal_copied_rows(study):
     """The first specification in two draws, against the turns of each draw copied out."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=5, confidence=1 - 1e-12)
     table = headlines.multiverse(study, bootstrap, "condition_difference", first_only=True)
@@ -199,27 +199,29 @@ def estimates(numbers):
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=30))
 def test_the_summary_is_range_and_what_intervals_hold(numbers):
     summary = headlines.summary(estimates(numbers), "poor_turn_d", 0.5)["estimate"]
-    assert summary["min"] == min(numbers)
-    assert summary["max"] == max(numbers)
+    assert summary["lowest estimate"] == min(numbers)
+    assert summary["highest estimate"] == max(numbers)
     assert summary["median"] == pytest.approx(np.median(numbers))
-    assert summary["holds_published"] == pytest.approx(np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers]))
+    assert summary["intervals that hold the published value"] == pytest.approx(
+        np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers])
+    )
     in_words = headlines.summary(estimates(numbers), "context_share")["estimate"]
-    assert in_words["above_reference"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
+    assert in_words["intervals above the dashed line"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
 
 
 def test_specifications_without_an_interval_are_not_counted():
     table = estimates([0.4, 0.6])
     table.loc[2, ["low", "high"]] = np.nan
-    row = headlines.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    row = headlines.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
     assert (row["estimate"], row["n"]) == (1, 1)
     table["low"] = np.nan
-    row = headlines.summary(table, "poor_turn_d", 0.5).loc["holds_published"]
+    row = headlines.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
     assert np.isnan(row["estimate"])
     assert row["reason"].startswith("no specification has an interval")
 
 
 def test_a_published_value_that_is_not_given_is_the_reason():
-    row = headlines.summary(estimates([0.4]), "alpha").loc["holds_published"]
+    row = headlines.summary(estimates([0.4]), "alpha").loc["intervals that hold the published value"]
     assert np.isnan(row["estimate"])
     assert row["reason"] == "the published value was not given"
 
@@ -237,8 +239,8 @@ def test_a_summary_of_nothing_says_why():
 
 def test_without_the_first_specification_the_others_are_counted():
     table = headlines.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
-    assert table.loc["max", "estimate"] == 1
-    assert table.loc["holds_published", ["estimate", "n"]].tolist() == [1, 1]
+    assert table.loc["highest estimate", "estimate"] == 1
+    assert table.loc["intervals that hold the published value", ["estimate", "n"]].tolist() == [1, 1]
 
 
 # The abstract's findings
@@ -331,7 +333,7 @@ DEGENERATE = {
 
 @pytest.mark.parametrize("case", DEGENERATE)
 @pytest.mark.parametrize("headline", headlines.HEADLINES)
-def test_what_can_not_be_computed_says_why(minimal_sheets, case, headline):
+def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
     table = headlines.multiverse(study, bootstrap_of(study, 20), headline)
     unknown = table["estimate"].isna()

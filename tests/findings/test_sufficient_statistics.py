@@ -8,7 +8,8 @@ from sense7.book.partitioned import read_part, statistics_of_parts
 from sense7.errors import UserError
 from sense7.estimators import alpha, kappa
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import agreement, measures, naming, ratings
+from sense7.estimators.estimates import safe_names
+from sense7.findings import agreement, measures, ratings
 from sense7.findings.conditions import means as conditions_means
 from sense7.findings.conditions import pairs
 from sense7.findings.ground_truth import ground_truth
@@ -51,10 +52,10 @@ def in_one_piece(study, scores=None):
         *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in kappa.WEIGHTS),
     ]
     tables = [
-        (conditions_means.condition_means(study, bootstrap), pairs.condition_keys(study, "condition_mean").get),
-        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS.get),
+        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE.get),
     ]
     rows = {key(name): row for table, key in tables for name, row in table.iterrows() if key(name)}
+    with_keys.append(conditions_means.condition_means(study, bootstrap))
     rows |= {row["key"]: row for table in with_keys for _, row in table.iterrows()}
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
@@ -83,9 +84,9 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
     write_partitions(study, tmp_path / "parts", 4, form="csv")
     found = statistics_of_parts(tmp_path / "parts", **DRAWS)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
-    for standardised, start in ((False, "condition_difference"), (True, "condition_d")):
-        table = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
-        safe = naming.safe_names(study.conditions)
+    for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
+        table = conditions_means.condition_differences(study, bootstrap, standardized=standardized)
+        safe = safe_names(study.conditions)
         for name, (first, second) in pairs.condition_pairs(study).items():
             sign = 1 if first < second else -1
             key = f"{start}_{safe[min(first, second)]}_{safe[max(first, second)]}"
@@ -149,7 +150,7 @@ def test_a_participant_in_two_parts_is_refused(study):
         estimates_of_parts([part, part], **DRAWS)
 
 
-def test_what_a_part_sends_hangs_on_its_participants_not_on_its_turns(minimal_sheets):
+def test_what_a_part_sends_depends_on_its_participants_not_on_its_turns(minimal_sheets):
     sizes = []
     for turns in (2, 40):
         study = parse_sheets(minimal_sheets(conversations=6, turns=turns, participants=3))

@@ -75,7 +75,7 @@ def found():
 # Planted themes, and none
 
 
-def test_planted_themes_are_told_apart_by_number_and_words(found):
+def test_planted_themes_are_distinguished_by_number_and_words(found):
     assert found.reason == ""
     assert found.summary.loc["topics", "estimate"] == 3
     assert found.summary.loc["p", "estimate"] == 1 / (1 + topics.SHUFFLES)
@@ -136,7 +136,7 @@ def test_a_comment_that_holds_little_of_a_topic_does_not_speak_for_it():
     assert topics._quotations(frame, pd.Series([0] * 4), loading, 1) == ["x" * 9]
 
 
-def test_in_comments_without_themes_none_are_told_apart(tmp_path):
+def test_in_comments_without_themes_none_are_distinguished(tmp_path):
     model = model_of(noise())
     assert model.reason == topics.NOT_APART
     assert model.summary.loc["p", "estimate"] > topics.LARGEST_P
@@ -144,8 +144,8 @@ def test_in_comments_without_themes_none_are_told_apart(tmp_path):
     assert model.shares.empty
     assert model.ratings.empty
     record = Recorder("x", tmp_path)
-    record.table(model.summary, topics.SUMMARY_KEYS)
-    record.table(model.shares, model.share_keys)
+    record.table(model.summary)
+    record.table(model.shares)
     assert read_values(tmp_path)["topics_told_apart"]["reason"] == topics.NOT_APART
     assert read_values(tmp_path)["topic_stability"]["estimate"] is not None
 
@@ -199,8 +199,8 @@ def test_a_weighted_text_is_one_copied_out(seed, monkeypatch):
     matrix = topics.tf_idf(documents, list("abcdefgh"))
     weights = generator.integers(0, 4, size=30).astype(float)
     copied = csr_array(np.repeat(matrix.toarray(), weights.astype(int), axis=0))
-    loadings, terms = topics.factorise(matrix, 3, weights)
-    loadings_of_copies, terms_of_copies = topics.factorise(copied, 3)
+    loadings, terms = topics.factorize(matrix, 3, weights)
+    loadings_of_copies, terms_of_copies = topics.factorize(copied, 3)
     assert terms == pytest.approx(terms_of_copies, abs=1e-6)
     assert np.repeat(loadings, weights[weights > 0].astype(int), axis=0) == pytest.approx(loadings_of_copies, abs=1e-6)
 
@@ -208,7 +208,7 @@ def test_a_weighted_text_is_one_copied_out(seed, monkeypatch):
 def test_a_matrix_of_few_topics_is_rebuilt_from_them():
     generator = np.random.default_rng(3)
     matrix = np.kron(np.eye(3), np.ones((10, 4))) * generator.uniform(0.5, 1, size=(30, 1))
-    loadings, terms = topics.factorise(csr_array(matrix), 3)
+    loadings, terms = topics.factorize(csr_array(matrix), 3)
     assert loadings @ terms == pytest.approx(matrix, abs=1e-2)
     assert np.linalg.norm(terms, axis=1) == pytest.approx(np.ones(3))
     assert (loadings >= 0).all()
@@ -217,14 +217,14 @@ def test_a_matrix_of_few_topics_is_rebuilt_from_them():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(2, 6))
-def test_comments_that_repeat_themselves_can_be_factorised(seed, different, number):
+def test_comments_that_repeat_themselves_can_be_factorized(seed, different, number):
     """Fewer different texts than topics: some topics are left without words, and nothing is undefined."""
     generator = np.random.default_rng(seed)
     vocabulary = list("abcdefghijkl")
     bank = [list(generator.choice(vocabulary, size=generator.integers(1, 6))) for _ in range(different)]
     matrix = topics.tf_idf([bank[place] for place in generator.integers(different, size=40)], vocabulary)
     weights = np.r_[np.ones(number), generator.integers(0, 3, size=40 - number)]
-    loadings, terms = topics.factorise(matrix, number, weights)
+    loadings, terms = topics.factorize(matrix, number, weights)
     assert np.isfinite(loadings).all()
     length = np.linalg.norm(terms, axis=1)
     assert ((np.abs(length - 1) < 1e-9) | (length == 0)).all()
@@ -271,7 +271,7 @@ def test_the_number_is_where_the_comments_lie_farthest_above_the_others():
 
 def test_topics_of_which_a_resampling_has_too_few_comments_are_not_found_again():
     matrix = topics.tf_idf([["a"], ["b"], ["c"]], ["a", "b", "c"])
-    terms = topics.factorise(matrix, 3)[1]
+    terms = topics.factorize(matrix, 3)[1]
     draws = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
     assert topics._found_again(matrix, terms, draws).tolist() == [0.5] * 3
 
@@ -310,10 +310,10 @@ def check_nothing(model, tmp_path):
         assert isinstance(intervals(table, name="x", label="topics", caption="c"), Sentence)
     assert isinstance(tables.plain(model.topics, "c", empty=model.reason), Sentence)
     record = Recorder("x", tmp_path)
-    record.table(model.summary, topics.SUMMARY_KEYS)
-    record.table(model.shares, model.share_keys)
-    record.table(model.ratings, model.rating_keys)
-    assert set(read_values(tmp_path)) == set(topics.SUMMARY_KEYS.values())
+    record.table(model.summary)
+    record.table(model.shares)
+    record.table(model.ratings)
+    assert set(read_values(tmp_path)) == set(topics._SUMMARY.values())
 
 
 def test_comments_that_are_all_alike_hold_no_topics():
@@ -337,9 +337,9 @@ def test_data_without_comments_say_so(workbooks, minimal_sheets, tmp_path):
 
 def test_topics_are_recorded_and_drawn(found, tmp_path):
     record = Recorder("x", tmp_path)
-    record.table(found.summary, topics.SUMMARY_KEYS)
-    record.table(found.shares, found.share_keys)
-    record.table(found.ratings, found.rating_keys)
+    record.table(found.summary)
+    record.table(found.shares)
+    record.table(found.ratings)
     values = read_values(tmp_path)
     assert values["topics_told_apart"]["estimate"] == 3
     assert values["topic_share_none"]["estimate"] == pytest.approx(1 / 152)

@@ -166,10 +166,7 @@ def test_a_term_that_hardly_stands_out_is_not_called_the_mark():
 def test_the_leading_terms_are_recorded_as_text(tmp_path):
     study = talk()
     record = Recorder("x", tmp_path)
-    record.table(
-        terms_module.leading_terms(terms_module.distinctive_terms(study, bootstrap_of(study))),
-        terms_module.LEADING_KEYS,
-    )
+    record.table(terms_module.leading_terms(terms_module.distinctive_terms(study, bootstrap_of(study))))
     values = read_values(tmp_path)
     assert values["term_of_poor_turns"]["estimate"] == "cold"
     assert values["term_of_good_turns"]["estimate"] == "warm"
@@ -217,7 +214,7 @@ def check_nothing(study, tmp_path):
     assert isinstance(tables.plain(terms_module.quotations(study), "comments"), Sentence)
     assert terms_module.comment_counts(study)["estimate"].tolist() == [0, 0]
     record = Recorder("x", tmp_path)
-    record.table(terms_module.leading_terms(terms), terms_module.LEADING_KEYS)
+    record.table(terms_module.leading_terms(terms))
     assert read_values(tmp_path)["term_of_poor_turns"]["estimate"] is None
 
 
@@ -238,7 +235,7 @@ def test_comments_of_one_kind_mark_nothing(rows):
     assert terms_module.comment_shares(study, bootstrap_of(study))["low"].isna().all()
 
 
-def test_the_figure_has_a_row_a_term():
+def test_the_figure_has_one_row_per_term():
     study = talk()
     terms = terms_module.distinctive_terms(study, bootstrap_of(study))
     figure = figure_of(terms, name="x", caption="n")

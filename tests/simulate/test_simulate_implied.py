@@ -13,14 +13,12 @@ import pandas as pd
 import pytest
 
 from sense7 import ParticipantBootstrap
-from sense7.estimators import clustered
-from sense7.findings import agreement, ground_truth, naming, relative_importance
+from sense7.findings import agreement, ground_truth, relative_importance
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
 from sense7.findings.conditions import cumulative_logit_model, mixed_model
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import pairs as pairs_module
 from sense7.findings.conditions import profile as profile_module
 from sense7.findings.context import gap
 from sense7.findings.context import means as context_means
@@ -202,114 +200,75 @@ def of_poor_turns_mixed(study, bootstrap):
 
 def of_events(study, bootstrap):
     drop = recovery.lasting_drop(study, bootstrap)
-    found = keyed(recovery.event_study(study, bootstrap), recovery.STUDY_KEYS)
-    return found | keyed(drop, {"as rated": recovery.DROP_KEYS["as rated"]})
+    return recorded(recovery.event_study(study, bootstrap), drop.loc[["as rated"]])
 
 
 def of_failures(study, bootstrap):
-    found = {}
-    for moment in failures.MOMENTS:
-        found |= keyed(failures.failure_losses(study, bootstrap, moment), failures.keys(moment))
-    return found | keyed(failures.continuity_contrasts(study, bootstrap), failures.CONTINUITY_KEYS)
+    losses = (failures.failure_losses(study, bootstrap, moment) for moment in failures.MOMENTS)
+    return recorded(*losses, failures.continuity_contrasts(study, bootstrap))
 
 
 def of_expectations(study, bootstrap):
-    found = keyed(expectations.unmet_expectations(study, bootstrap), expectations.EXPECTATION_KEYS)
-    keys = {name: f"{key}_experience" for name, key in expectations.EXPECTATION_KEYS.items()}
-    return found | keyed(expectations.unmet_expectations(study, bootstrap, outcome="experience"), keys)
+    outcomes = ("empathy", "experience")
+    return recorded(*(expectations.unmet_expectations(study, bootstrap, outcome=outcome) for outcome in outcomes))
 
 
 def of_conditions(study, bootstrap):
-    found = {}
-    for rating, start in (("ground_truth", "condition_mean"), ("overall", "condition_mean_overall")):
-        means = conditions_means.condition_means(study, bootstrap, rating=rating)
-        found |= keyed(means, pairs_module.condition_keys(study, start))
-    for start, standardised in (("condition_difference", False), ("condition_d", True)):
-        differences = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
-        found |= keyed(differences, pairs_module.pair_keys(study, start))
-    intervals = conditions_intervals.condition_intervals(study, bootstrap)
-    for kind, key in clustered.KINDS.items():
-        found |= keyed(intervals[kind], pairs_module.pair_keys(study, f"condition_difference_turns_{key}"))
-    profile = profile_module.condition_profile(study, bootstrap)
-    for condition, table in profile.items():
-        found |= keyed(table, profile_module.profile_keys(study, condition))
-    prompted = conditions_means.prompted_by_dimension(study, bootstrap).rename(index={"ground truth": "ground_truth"})
-    return found | keyed(prompted, "prompted_difference_{}")
+    return recorded(
+        *(conditions_means.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
+        *(conditions_means.condition_differences(study, bootstrap, standardized=way) for way in (False, True)),
+        *conditions_intervals.condition_intervals(study, bootstrap).values(),
+        *profile_module.condition_profile(study, bootstrap).values(),
+        conditions_means.prompted_by_dimension(study, bootstrap),
+    )
 
 
 def of_odds(study, bootstrap):
-    return keyed(cumulative_logit_model.odds_ratios(study, "overall", 0.95), cumulative_logit_model.odds_keys(study))
+    return recorded(cumulative_logit_model.odds_ratios(study, "overall", 0.95))
 
 
 def of_persons(study, bootstrap):
-    found = keyed(
+    tables = (
         same_person.participant_icc(study, bootstrap),
-        {"as rated": "icc_1", "without conditions' means": "icc_1_without_conditions"},
+        same_person.same_condition_differences(study, bootstrap),
+        characteristics.relations(study, bootstrap, permutations=0).estimates.loc[["TrustInAI", "EmpathicConcern"]],
+        characteristics.explained_together(study, bootstrap),
     )
-    alike = same_person.same_condition_differences(study, bootstrap)
-    kinds = (f"{kind}{ending}" for ending in ("", "_topic") for kind in ("two_people", "one_person", "excess"))
-    found |= keyed(alike, {row: f"apart_{kind}" for row, kind in zip(alike.index, kinds, strict=True)})
-    relations = characteristics.relations(study, bootstrap, permutations=0)
-    with_effect = {name: key for name, key in relations.keys.items() if name in ("TrustInAI", "EmpathicConcern")}
-    found |= keyed(relations.estimates, with_effect)
-    keys = {name: key for name, key in characteristics.TOGETHER_KEYS.items() if "predicted" not in name}
-    return found | keyed(characteristics.explained_together(study, bootstrap), keys)
+    return {key: value for key, value in recorded(*tables).items() if "cross_validated" not in key}
 
 
 def of_variances(study, bootstrap):
-    found = {}
-    for rating, prefix in (("ground_truth", ""), ("turn_mean", "turn_"), ("overall", "overall_")):
-        parts = variance_components.variance_parts(study, bootstrap, rating=rating)
-        names = {
-            part: f"variance_{prefix}{key}"
-            for part, key in variance_components.KEYS.items()
-            if part in parts.variances.index
-        }
-        found |= keyed(parts.variances, names)
-    return found
-
-
-def of_context(study, bootstrap):
-    found = {}
-    for by, pattern, own in (
-        ("topic", "topic_mean_{}", False),
-        ("importance", "importance_mean_{}", False),
-        ("desired_empathy", "desired_mean_{}", False),
-        ("topic", "topic_mean_own_{}", True),
-    ):
-        table = context_means.group_means(study, bootstrap, by, own=own)
-        found |= keyed(table, naming.numbered_keys(table, pattern))
-    found |= keyed(slopes_module.context_slopes(study, bootstrap), slopes_module.SLOPE_KEYS)
-    found |= keyed(shares_module.context_shares(study, bootstrap), shares_module.SHARE_KEYS)
-    for name, column in (("desired", "desired_empathy"), ("importance", "importance")):
-        keys = {row: key.format(name) for row, key in slopes_module.PROMPT_KEYS.items()}
-        found |= keyed(slopes_module.slopes_with_prompt(study, bootstrap, column), keys)
-    by_condition = slopes_module.slopes_by_condition(study, bootstrap)
-    found |= keyed(by_condition, naming.numbered_keys(by_condition, "desired_slope_condition_{}"))
-    by_topic = gap.gap_by_topic(study, bootstrap)
-    found |= keyed(by_topic, naming.numbered_keys(by_topic, "expected_experienced_gap_topic_{}"))
-    gaps = keyed(gap.expected_experienced_gap(study, bootstrap), gap.GAP_KEYS)
-    del gaps["expected_experienced_gap_ranks"]
-    return found | gaps | {"expected_experienced_gap": gaps["expected_experienced_gap_scale"]}
-
-
-def of_course(study, bootstrap):
-    found = {}
-    for number, table in enumerate(time_course.levels_by_turn(study, bootstrap).values(), 1):
-        found |= keyed(table, {turn: f"level_turn_{turn}_condition_{number}" for turn in table.index})
-    slopes = time_course.slopes_per_turn(study, bootstrap)
-    found |= keyed(slopes, naming.numbered_keys(slopes, "turn_slope_{}"))
-    found |= keyed(time_course.prompt_fading(study, bootstrap), time_course.FADING_KEYS)
-    found |= keyed(outcomes.peak_end(study), outcomes.PEAK_END_KEYS)
-    found |= keyed(outcomes.variance_inflation(study), "peak_end_inflation_{}")
-    return found | keyed(
-        outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS | outcomes.WITHIN_KEYS
+    ratings = ("ground_truth", "turn_mean", "overall")
+    return recorded(
+        *(variance_components.variance_parts(study, bootstrap, rating=rating).variances for rating in ratings)
     )
 
 
-def recorded(*tables):
-    """Estimates of tables that carry their keys."""
-    return {row["key"]: float(row["estimate"]) for table in tables for _, row in table.iterrows() if row["key"]}
+def of_context(study, bootstrap):
+    means = (("topic", False), ("importance", False), ("desired_empathy", False), ("topic", True))
+    gaps = gap.expected_experienced_gap(study, bootstrap)
+    found = recorded(
+        *(context_means.group_means(study, bootstrap, by, own=own) for by, own in means),
+        slopes_module.context_slopes(study, bootstrap),
+        shares_module.context_shares(study, bootstrap),
+        slopes_module.slopes_with_prompt(study, bootstrap, "desired_empathy"),
+        slopes_module.slopes_with_prompt(study, bootstrap, "importance"),
+        slopes_module.slopes_by_condition(study, bootstrap),
+        gap.gap_by_topic(study, bootstrap),
+        gaps[gaps["estimate"].notna()],
+    )
+    return found | {"expected_experienced_gap": gap.overall_gap(gaps)["estimate"]}
+
+
+def of_course(study, bootstrap):
+    return recorded(
+        *time_course.levels_by_turn(study, bootstrap).values(),
+        time_course.slopes_per_turn(study, bootstrap),
+        time_course.prompt_fading(study, bootstrap),
+        outcomes.peak_end(study),
+        outcomes.variance_inflation(study),
+        outcomes.empathy_and_experience(study, bootstrap),
+    )
 
 
 def of_ground_truth(study, bootstrap):
@@ -361,14 +320,15 @@ STUDIES, STUDIES_SCALE = 10, 3
 
 
 def of_chance_order(study, bootstrap):
-    found = keyed(recovery.lasting_drop(study, bootstrap), recovery.DROP_KEYS)
-    found |= keyed(recovery.levels_by_event_time(study, bootstrap)["difference"], recovery.KEYS)
-    return found | keyed(recovery.reversed_order(study, bootstrap), recovery.REVERSED_KEYS)
+    return recorded(
+        recovery.lasting_drop(study, bootstrap),
+        recovery.levels_by_event_time(study, bootstrap)["difference"],
+        recovery.reversed_order(study, bootstrap),
+    )
 
 
 def of_models(study, _):
-    contrasts = mixed_model.mixed_contrasts(study, confidence=0.95)
-    return keyed(contrasts.differences, pairs_module.pair_keys(study, "condition_model_difference"))
+    return recorded(mixed_model.mixed_contrasts(study, confidence=0.95).differences)
 
 
 ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)

@@ -1,9 +1,9 @@
-r"""Conditions compared without taking levels as numbers: the cumulative logit model, as a sensitivity analysis.
+r"""Cumulative logit model: ordered levels without distances between them.
 
 The mixed model takes the step from poor to neutral to be as long as that from good to very good. The cumulative
-logit takes only the order of the levels: each condition shifts the odds of a higher level by one factor, the same
-at every cut of the scale (*proportional odds*). It has no person's own level in it; that turns of
-one person go together is left to the standard errors.
+logit uses only the order of the levels: each condition multiplies the odds of a higher level by one factor, the same
+at every cut of the scale (*proportional odds*). It has no random effect of a person; the dependence of turns of
+one person is left to the standard errors.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sense7.arguments import check_arguments
 __all__ = ["CumulativeLogit", "fit_cumulative_logit", "separated"]
 
 _SLOPE = 1e-4
-"""Largest slope of the mean log-likelihood at what counts as its maximum."""
+"""Largest slope of the mean log-likelihood at a point that is taken as its maximum."""
 
 _STEPS = 50
 _SMALL_STEP = 1e-9
@@ -36,7 +36,7 @@ class CumulativeLogit:
     coefficients : array, shape (p,)
         :math:`\beta`: log odds of a higher level, against a row of zeros.
     covariance : array, shape (p, p)
-        Theirs, clustered by participant.
+        Covariances of the coefficients, clustered by participant.
     thresholds : array, shape (levels - 1,)
         :math:`\theta`, of the levels that occur.
     log_likelihood : float
@@ -53,7 +53,7 @@ class CumulativeLogit:
 
 
 def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: pd.Series) -> CumulativeLogit | None:
-    r"""Fit the cumulative logit by maximum likelihood, with errors clustered by participant.
+    r"""Return the cumulative logit model fitted by maximum likelihood, with errors clustered by participant.
 
     .. math:: \frac{m}{m-1} \frac{n-1}{n-q} \, H^{-1} \Big(\sum_g s_g s_g^\top\Big) H^{-1}
 
@@ -92,11 +92,11 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
     9.0
     """
     codes, people = pd.factorize(pd.Series(participants).to_numpy())
-    kept, places = np.unique(levels, return_inverse=True)
-    if len(kept) < 2 or len(people) < 2:
+    occurring, ranks = np.unique(levels, return_inverse=True)
+    if len(occurring) < 2 or len(people) < 2:
         return None
-    # Rows that are alike are one row with a weight: of a few conditions and levels, there are very few.
-    cells, cell = np.unique(np.column_stack([places, design]).astype(float), axis=0, return_inverse=True)
+    # Equal rows are one row with a weight: of a few conditions and levels, there are very few.
+    cells, cell = np.unique(np.column_stack([ranks, design]).astype(float), axis=0, return_inverse=True)
     counts = np.bincount(codes * len(cells) + cell, minlength=len(people) * len(cells)).reshape(len(people), -1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         maximum = _maximum(cells[:, 0].astype(int), cells[:, 1:], counts.sum(axis=0))
@@ -105,7 +105,7 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
     point, likelihood, rows, curvature = maximum
     scores, inverse = counts @ rows, np.linalg.inv(curvature)
     slope = scores.sum(axis=0)
-    m, n, q, width = len(people), len(places), len(point), cells.shape[1] - 1
+    m, n, q, width = len(people), len(ranks), len(point), cells.shape[1] - 1
     if n <= q or not (np.isfinite(inverse).all() and np.abs(slope).max() < _SLOPE * n):
         return None
     if np.ptp(cells[:, 1:] @ point[:width]) > _FARTHEST:
@@ -140,18 +140,18 @@ def _maximum(levels: np.ndarray, design: np.ndarray, weights: np.ndarray) -> tup
             step = -np.linalg.solve(curvature, weights @ score)
         except np.linalg.LinAlgError:
             return None
-        found = at(point + step)
-        while not found[0] >= likelihood - _ROUNDING * abs(likelihood) and np.abs(step).max() > _SMALL_STEP:
+        trial = at(point + step)
+        while not trial[0] >= likelihood - _ROUNDING * abs(likelihood) and np.abs(step).max() > _SMALL_STEP:
             step = step / 2
-            found = at(point + step)
-        point, (likelihood, score, curvature) = point + step, found
+            trial = at(point + step)
+        point, (likelihood, score, curvature) = point + step, trial
         if np.abs(step).max() <= _SMALL_STEP:
             return point, likelihood, score, curvature
     return None
 
 
 def separated(levels: np.ndarray, groups: np.ndarray) -> bool:
-    """Whether some groups never lie above a level and all others never below it: odds ratios are then not finite.
+    """Return whether some groups are never above a level and all others never below it: odds ratios are then infinite.
 
     Examples
     --------

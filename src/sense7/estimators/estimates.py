@@ -1,5 +1,6 @@
 """The common form of what statistics return: an estimate with its interval, and tables of them."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -9,7 +10,16 @@ import pandas as pd
 from sense7.arguments import HINTS, described
 from sense7.errors import UserError
 
-__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "keys_of_rows", "require_estimates", "under_keys"]
+__all__ = [
+    "COLUMNS",
+    "Estimate",
+    "estimate_row",
+    "estimate_table",
+    "keys_of_rows",
+    "require_estimates",
+    "safe_names",
+    "under_keys",
+]
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -116,6 +126,26 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
     own = {row: entry["key"] for row, entry in rows.items() if "key" in entry} | dict(keys or {})
     return frame.assign(key=[own.get(row, "") for row in rows]) if own else frame
+
+
+def safe_names(names: Iterable[str]) -> dict[str, str]:
+    """Return each name in a form that can be part of a key: letters, digits, dot, hyphen and underscore only.
+
+    Different names have different forms.
+
+    Examples
+    --------
+    >>> safe_names(["gpt-4", "a <b>", "a [b]"])
+    {'gpt-4': 'gpt-4', 'a <b>': 'a-b', 'a [b]': 'a-b-2'}
+    """
+    taken: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "-", str(name)).strip("-") or "unnamed"
+        candidate, number = plain, 2
+        while candidate in taken.values():
+            candidate, number = f"{plain}-{number}", number + 1
+        taken[name] = candidate
+    return taken
 
 
 def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:

@@ -10,7 +10,7 @@ __all__ = ["icc_1", "icc_of_sums", "icc_sums", "intraclass_correlations"]
 
 
 def icc_1(y: np.ndarray, groups: pd.Series) -> float:
-    r"""Intraclass correlation ICC(1) by the one-way analysis of variance.
+    r"""Return the intraclass correlation ICC(1) by the one-way analysis of variance.
 
     .. math:: \frac{B - W}{B + (n_0 - 1) W}, \quad n_0 = \frac{1}{m - 1}\left(n - \frac{\sum_i n_i^2}{n}\right)
 
@@ -44,11 +44,11 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
     """
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
     sums = icc_sums(np.asarray(y, dtype=float), codes, np.ones((len(codes), 1)), len(names))
-    return float(icc_of_sums(sums.sum(axis=0), centred=False))
+    return float(icc_of_sums(sums.sum(axis=0), centered=False))
 
 
 def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: int) -> np.ndarray:
-    """Per participant: number, n, n squared, y squared; then by condition n and totals, and their products by n."""
+    """Return sums per participant: number, n, n², y²; then by condition n and totals, and their products by n."""
     totals, counts = np.zeros((count, conditions.shape[1])), np.zeros((count, conditions.shape[1]))
     np.add.at(totals, codes, conditions * y[:, None])
     np.add.at(counts, codes, conditions)
@@ -59,18 +59,18 @@ def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: in
     return np.concatenate([head, both, products.reshape(count, -1)], axis=1)
 
 
-def icc_of_sums(sums: np.ndarray, *, centred: bool) -> np.ndarray:
-    """ICC(1) from the sums; of values minus their condition's mean if ``centred``."""
+def icc_of_sums(sums: np.ndarray, *, centered: bool) -> np.ndarray:
+    """Return ICC(1) from the sums; of values minus their condition's mean if ``centered``."""
     width = round((np.sqrt(4 * sums.shape[-1] - 15) - 1) / 4)  # from 4 + 2 width + (2 width)^2 entries
     groups, n, squares_of_n, squares = np.moveaxis(sums[..., :4], -1, 0)
     counts, totals = sums[..., 4 : 4 + width], sums[..., 4 + width : 4 + 2 * width]
     products = sums[..., 4 + 2 * width :].reshape(*sums.shape[:-1], 2 * width, 2 * width)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if centred:
+        if centered:
             means = np.where(counts > 0, totals / counts, 0)
         else:
             means = np.broadcast_to((totals.sum(axis=-1) / n)[..., None], totals.shape)
-        # Total of a participant minus what the means make of it: weights -mean on counts, 1 on totals.
+        # Total of a participant minus its expectation from the means: weights -mean on counts, 1 on totals.
         weights = np.concatenate([-means, np.ones_like(means)], axis=-1)
         between = np.einsum("...i,...ij,...j->...", weights, products, weights)
         whole = squares - 2 * (means * totals).sum(axis=-1) + (means**2 * counts).sum(axis=-1)
@@ -82,7 +82,7 @@ def icc_of_sums(sums: np.ndarray, *, centred: bool) -> np.ndarray:
 
 
 def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
-    """The six intraclass correlations of a complete table of rows rated on the same columns.
+    """Return the six intraclass correlations of a complete table of rows rated on the same columns.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     base = k * columns + (k * n - k - n) * rest
     low = n * (rows - f_low * rest) / (f_low * base + n * rows)
     high = n * (f_high * rows - rest) / (base + n * f_high * rows)
-    found = {
+    single_ratings = {
         "ICC1": (single(one), *map(single, limits[1])),
         "ICC2": (two, low, high),
         "ICC3": (single(three), *map(single, limits[3])),
     }
     of_mean = lambda r: r * k / (1 + r * (k - 1))  # noqa: E731
-    found |= {f"{name}k": tuple(map(of_mean, values)) for name, values in found.items()}
-    return pd.DataFrame.from_dict(found, orient="index", columns=["estimate", "low", "high"])
+    means = {f"{name}k": tuple(map(of_mean, values)) for name, values in single_ratings.items()}
+    return pd.DataFrame.from_dict(single_ratings | means, orient="index", columns=["estimate", "low", "high"])
 
 
 check_arguments(globals())

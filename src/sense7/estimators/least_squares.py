@@ -8,13 +8,13 @@ from sense7.arguments import check_arguments
 __all__ = ["NEGLIGIBLE", "least_squares", "within"]
 
 NEGLIGIBLE = 1e-8
-"""A sum of squares up to this is zero but for rounding."""
+"""A sum of squares up to this is zero, up to rounding."""
 
 _RELATIVE, _IDENTIFIED = 1e-8, 1e-6
 
 
 def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    r"""Ordinary least squares from cross products, for many resamplings at once.
+    r"""Return ordinary least squares from cross products, for many resamples at once.
 
     .. math:: b = (X^\top X)^{+} X^\top y, \quad \mathrm{RSS} = y^\top y - b^\top X^\top y
 
@@ -26,7 +26,7 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     Returns
     -------
     coefficients : array, shape (..., p)
-        NaN for a coefficient that the design does not identify; the others stay.
+        NaN for a coefficient that the design does not identify; the others are given.
     residual : array, shape (...)
         Sum of squared residuals.
     rank : array, shape (...)
@@ -77,11 +77,8 @@ def _of_least_norm(a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return b, (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED, kept.sum(axis=-1)
 
 
-# What several statistics share
-
-
 def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
-    """Values minus the mean of their group, column by column.
+    """Return values minus the mean of their group, column by column.
 
     Examples
     --------

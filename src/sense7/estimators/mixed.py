@@ -1,9 +1,9 @@
-r"""The random-intercept model, from sums per participant, so that it can be resampled too.
+r"""Mixed models with random intercepts, fitted from sums per participant, so that they can be resampled.
 
 With :math:`\lambda = \sigma_p^2 / \sigma^2` the inverse covariance of a participant's n values
 is :math:`(I - \lambda/(1 + n\lambda)\, 11^\top)/\sigma^2`. So the restricted likelihood needs
-cross products per participant only, and is a function of one number: it is minimised for many
-resamplings at once. (statsmodels' MixedLM fits it too, one data set at a time, and not
+cross products per participant only, and is a function of one number: it is minimized for many
+resamples at once. (statsmodels' MixedLM fits it too, one data set at a time, and not
 dependably where the participants' variance is near zero.)
 """
 
@@ -62,7 +62,7 @@ class RandomIntercept:
 
 
 def random_intercept_sums(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> tuple[np.ndarray, pd.Index]:
-    """Cross products per participant, as :func:`fit_random_intercept` takes them summed.
+    """Return cross products per participant, as :func:`fit_random_intercept` takes them summed.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def random_intercept_sums(y: np.ndarray, design: np.ndarray, participants: pd.Se
     Returns
     -------
     sums : array, shape (participants, sizes, p + 2, 2 (p + 1))
-        For each participant, at the place of its number of rows among the distinct ones: the
+        For each participant, at the index of its number of rows among the distinct ones: the
         cross products of (design, y), the outer product of their sums, and in a last row the
         number of participants (1) and of rows.
     names : Index
@@ -86,21 +86,21 @@ def random_intercept_sums(y: np.ndarray, design: np.ndarray, participants: pd.Se
     z = np.column_stack([design, y])
     width = z.shape[1]
     size = np.bincount(codes)
-    sizes, place = np.unique(size, return_inverse=True)
+    sizes, size_index = np.unique(size, return_inverse=True)
     products, totals = np.zeros((len(names), width, width)), np.zeros((len(names), width))
     np.add.at(products, codes, z[:, :, None] * z[:, None, :])
     np.add.at(totals, codes, z)
     sums = np.zeros((len(names), len(sizes), width + 1, 2 * width))
     each = np.arange(len(names))
-    sums[each, place, :width, :width] = products
-    sums[each, place, :width, width:] = totals[:, :, None] * totals[:, None, :]
-    sums[each, place, width, 0] = 1
-    sums[each, place, width, 1] = size
+    sums[each, size_index, :width, :width] = products
+    sums[each, size_index, :width, width:] = totals[:, :, None] * totals[:, None, :]
+    sums[each, size_index, width, 0] = 1
+    sums[each, size_index, width, 1] = size
     return sums, pd.Index(names)
 
 
 def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
-    r"""Fit by restricted maximum likelihood (REML).
+    r"""Return the random-intercept model fitted by restricted maximum likelihood (REML).
 
     .. math:: y = X\beta + u_{p} + e, \quad u_p \sim N(0, \sigma_p^2), \quad e \sim N(0, \sigma^2)
 
@@ -138,28 +138,28 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
 
 
 def _fit_at_once(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What :class:`RandomIntercept` holds: the root of the deviance's derivative, by Newton steps within a bracket."""
+    """Attributes of :class:`RandomIntercept`, at the root of the deviance's derivative by bracketed Newton steps."""
     by_size = _BySize.of(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.zeros(len(sums))  # log(1 + ratio of the variances)
-        slope, _ = _slopes(by_size, place)
+        log_ratio = np.zeros(len(sums))  # log(1 + ratio of the variances)
+        slope, _ = _slopes(by_size, log_ratio)
         # Where the deviance rises from zero on, the minimum is there; NaN where the design is singular.
         active = np.flatnonzero(slope < 0)
         low, high = np.zeros(len(active)), np.full(len(active), _LARGEST_LOG)
-        place[active] = _START
+        log_ratio[active] = _START
         for _ in range(_ITERATIONS):
             if not len(active):
                 break
-            at = place[active]
+            at = log_ratio[active]
             slope, curvature = _slopes(_BySize(*(part[active] for part in by_size)), at)
             low, high = np.where(slope < 0, at, low), np.where(slope < 0, high, at)
             new = at - slope / curvature
             new = np.where((new >= low) & (new <= high) & (curvature > 0), new, (low + high) / 2)
-            place[active] = new
+            log_ratio[active] = new
             # Convergence is quadratic: the step after one this small is below rounding.
             moving = np.abs(new - at) > _SMALL_STEP
             active, low, high = active[moving], low[moving], high[moving]
-        ratio = np.expm1(place)
+        ratio = np.expm1(log_ratio)
         weight = ratio[:, None] / (1 + by_size.size * ratio[:, None])
         inverse, coefficients, residual = _solve(by_size.cross(weight), by_size.freedom)
         errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
@@ -200,13 +200,13 @@ class _BySize(NamedTuple):
         return (weights @ self.outer).reshape(*weights.shape[:2], *self.products.shape[1:])
 
 
-def _slopes(sums: _BySize, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _slopes(sums: _BySize, log_ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""First and second derivative of the restricted deviance in log(1 + ratio).
 
     With f the ratio, :math:`w = f/(1 + nf)`, A the design's cross products, and r = (-coefficients, 1), of which the
     residual sum of squares is the quadratic form; it changes as if the coefficients stayed.
     """
-    ratio = np.expm1(place)[:, None]
+    ratio = np.expm1(log_ratio)[:, None]
     shrink = 1 / (1 + sums.size * ratio)
     weights = np.stack([ratio * shrink, shrink**2, -2 * sums.size * shrink**3], axis=1)
     outer, first, second = np.moveaxis(sums.weighted(weights), 1, 0)
@@ -237,12 +237,12 @@ def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 _CHUNK = 250
 _ARRAYS = 128
-"""Resamplings fitted at once, and numbers held for each cell of one: what fits into the cache is faster."""
+"""Resamples fitted at once, and numbers held for each cell of one: sizes that fit into the cache are faster."""
 
 
 @dataclass(frozen=True, eq=False)
 class NestedSums:
-    """What :func:`fit_nested` needs of the rows; one entry a cell (a participant in a condition).
+    """Sums of rows for :func:`fit_nested`; one entry per cell (a participant in a condition).
 
     Attributes
     ----------
@@ -272,8 +272,8 @@ class NestedSums:
     within: np.ndarray
     free: np.ndarray
 
-    # What follows from these, and is needed at every step of every fit: cells on a grid (rows, participants), with none
-    # of a weight where a participant has fewer; a row is a condition where each cell is of one.
+    # Derived arrays that every step of every fit needs: cells on a grid (rows, participants), with zero weights where
+    # a participant has fewer cells; a row of the grid is a condition if every cell has exactly one.
 
     @cached_property
     def person(self) -> np.ndarray:
@@ -380,7 +380,7 @@ class Nested:
     variances : array, shape (..., 4)
         Of participants, of cells, of groups, and the residual one; 0 where it is not free.
     deviance : array, shape (...)
-        Minus twice the log-likelihood, the restricted one if that was maximised.
+        Minus twice the log-likelihood, the restricted one if that was maximized.
     """
 
     coefficients: np.ndarray
@@ -392,7 +392,7 @@ class Nested:
 def nested_sums(
     y: np.ndarray, design: np.ndarray, participants: pd.Series, cells: pd.Series, groups: pd.Series | None = None
 ) -> NestedSums:
-    """Sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them.
+    """Return sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them.
 
     Parameters
     ----------
@@ -419,10 +419,10 @@ def nested_sums(
     who_of_cell[cell] = who
     design_of_cell = np.zeros((len(who_of_cell), design.shape[1]))
     design_of_cell[cell] = design
-    sizes, place = np.unique(size, return_inverse=True)
+    sizes, size_index = np.unique(size, return_inverse=True)
     tables = np.zeros((3, len(who_of_cell), len(sizes)))
     for table, values in zip(tables, (np.ones_like(size), total, total**2 / size), strict=True):
-        np.add.at(table, (cell_of_group, place), values)
+        np.add.at(table, (cell_of_group, size_index), values)
     squares = np.bincount(who, weights=y**2, minlength=len(names))
     between = np.bincount(who_of_cell, weights=tables[2].sum(axis=1))
     cells_of_one, groups_of_one = np.bincount(who_of_cell), np.bincount(cell_of_group)
@@ -450,7 +450,7 @@ def nested_sums(
 def fit_nested(
     sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None, *, restricted: bool = True
 ) -> Nested:
-    r"""Fit the nested model by restricted maximum likelihood (REML), or the full one, for many resamplings at once.
+    r"""Return the nested model fitted by restricted maximum likelihood (REML) or full, for many resamples at once.
 
     .. math:: y = X\beta + u_p + v_{pc} + w_{pcg} + e
 
@@ -472,7 +472,7 @@ def fit_nested(
     Returns
     -------
     Nested
-        With ``weights`` one entry a draw; NaN where the design is singular.
+        With ``weights`` one entry per resample; NaN where the design is singular.
 
     References
     ----------
@@ -505,28 +505,29 @@ def fit_nested(
 def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restricted: bool) -> Nested:
     """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are shortened."""
     free = np.flatnonzero(sums.free)
-    place = np.tile(begin, (len(weights), 1))
+    log_ratio = np.tile(begin, (len(weights), 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        state = _likelihood(sums, weights, place, restricted)
+        state = _likelihood(sums, weights, log_ratio, restricted)
         active, shrink = np.flatnonzero(np.isfinite(state.deviance)), np.ones(len(weights))
         for _ in range(_ITERATIONS if len(free) else 0):
             if not len(active):
                 break
-            step = shrink[active, None] * _newton_step(place[active], _Likelihood(*(s[active] for s in state)), free)
-            trial = np.clip(place[active] + step, 0, _LARGEST_LOG)
+            now = _Likelihood(*(part[active] for part in state))
+            step = shrink[active, None] * _newton_step(log_ratio[active], now, free)
+            trial = np.clip(log_ratio[active] + step, 0, _LARGEST_LOG)
             trial[trial < _SMALL_STEP] = 0
-            found = _likelihood(sums, weights[active], trial, restricted)
+            tried = _likelihood(sums, weights[active], trial, restricted)
             # Convergence is quadratic: the step after one this small is below rounding, as are its gains.
-            small = np.abs(trial - place[active]).max(axis=1) < _SMALL_STEP
+            small = np.abs(trial - log_ratio[active]).max(axis=1) < _SMALL_STEP
             before = state.deviance[active]
-            better = small | (found.deviance < before + _ROUNDING * np.abs(before))
+            better = small | (tried.deviance < before + _ROUNDING * np.abs(before))
             rows = active[better]
-            place[rows], shrink[rows] = trial[better], 1
+            log_ratio[rows], shrink[rows] = trial[better], 1
             shrink[active[~better]] /= 4
-            for whole, part in zip(state, found, strict=True):
+            for whole, part in zip(state, tried, strict=True):
                 whole[rows] = part[better]
             active = active[~small]
-    variances = np.column_stack([np.expm1(place) * state.residual[:, None], state.residual])
+    variances = np.column_stack([np.expm1(log_ratio) * state.residual[:, None], state.residual])
     variances[~np.isfinite(state.deviance)] = np.nan
     freedom = weights @ sums.rows - (sums.design.shape[1] if restricted else 0)
     return Nested(
@@ -537,15 +538,15 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restric
     )
 
 
-def _newton_step(place: np.ndarray, state: "_Likelihood", free: np.ndarray) -> np.ndarray:
-    """A descending step of the free parts; none of a part that is held by a bound."""
-    ahead = np.exp(place)  # derivative of the ratio
+def _newton_step(log_ratio: np.ndarray, state: "_Likelihood", free: np.ndarray) -> np.ndarray:
+    """A descending step of the free ratios; none of a ratio that is at a bound."""
+    ahead = np.exp(log_ratio)  # derivative of the ratio
     gradient = state.gradient * ahead
     hessian = state.curvature - state.squares[:, :, None] * state.squares[:, None, :] / state.freedom[:, None, None]
     hessian = hessian * ahead[:, :, None] * ahead[:, None, :]
     hessian[:, range(3), range(3)] += gradient
     gradient, hessian = gradient[:, free], hessian[:, free[:, None], free]
-    at = place[:, free]
+    at = log_ratio[:, free]
     held = (at <= 0) & (gradient > 0) | (at >= _LARGEST_LOG) & (gradient < 0) | ~np.isfinite(gradient)
     gradient = np.where(held, 0, gradient)
     hessian = np.where(held[:, :, None] | held[:, None, :] | ~np.isfinite(hessian), 0, hessian)
@@ -553,7 +554,7 @@ def _newton_step(place: np.ndarray, state: "_Likelihood", free: np.ndarray) -> n
     # Where the deviance is not convex, its curvature's size still scales the descent.
     sizes, axes = np.linalg.eigh(hessian)
     scaled = np.einsum("dij,di->dj", axes, gradient) / np.maximum(np.abs(sizes), 1e-2)
-    step = np.zeros_like(place)
+    step = np.zeros_like(log_ratio)
     step[:, free] = -np.einsum("dij,dj->di", axes, scaled)
     return step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
 
@@ -577,8 +578,8 @@ class _Likelihood(NamedTuple):
     freedom: np.ndarray
 
 
-def _likelihood(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restricted: bool = True) -> _Likelihood:
-    r"""Deviance and derivatives at ``place``, logarithms of 1 + ratio.
+def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray, restricted: bool = True) -> _Likelihood:
+    r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
 
     With a, c and g the ratios of participants, cells and groups: of a cell, :math:`I = \sum n s` and
     :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and :math:`u = 1/(1 + cI)`; it
@@ -586,7 +587,7 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, place: np.ndarray, restri
     of h, o that of (h design, m), and :math:`f = a/(1 + aW)`; the cross products are those of the cells less
     :math:`f o o^\top`. Derivatives follow by the chain rule.
     """
-    ratios = np.expm1(place)
+    ratios = np.expm1(log_ratio)
     a, c = ratios[:, :1], ratios[:, 1:2, None]
     (rows, total, squared), *by_groups = sums.of_groups(ratios[:, 2:])
     u = 1 / (1 + c * rows)
@@ -686,7 +687,7 @@ def _of_cells(sums, c, u, m, rows, by_groups) -> tuple[dict, dict]:
 
 
 def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.ndarray:
-    r"""Degrees of freedom of contrasts of the fixed effects, by Satterthwaite's rule.
+    r"""Return the degrees of freedom of contrasts of the fixed effects, by Satterthwaite's rule.
 
     .. math:: \nu = 2 v^2 / (g^\top A g)
 
@@ -726,7 +727,7 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
 
 
 def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tuple[float, float, float]:
-    r"""Test several contrasts of the fixed effects at once: F, degrees of freedom of its denominator, p.
+    r"""Return the test of several contrasts of the fixed effects at once: F, degrees of freedom of its denominator, p.
 
     With :math:`L V L^\top = P D P^\top`, the q rotated contrasts :math:`P^\top L` are uncorrelated, each with
     :math:`\nu_i` degrees of freedom of its own, and
@@ -770,7 +771,7 @@ def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tup
 
 
 def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float]:
-    r"""Test the fixed effects that the smaller of two models lacks: chi-square, degrees of freedom, p.
+    r"""Return the test of the fixed effects that the smaller of two models lacks: chi-square, degrees of freedom, p.
 
     .. math:: \chi^2 = 2 (\ell_1 - \ell_0)
 
@@ -793,7 +794,7 @@ def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float
     -----
     R: anova(lme4::lmer, lme4::lmer), tests/reference/reference.R; equal to 2e-4.
 
-    It takes many participants for granted.
+    The chi-square distribution assumes many participants.
     """
     chi, freedom = float(smaller.deviance - larger.deviance), len(larger.coefficients) - len(smaller.coefficients)
     if not np.isfinite(chi):

@@ -1,4 +1,4 @@
-"""P values of several tests, held together."""
+"""Correction of p values for the number of tests."""
 
 import numpy as np
 from statsmodels.stats.multitest import multipletests
@@ -9,14 +9,14 @@ __all__ = ["holm"]
 
 
 def holm(p) -> np.ndarray:
-    r"""P values by Holm's rule, so that any false finding among all has at most the level asked for.
+    r"""Return p values by Holm's rule, which controls the family-wise error rate.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\{(m - j + 1) p_{(j)}, 1\}
 
     Parameters
     ----------
     p : array-like, shape (tests,)
-        P values; NaN, a test that could not be made, stays NaN and does not count among the m tests.
+        P values; NaN, a test that could not be computed, stays NaN and does not count among the m tests.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The order of rows where a result depends on it: that of the data, never that of the ids."""
+"""Order of rows where a result depends on it: that of the data, never that of the ids."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ __all__ = ["in_order_of_appearance"]
 
 
 def in_order_of_appearance(frame: pd.DataFrame, group: str, within: str | None = None) -> pd.DataFrame:
-    """Rows of each group together, groups in the order of their first rows.
+    """Return the rows of each group together, groups in the order of their first rows.
 
     Folds, permutations and resamples that follow this order stay the same when participants or conversations are
     given other ids.
@@ -28,5 +28,5 @@ def in_order_of_appearance(frame: pd.DataFrame, group: str, within: str | None =
     [['b', 1], ['b', 2], ['a', 1]]
     """
     codes = pd.factorize(frame[group])[0]
-    keys = (codes,) if within is None else (frame[within].to_numpy(), codes)
-    return frame.iloc[np.lexsort(keys)]
+    order = (codes,) if within is None else (frame[within].to_numpy(), codes)
+    return frame.iloc[np.lexsort(order)]

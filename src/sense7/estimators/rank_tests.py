@@ -9,7 +9,7 @@ __all__ = ["friedman", "kruskal_wallis", "wilcoxon"]
 
 
 def kruskal_wallis(groups: list[np.ndarray]) -> tuple[float, float, float, float]:
-    r"""Kruskal and Wallis' rank test: H, p, epsilon squared and eta squared of H.
+    r"""Return Kruskal and Wallis' rank test: H, p, epsilon squared and eta squared of H.
 
     .. math:: \epsilon^2 = H (n + 1) / (n^2 - 1), \quad \eta_H^2 = (H - k + 1) / (n - k)
 
@@ -36,7 +36,7 @@ def kruskal_wallis(groups: list[np.ndarray]) -> tuple[float, float, float, float
 
 
 def friedman(table: np.ndarray) -> tuple[float, float, float]:
-    r"""Friedman's rank test of columns within rows: chi squared, p and Kendall's W.
+    r"""Return Friedman's rank test of columns within rows: chi squared, p and Kendall's W.
 
     .. math:: W = \chi^2 / (n (k - 1))
 
@@ -64,9 +64,9 @@ def friedman(table: np.ndarray) -> tuple[float, float, float]:
 
 
 def wilcoxon(differences: np.ndarray) -> tuple[float, float, float]:
-    """Wilcoxon's signed-rank test: V, p (normal, corrected for continuity) and rank-biserial correlation.
+    """Return Wilcoxon's signed-rank test: V, p (normal, corrected for continuity) and rank-biserial correlation.
 
-    Differences of zero are left out; NaN if none is left.
+    Differences of zero are left out; NaN if all are zero.
 
     References
     ----------
@@ -90,8 +90,8 @@ def wilcoxon(differences: np.ndarray) -> tuple[float, float, float]:
     ties = np.unique(ranks, return_counts=True)[1].astype(float)
     n = len(differences)
     spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48)
-    away = v - total / 2
-    p = 2 * stats.norm.sf(max(abs(away) - 0.5, 0) / spread)
+    distance = abs(v - total / 2)
+    p = 2 * stats.norm.sf(max(distance - 0.5, 0) / spread)
     return v, min(p, 1.0), (2 * v - total) / total
 
 

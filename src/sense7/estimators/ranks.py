@@ -8,7 +8,7 @@ from scipy import sparse
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row
+from sense7.estimators.estimates import Estimate, estimate_row
 
 __all__ = ["distinct_pairs", "spearman_draws", "spearman_in_draws", "spearman_row", "spearmans_in_draws"]
 
@@ -20,7 +20,7 @@ _LONG_ROW = 256
 
 
 def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
-    """Spearman's correlation of two columns in every resample; see :func:`spearmans_in_draws`.
+    """Return Spearman's correlation of two columns in every resample; see :func:`spearmans_in_draws`.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None
 def spearmans_in_draws(
     columns: Sequence, pairs: Sequence[tuple[int, int]], weights: np.ndarray, codes: np.ndarray | None = None
 ) -> np.ndarray:
-    r"""Spearman's correlations of pairs of columns in every resample, each row taken as often as its unit.
+    r"""Return Spearman's correlations of pairs of columns in every resample, each row taken as often as its unit.
 
     With :math:`m_u` how often a resample takes the value u, its midrank is :math:`\sum_{v<u} m_v + (m_u + 1)/2`; ranks
-    are centred by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact. A column of several pairs is
+    are centered by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact. A column of several pairs is
     ranked once.
 
     Parameters
@@ -59,7 +59,7 @@ def spearmans_in_draws(
     columns : sequence of array-like, shape (rows,)
         The values; no NaN.
     pairs : sequence of (int, int)
-        Places of the columns that are correlated.
+        Indices of the columns that are correlated.
     weights, codes
         As for :func:`spearman_in_draws`.
 
@@ -78,15 +78,15 @@ def spearmans_in_draws(
     >>> spearmans_in_draws(columns, [(0, 1), (0, 2)], np.ones((1, 4))).round(3).tolist()
     [[0.8, -1.0]]
     """
-    found = np.full((len(weights), len(pairs)), np.nan)
+    correlations = np.full((len(weights), len(pairs)), np.nan)
     codes = np.arange(weights.shape[1]) if codes is None else codes
     if not len(codes):
-        return found
-    places = [np.unique(np.asarray(column), return_inverse=True)[1] for column in columns]
-    masses = [_counts(place, codes, weights.shape[1]) for place in places]
-    # The first of a pair has the more levels; the few of the second are gone over one by one.
+        return correlations
+    levels = [np.unique(np.asarray(column), return_inverse=True)[1] for column in columns]
+    masses = [_counts(level, codes, weights.shape[1]) for level in levels]
+    # The first of a pair has more levels; sums are taken by the fewer levels of the second.
     pairs = [sorted(pair, key=lambda column: -masses[column].shape[0]) for pair in pairs]
-    cells = [_cells(places[first], places[second], codes) for first, second in pairs]
+    cells = [_cells(levels[first], levels[second], codes) for first, second in pairs]
     step = max(1, _MOST_NUMBERS // len(codes))
     for start in range(0, len(weights), step):
         chunk = np.ascontiguousarray(weights[start : start + step].T)
@@ -96,13 +96,13 @@ def spearmans_in_draws(
             products *= chunk[of_code]
             together = np.einsum("ud,ud->d", sums @ products, ranked[second][0])
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[start : start + step, number] = together / np.sqrt(ranked[first][1] * ranked[second][1])
-    return found
+                correlations[start : start + step, number] = together / np.sqrt(ranked[first][1] * ranked[second][1])
+    return correlations
 
 
-def _counts(place: np.ndarray, codes: np.ndarray, units: int) -> sparse.csr_array:
+def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> sparse.csr_array:
     """How many rows of each unit have each level: shape (levels, units)."""
-    return sparse.csr_array((np.ones(len(place)), (place, codes)), shape=(place.max() + 1, units))
+    return sparse.csr_array((np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units))
 
 
 def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray):
@@ -113,7 +113,7 @@ def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray):
 
 
 def _ranked(taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centred midranks of levels, (levels, draws), and their sums of squares, from counts, which are overwritten."""
+    """Centered midranks of levels, (levels, draws), and their sums of squares, from counts, which are overwritten."""
     rank = _cumulated(taken)
     rank -= rank[-1] / 2
     rank -= taken / 2
@@ -140,9 +140,9 @@ def spearman_row(
     counts: np.ndarray | int = 1,
     draws: np.ndarray | None = None,
 ) -> dict:
-    """Spearman's correlation with its interval, as a row of estimates; ``counts``: how many rows each row stands for.
+    """Return Spearman's correlation with its interval, as a row of estimates.
 
-    ``draws`` is what :func:`spearman_draws` gives, where that is known already.
+    ``counts`` is the number of rows that each row represents; ``draws`` the result of :func:`spearman_draws`, if known.
     """
     common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
     estimate = spearman_in_draws(first, second, np.broadcast_to(counts, (1, len(first))).astype(float))[0]
@@ -150,9 +150,7 @@ def spearman_row(
         return estimate_row(**common, method=method, reason="one of the two does not vary")
     if draws is None:
         draws = spearman_draws(*distinct_pairs(first, second, participants, bootstrap, counts), bootstrap)
-    low, high, reason = bootstrap.interval(draws, participants)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, **common, method=method, reason=reason)
+    return bootstrap.row(Estimate(estimate, *bootstrap.interval(draws, participants)), **common, method=method)
 
 
 def distinct_pairs(
@@ -162,7 +160,7 @@ def distinct_pairs(
     bootstrap: ParticipantBootstrap,
     counts: np.ndarray | int = 1,
 ) -> tuple[np.ndarray, sparse.csr_matrix]:
-    """Distinct pairs of values, and how many of each a participant has: means of few levels make few pairs.
+    """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs.
 
     Parameters
     ----------
@@ -176,14 +174,14 @@ def distinct_pairs(
     pairs : array, shape (pairs, 2)
     table : csr_matrix, shape (pairs, participants)
     """
-    pairs, places = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    where = places, bootstrap.codes(participants)
-    table = sparse.csr_matrix((np.broadcast_to(counts, len(first)), where), (len(pairs), len(bootstrap.names)))
+    pairs, pair = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
+    cells = pair, bootstrap.codes(participants)
+    table = sparse.csr_matrix((np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names)))
     return pairs, table
 
 
 def spearman_draws(pairs: np.ndarray, table: sparse.csr_matrix, bootstrap: ParticipantBootstrap) -> np.ndarray:
-    """Spearman's correlation in every draw, of :func:`distinct_pairs`."""
+    """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
     return bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T))
 
 

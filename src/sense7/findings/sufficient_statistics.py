@@ -1,7 +1,7 @@
-"""The main statistics of a data set in parts: what each participant adds to them, summed part by part.
+"""The main statistics of a data set in parts: sums per participant, part by part.
 
-A part gives sums over each of its participants' turns or conversations. Participants lie in one part each, so the
-sums of all parts stand one below the other, and are what the bootstrap takes: estimates and intervals are those of the
+A part gives sums over each of its participants' turns or conversations. Each participant is in one part, so the
+sums of all parts are concatenated, and the bootstrap takes them as they are: estimates and intervals are those of the
 data in one piece, and no part has to be compared with another.
 """
 
@@ -18,14 +18,13 @@ from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
 from sense7.estimators.effect_size import cohens_d, group_moments
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, safe_names
 from sense7.estimators.kappa import WEIGHTS, weighted_kappa
 from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
-from sense7.findings.naming import safe_names
 from sense7.findings.poor_turn.definitions import poor_turn_conversations
-from sense7.findings.whole.outcomes import EXPERIENCE_KEYS
+from sense7.findings.whole.outcomes import EXPERIENCE
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 
@@ -34,12 +33,12 @@ __all__ = ["PartSums", "estimates_of_parts", "sums_of_part"]
 _ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
 _NONE = "nothing in this data set says so"
 _DRAWS_AT_ONCE = 500
-"""Draws of a task: the same however many processes share them, so that results are."""
+"""Resamples of a task: the same for any number of processes, so that results are the same."""
 
 
 @dataclass(frozen=True)
 class PartSums:
-    """What the participants of a part add to each statistic.
+    """Sums of a part's participants for each statistic.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class PartSums:
 
 
 def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
-    """Sum what is needed of a part's turns and conversations by participant.
+    """Return the sums of a part's turns and conversations by participant.
 
     Parameters
     ----------
@@ -92,15 +91,15 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     }
     complete = {}
     for kind, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
-        given = tuple(ratings.columns[ratings.notna().any()])
-        whole = ratings[list(given)].dropna() if given else ratings.iloc[:0]
+        rated_columns = tuple(ratings.columns[ratings.notna().any()])
+        whole = ratings[list(rated_columns)].dropna() if rated_columns else ratings.iloc[:0]
         sums[f"{kind} moments"] = summed(*moments_by_participant(ratings.to_numpy(dtype=float), ratings.index))
         sums[f"{kind} units"] = summed(np.ones(len(ratings)), ratings.index)
-        complete[kind] = given, summed(*moments_by_participant(whole.to_numpy(dtype=float), whole.index))
-    for place, name in enumerate(DIMENSION_NAMES, 1):
-        both = np.isfinite(levels[:, place]) & np.isfinite(overall)
+        complete[kind] = rated_columns, summed(*moments_by_participant(whole.to_numpy(dtype=float), whole.index))
+    for column, name in enumerate(DIMENSION_NAMES, 1):
+        both = np.isfinite(levels[:, column]) & np.isfinite(overall)
         tables = np.zeros((both.sum(), len(LEVELS), len(LEVELS)))
-        own, whole = (labels(one[both]).astype(int) - 1 for one in (levels[:, place], overall))
+        own, whole = (labels(one[both]).astype(int) - 1 for one in (levels[:, column], overall))
         tables[np.arange(len(tables)), own, whole] = 1
         sums[f"table {name}"] = summed(tables, put["participant"][both])
     poor = poor_turn_conversations(study)
@@ -125,7 +124,7 @@ def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
     frame = pd.DataFrame({"participant": conversations["participant"]})
     frame["first"] = conversations[OUTCOMES["empathy"]].mean(axis=1)
     pairs = {}
-    for words, key in EXPERIENCE_KEYS.items():
+    for words, key in EXPERIENCE.items():
         names = [words.replace(" ", "_")] if words.replace(" ", "_") in conversations else OUTCOMES["experience"]
         known = frame.assign(second=conversations[names].mean(axis=1)).dropna()
         pairs[key] = known.groupby(["participant", "first", "second"], sort=False).size().rename("count").reset_index()
@@ -133,7 +132,7 @@ def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 class _OfSums(NamedTuple):
-    """A statistic of sums by participant: where there is nothing, the sums are 0."""
+    """A statistic of sums by participant, which are 0 for those without data."""
 
     function: Callable[[np.ndarray], np.ndarray]
     sums: np.ndarray
@@ -143,7 +142,7 @@ class _OfSums(NamedTuple):
 
 
 def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **options) -> pd.DataFrame:
-    """Estimates and intervals of a data set from the sums of its parts.
+    """Return estimates and intervals of a data set from the sums of its parts.
 
     Parameters
     ----------
@@ -160,7 +159,7 @@ def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **op
         One row per statistic, under the key by which the book records it: alpha, applicability and mean of each rating,
         agreement with the overall rating, d of a poor turn, mean of each condition and difference of each two,
         Spearman correlation of empathy with the experience, accuracy of the scores. Equal to those of the data in one
-        piece but for the last digits, which hang on the order of summing.
+        piece up to the last digits, which depend on the order of summation.
 
     Raises
     ------
@@ -181,11 +180,11 @@ def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **op
     for key, statistic in statistics.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
-        found = estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0])
-        said = {"n": int(statistic.counts.sum()), "unit": statistic.unit, "method": statistic.method}
-        rows[key] = bootstrap.row(found, **said, undefined=_NONE)
+        estimate = Estimate(estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0]))
+        common = {"n": int(statistic.counts.sum()), "unit": statistic.unit, "method": statistic.method}
+        rows[key] = bootstrap.row(estimate, **common, undefined=_NONE)
     method = "Spearman correlation of mean post-task empathy with the experience"
-    for key in EXPERIENCE_KEYS.values():
+    for key in EXPERIENCE.values():
         if key in pairs:
             first, second, who, counts = pairs[key]
             rows[key] = spearman_row(first, second, who, bootstrap, method, counts, draws[key])
@@ -196,49 +195,49 @@ def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **op
 
 def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
     """Every statistic of sums, by its key."""
-    found = {}
+    statistics = {}
     put, rated, level = sums["put"], sums["rated"], sums["level"]
-    for place, name in enumerate(RATING_NAMES):
-        pairs = ((rated[:, place], put[:, place]), (level[:, place], rated[:, place]))
+    for column, name in enumerate(RATING_NAMES):
+        pairs = ((rated[:, column], put[:, column]), (level[:, column], rated[:, column]))
         share, mean = (np.column_stack(two) for two in pairs)
         method = "rated turns by turns put to rating"
-        found[f"applicability_{name}"] = _OfSums(ratio, share, put[:, place], "share of turns", method)
-        found[f"mean_{name}"] = _OfSums(ratio, mean, rated[:, place], "level, 1 to 5", "mean over rated turns")
+        statistics[f"applicability_{name}"] = _OfSums(ratio, share, put[:, column], "share of turns", method)
+        statistics[f"mean_{name}"] = _OfSums(ratio, mean, rated[:, column], "level, 1 to 5", "mean over rated turns")
     for name in DIMENSION_NAMES:
         table = sums[f"table {name}"]
         for kind in WEIGHTS:
             kappa, method = partial(weighted_kappa, weights=kind), f"Cohen's kappa, {kind} weights, five levels"
-            found[f"kappa_{kind}_{name}"] = _OfSums(kappa, table, table.sum(axis=(1, 2)), "weighted kappa", method)
+            statistics[f"kappa_{kind}_{name}"] = _OfSums(kappa, table, table.sum(axis=(1, 2)), "weighted kappa", method)
     poor = sums["poor"]
     method = "at least one poor turn, between conversations; n counts conversations"
-    found["poor_turn_d"] = _OfSums(cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method)
+    statistics["poor_turn_d"] = _OfSums(cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method)
     conditions = sorted(key.removeprefix("condition ") for key in sums if key.startswith("condition "))
     safe = safe_names(conditions)
-    for place, first in enumerate(conditions):
+    for number, first in enumerate(conditions, 1):
         own, unit = sums[f"condition {first}"], "level (from 1 to 5)"
         method = "mean over conversations of the ground truth of the conversation"
-        found[f"condition_mean_{safe[first]}"] = _OfSums(ratio, own[:, [1, 0]], own[:, 0], unit, method)
-        for second in conditions[place + 1 :]:
+        statistics[f"condition_mean_{safe[first]}"] = _OfSums(ratio, own[:, [1, 0]], own[:, 0], unit, method)
+        for second in conditions[number:]:
             two = np.stack([own, sums[f"condition {second}"]], axis=1)
             n, key = two[:, :, 0].sum(axis=1), f"{safe[first]}_{safe[second]}"
             method, unit = "difference of means over conversations", "points (levels from 1 to 5)"
-            found[f"condition_difference_{key}"] = _OfSums(_difference, two, n, unit, method)
+            statistics[f"condition_difference_{key}"] = _OfSums(_difference, two, n, unit, method)
             method = f"{method}, in standard deviations"
-            found[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
+            statistics[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
     if "hit" in sums:
         hit, method = sums["hit"], "conversations whose label is the ground truth's"
-        found["accuracy"] = _OfSums(ratio, hit, hit[:, 1], "share of conversations", method)
-    return found
+        statistics["accuracy"] = _OfSums(ratio, hit, hit[:, 1], "share of conversations", method)
+    return statistics
 
 
 def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, tuple[np.ndarray, ...]]:
     """First, second, participants and counts of every correlation that has some pairs, by its key."""
-    found = {}
-    for key in EXPERIENCE_KEYS.values():
+    pairs_by_key = {}
+    for key in EXPERIENCE.values():
         pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
         if len(pairs):
-            found[key] = tuple(pairs[name].to_numpy() for name in ("first", "second", "participant", "count"))
-    return found
+            pairs_by_key[key] = tuple(pairs[name].to_numpy() for name in ("first", "second", "participant", "count"))
+    return pairs_by_key
 
 
 def _resampled(
@@ -259,15 +258,15 @@ def _some_draws(
     sums = bootstrap.in_every_draw(lambda weights: weights @ flat)
     ends = np.cumsum([np.prod(shape, dtype=int) for _, shape in shapes])
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = [
+        values = [
             function(own.reshape(len(own), *shape))
             for own, (function, shape) in zip(np.split(sums, ends[:-1], axis=1), shapes, strict=True)
         ]
-    return found + [spearman_draws(*one, bootstrap) for one in pairs]
+    return values + [spearman_draws(*one, bootstrap) for one in pairs]
 
 
 def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
-    """The sums of all parts one below the other: zeros for a part that lacks them, as it may lack a condition."""
+    """The concatenated sums of all parts: zeros for a part that lacks them, as it may lack a condition."""
     shape = next(part.sums[key].shape[1:] for part in parts if key in part.sums)
     return np.concatenate([part.sums.get(key, np.zeros((len(part.participants), *shape))) for part in parts])
 
@@ -291,9 +290,9 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         rows[key] = alpha_row_of_moments(moments[present], people[present], int(counts.sum()), bootstrap, **of)
 
     for key, kind in _ALPHAS.items():
-        given = {name for part in parts for name in part.complete[kind][0]}
+        rated = {name for part in parts for name in part.complete[kind][0]}
         left_out = {"Relational"} if key.endswith("relational") else set()
-        used = [place for place, name in enumerate(DIMENSION_NAMES) if name in given - left_out]
+        used = [column for column, name in enumerate(DIMENSION_NAMES) if name in rated - left_out]
         add(key, sums[f"{kind} moments"][:, :, used][:, :, :, used], sums[f"{kind} units"], "pairwise")
         if left_out:
             continue
@@ -301,7 +300,7 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         shape = (4, len(used), len(used))
         whole = [
             part.complete[kind][1]
-            if len(part.complete[kind][0]) == len(given)
+            if len(part.complete[kind][0]) == len(rated)
             else np.zeros((len(part.participants), *shape))
             for part in parts
         ]

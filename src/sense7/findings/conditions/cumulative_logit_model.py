@@ -1,5 +1,7 @@
 """Conditions compared by cumulative logit models: odds ratios of a higher rating."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -7,29 +9,44 @@ from scipy import stats
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.cumulative_logit import CumulativeLogit, fit_cumulative_logit, separated
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.findings.conditions.mixed_model import mixed_contrasts
-from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pair_keys
+from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["beside_the_mixed_model", "odds_keys", "odds_ratios", "order_of_conditions", "rating_compared", "same_order"]
+__all__ = ["compare_models", "main_turn_rating", "odds_ratios", "order_of_conditions", "same_order"]
 
 UNIT = "odds ratio"
 _ALIKE = 1e-5
-"""A difference below which two conditions are alike: both models are fitted to about so much."""
+"""A difference below which two conditions are alike: about the precision to which both models are fitted."""
 
 
-def rating_compared(study: Study) -> str:
-    """``overall`` if any turn has an overall rating, otherwise the dimension rated most often."""
-    if study.turns["overall"].notna().any():
-        return "overall"
-    return str(study.turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
+def main_turn_rating(study: Study) -> dict:
+    """Return the rating of turns by which conditions are compared, as a value for a record.
+
+    Returns
+    -------
+    dict
+        ``estimate`` is its name: ``overall`` if any turn has an overall rating, otherwise the dimension rated most
+        often; n counts the turns that have it and a condition.
+    """
+    turns = study.turns
+    name = "overall"
+    if not turns["overall"].notna().any():
+        name = str(turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
+    return {
+        "key": "ordinal_rating",
+        "estimate": name,
+        "n": int((turns[name].notna() & turns["condition"].notna()).sum()),
+        "unit": "rating",
+        "method": "the overall rating, or else the dimension rated most often",
+    }
 
 
 def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
-    r"""Proportional odds ratios of all pairs of conditions, over turns.
+    r"""Return proportional odds ratios of all pairs of conditions, over turns.
 
     .. math:: \mathrm{OR}_{ab} = \exp(\beta_a - \beta_b)
 
@@ -51,39 +68,40 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
     """
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
     present = [name for name in ordered_conditions(study) if (turns["condition"] == name).any()]
-    method = (
-        f"cumulative logit of the {'overall rating' if rating == 'overall' else f'rating of {rating}'} on condition"
-    )
+    outcome = "overall rating" if rating == "overall" else f"rating of {rating}"
+    method = f"cumulative logit of the {outcome} on condition"
     common = {"n": len(turns), "unit": UNIT}
-    fit, reason = None, no_pairs(study)
-    if not reason:
-        fit, reason = _fitted(turns, rating, present)
+    fit, reason = (None, no_pairs(study)) if no_pairs(study) else _fitted(turns, rating, present)
     rows = {}
-    for first, second in condition_pairs(study).values():
-        name = _against(first, second)
-        absent = [one for one in (first, second) if one not in present]
-        why = reason or (f"no rated turn in {' and '.join(absent)}" if absent else "")
-        if why:
-            rows[name] = estimate_row(**common, method=method, reason=why)
+    for pair in condition_pairs(study).values():
+        absent = [one for one in pair if one not in present]
+        if why := reason or (f"no rated turn in {' and '.join(absent)}" if absent else ""):
+            rows[_against(*pair)] = estimate_row(**common, method=method, reason=why)
             continue
-        contrast = np.array([(one == first) - float(one == second) for one in present[1:]])
-        log, error = contrast @ fit.coefficients, np.sqrt(contrast @ fit.covariance @ contrast)
-        few = ParticipantBootstrap.too_few(turns["participant"])
-        if not few and fit.participants < 2 * len(present):
-            few = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
-        half = np.nan if few else error * stats.t.ppf((1 + confidence) / 2, fit.participants - 1)
-        words = method if few else f"{method}; {confidence:.0%} t interval, errors clustered by participant"
-        limits = np.exp([log, log - half, log + half])
-        rows[name] = estimate_row(*limits, **common, method=words, reason=few)
+        odds = _odds_ratio(fit, present, *pair, confidence)
+        words = method if odds.reason else f"{method}; {confidence:.0%} t interval, errors clustered by participant"
+        rows[_against(*pair)] = estimate_row(*odds[:3], **common, method=words, reason=odds.reason)
     if not rows:
-        rows["no pair"] = estimate_row(**common, method=method, reason=reason)
-    return estimate_table(rows, "pair")
+        return estimate_table({"no pair": estimate_row(**common, method=method, reason=reason)}, "pair")
+    recorded = rating == main_turn_rating(study)["estimate"]
+    return estimate_table(rows, "pair", _keys(study) if recorded else None)
 
 
-def odds_keys(study: Study) -> dict[str, str]:
-    """Keys of all pairs of conditions by the row's name in :func:`odds_ratios`."""
-    keys = pair_keys(study, "condition_odds_ratio")
-    return {_against(*pair): keys[name] for name, pair in condition_pairs(study).items()}
+def _keys(study: Study) -> dict[str, str]:
+    """Key of each pair's odds ratio, by the row's name."""
+    pairs = condition_pairs(study)
+    return {_against(*pairs[name]): f"condition_odds_ratio_{pair}" for name, pair in pairs_in_keys(study).items()}
+
+
+def _odds_ratio(fit: CumulativeLogit, present: Sequence[str], first: str, second: str, confidence: float) -> Estimate:
+    """Odds ratio of two conditions; the model's reference is the first condition that is present."""
+    contrast = np.array([(one == first) - float(one == second) for one in present[1:]])
+    log, error = contrast @ fit.coefficients, np.sqrt(contrast @ fit.covariance @ contrast)
+    reason = ParticipantBootstrap.too_few(range(fit.participants))
+    if not reason and fit.participants < 2 * len(present):
+        reason = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
+    half = np.nan if reason else error * stats.t.ppf((1 + confidence) / 2, fit.participants - 1)
+    return Estimate(*np.exp([log, log - half, log + half]), reason)
 
 
 def _against(first: str, second: str) -> str:
@@ -106,8 +124,8 @@ def _fitted(turns: pd.DataFrame, rating: str, present: list[str]) -> tuple[Cumul
     return fit, "" if fit else "too few turns for the model"
 
 
-def beside_the_mixed_model(study: Study, rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
-    """Each pair of conditions by both models, in words, with whether they agree on which is higher.
+def compare_models(study: Study, rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
+    """Return each pair of conditions by both models, in words, with whether they agree on which is higher.
 
     Parameters
     ----------
@@ -149,13 +167,13 @@ def _words(row: pd.Series) -> str:
 
 
 def order_of_conditions(study: Study) -> pd.DataFrame:
-    """Conditions from the highest to the lowest by both models, for the overall rating and each dimension of turns.
+    """Return the order of the conditions by both models, for the overall rating and each dimension of turns.
 
     Returns
     -------
     DataFrame
-        One row per rating: ``mixed model``, ``cumulative logit`` (names of the conditions, or why there is no order),
-        ``same order`` (yes, no, or "").
+        One row per rating: ``mixed model``, ``cumulative logit`` (names of the conditions from the highest to the
+        lowest, or why there is no order), ``same order`` (yes, no, or "").
     """
     rows = {}
     for rating in RATING_NAMES:
@@ -193,7 +211,7 @@ def _order(study: Study, differences: pd.Series) -> str | None:
 
 
 def same_order(orders: pd.DataFrame) -> dict:
-    """For how many ratings both models put the conditions in the same order: a value for a record.
+    """Return for how many ratings both models put the conditions in the same order: a value for a record.
 
     Parameters
     ----------
@@ -208,6 +226,7 @@ def same_order(orders: pd.DataFrame) -> dict:
     """
     known = orders[orders["same order"] != ""]
     value = {
+        "key": "ordinal_same_order",
         "n": len(known),
         "unit": "ratings",
         "method": "ratings with the same order by mixed model and cumulative logit",

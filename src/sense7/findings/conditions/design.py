@@ -10,21 +10,41 @@ from sense7.terminal import count_of
 __all__ = ["Design", "condition_design"]
 
 MOSTLY = 0.9
-"""Share of participants from which on a design is called by what they have in common."""
+"""Share of participants from which on a design is named after what they have in common."""
 
 
 class Design(NamedTuple):
-    """How conditions are spread over participants: ``kind``, the same in ``words``, ``n`` participants."""
+    """How conditions are distributed over participants.
+
+    Attributes
+    ----------
+    kind : str
+        *within participants*, *between participants*, *mixed*, *one condition* or *no condition*.
+    words : str
+        The counts that the kind follows from.
+    n : int
+        Number of participants with a condition.
+    """
 
     kind: str
     words: str
     n: int
 
+    @property
+    def values(self) -> tuple[dict, dict]:
+        """The kind and the words, as two values for a record."""
+        method = "participants with several conversations, by the number of conditions they met"
+        common = {"n": self.n, "unit": "design", "method": method}
+        return (
+            common | {"key": "condition_design", "estimate": self.kind},
+            common | {"key": "condition_design_words", "estimate": self.words},
+        )
+
 
 def condition_design(study: Study) -> Design:
-    """Whether conditions vary within or between participants, read off the conversations.
+    """Return whether conditions vary within or between participants, as the conversations show it.
 
-    Participants with at least two conversations tell it: if at least 90% of them met several
+    Participants with at least two conversations decide: if at least 90% of them met several
     conditions, it is *within participants*; if at most 10% did, *between participants*; otherwise
     *mixed*. If nobody has two conversations, it is between participants.
 

@@ -1,9 +1,4 @@
-"""Conditions compared: whom they vary within or between, how far apart they are, how sure that is.
-
-A participant has a level of their own, and an interaction of their own with a condition. So
-intervals resample participants, and p values come from a model with both: with a participant's
-level alone it finds differences in most data sets that have none.
-"""
+"""Mean ratings of the conditions, their differences, and which condition is rated highest."""
 
 from dataclasses import dataclass
 
@@ -13,8 +8,15 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings.conditions.pairs import NO_CONDITION, ONE_CONDITION, condition_pairs, no_pairs, ordered_conditions
+from sense7.estimators.estimates import estimate_row, estimate_table, safe_names
+from sense7.findings.conditions.pairs import (
+    NO_CONDITION,
+    ONE_CONDITION,
+    condition_pairs,
+    no_pairs,
+    ordered_conditions,
+    pairs_in_keys,
+)
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -28,6 +30,24 @@ RATINGS = {
     **{name: f"mean {name} rating of the conversation's turns" for name in DIMENSION_NAMES},
 }
 """What a conversation can be compared on: its mean over all rated dimensions, or one rating."""
+
+_POINTS = "points (levels from 1 to 5)"
+
+_MEANS = {"ground_truth": "condition_mean", "overall": "condition_mean_overall"}
+"""Rating -> beginning of the key of a condition's mean."""
+
+_PROMPTED = {
+    "ground_truth": "prompted_difference_ground_truth",
+    "overall": "prompted_difference_overall",
+    "Affective": "prompted_difference_Affective",
+    "Cognitive": "prompted_difference_Cognitive",
+    "Response": "prompted_difference_Response",
+    "Prosocial": "prompted_difference_Prosocial",
+    "Interest": "prompted_difference_Interest",
+    "Contextual": "prompted_difference_Contextual",
+    "Relational": "prompted_difference_Relational",
+}
+"""Rating -> key of the prompted condition's difference from the others."""
 
 _EQUAL = 1e-9
 """Means that differ by no more are equal but for rounding."""
@@ -50,7 +70,7 @@ def why_not_compared(study: Study, rating: str, compared: pd.DataFrame | None = 
 
 
 def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> pd.DataFrame:
-    """Mean rating of the conversations of each condition.
+    """Return the mean rating of the conversations of each condition.
 
     Parameters
     ----------
@@ -77,26 +97,20 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
             )
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
-        values = np.column_stack([own["y"], np.ones(len(own))])
-        rows[name] = _row(ratio, values, own["participant"], bootstrap, unit, method)
+        mean = bootstrap.estimate(ratio, np.column_stack([own["y"], np.ones(len(own))]), own["participant"])
+        rows[name] = bootstrap.row(mean, n=len(own), unit=unit, method=method)
     if not rows:
         rows["no condition"] = estimate_row(n=0, unit=unit, method=method, reason=NO_CONDITION)
-    return estimate_table(rows, "condition")
-
-
-def _row(statistic, values, participants, bootstrap, unit, method, undefined="the ratings do not vary") -> dict:
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
-    if not np.isfinite(estimate):
-        return estimate_row(n=len(values), unit=unit, method=method, reason=undefined)
-    if not reason:
-        method += f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(values), unit=unit, method=method, reason=reason)
+    keys = {}
+    if start := _MEANS.get(rating):
+        keys = {name: f"{start}_{safe}" for name, safe in safe_names(study.conditions).items()}
+    return estimate_table(rows, "condition", keys)
 
 
 def condition_differences(
-    study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth", *, standardised: bool = False
+    study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth", *, standardized: bool = False
 ) -> pd.DataFrame:
-    r"""All pairs of conditions: difference of their means, in points or as Cohen's d.
+    r"""Return the difference of the means of each pair of conditions, in points or as Cohen's d.
 
     .. math:: \bar y_a - \bar y_b, \quad d = (\bar y_a - \bar y_b) / s_{ab}
 
@@ -112,7 +126,7 @@ def condition_differences(
         in both conditions have in common.
     rating : str
         One of ``RATINGS``. Conversations without it are left out.
-    standardised : bool
+    standardized : bool
         Whether as d.
 
     Returns
@@ -122,33 +136,32 @@ def condition_differences(
         than two conditions, or more than 12. n counts conversations.
     """
     frame = compared_conversations(study, rating)
-    unit = "Cohen's d" if standardised else "points (levels from 1 to 5)"
+    method = "difference of means over conversations"
+    if standardized:
+        unit, statistic, undefined = "Cohen's d", cohens_d, "too few conversations, or ratings that do not vary"
+    else:
+        unit, statistic, undefined = _POINTS, _difference, "no rated conversation"
+    if not condition_pairs(study):
+        none = estimate_row(n=len(frame), unit=unit, method=method, reason=no_pairs(study))
+        return estimate_table({"no pair": none}, "pair")
+    method += ", in standard deviations" if standardized else ""
     rows = {}
-    for name, (first, second) in condition_pairs(study).items():
-        method = (
-            "difference of means over conversations, in standard deviations"
-            if standardised
-            else ("difference of means over conversations")
-        )
-        both = frame[frame["condition"].isin([first, second])]
-        empty = [one for one in (first, second) if not (both["condition"] == one).any()]
-        if empty:
+    for name, pair in condition_pairs(study).items():
+        both = frame[frame["condition"].isin(pair)]
+        if empty := [one for one in pair if not (both["condition"] == one).any()]:
             reason = f"no rated conversation in {' and '.join(empty)}"
             rows[name] = estimate_row(n=len(both), unit=unit, method=method, reason=reason)
             continue
-        groups = np.column_stack([both["condition"] == first, both["condition"] == second]).astype(float)
+        groups = np.column_stack([both["condition"] == condition for condition in pair]).astype(float)
         y = both["y"].to_numpy()
         values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
-        statistic, undefined = (
-            (cohens_d, "too few conversations, or ratings that do not vary")
-            if standardised
-            else (_difference, "no rated conversation")
-        )
-        rows[name] = _row(statistic, values, both["participant"], bootstrap, unit, method, undefined)
-    if not rows:
-        method = "difference of means over conversations"
-        rows["no pair"] = estimate_row(n=len(frame), unit=unit, method=method, reason=no_pairs(study))
-    return estimate_table(rows, "pair")
+        difference = bootstrap.estimate(statistic, values, both["participant"])
+        rows[name] = bootstrap.row(difference, n=len(both), unit=unit, method=method, undefined=undefined)
+    keys = {
+        name: f"condition_d_{pair}" if standardized else f"condition_difference_{pair}"
+        for name, pair in pairs_in_keys(study).items()
+    }
+    return estimate_table(rows, "pair", keys if rating == "ground_truth" else None)
 
 
 def _difference(sums: np.ndarray) -> np.ndarray:
@@ -157,38 +170,44 @@ def _difference(sums: np.ndarray) -> np.ndarray:
 
 
 def prompted_by_dimension(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Prompted condition minus the mean of the other conditions' means, for each rating.
+    """Return the prompted condition's mean minus the mean of the other conditions' means, for each rating.
 
     Each of the other conditions counts the same, however many conversations it has.
 
     Returns
     -------
     DataFrame
-        A row each for the ground truth, the overall rating and the seven dimensions; n counts
+        One row for the ground truth, the overall rating and each of the seven dimensions; n counts
         conversations.
     """
-    unit, method = "points (levels from 1 to 5)", "mean of the prompted condition minus mean of the others' means"
+    unit, method = _POINTS, "mean of the prompted condition minus mean of the others' means"
     rows, ratings = {}, conversation_ratings(study)
     for rating in RATINGS:
         frame = compared_conversations(study, rating, ratings)
         present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-        reason = why_not_compared(study, rating, frame)
-        if not reason and study.prompted_condition is None:
-            reason = f"which condition is prompted is not known: {study.prompted_reason}"
-        elif not reason and study.prompted_condition not in present:
-            reason = "no rated conversation in the prompted condition"
-        elif not reason and len(present) < 2:
+        reason = why_not_compared(study, rating, frame) or _why_prompted_is_not_compared(study, present)
+        if not reason and len(present) < 2:
             reason = "no rated conversation in any other condition"
         if reason:
             rows[rating] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
             continue
         values = _by_condition(frame, present)
-        rows[rating] = _row(_first_minus_rest, values, frame["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating").rename(index={"ground_truth": "ground truth"})
+        difference = bootstrap.estimate(_first_minus_rest, values, frame["participant"])
+        rows[rating] = bootstrap.row(
+            difference, n=len(frame), unit=unit, method=method, undefined="the ratings do not vary"
+        )
+    return estimate_table(rows, "rating", _PROMPTED).rename(index={"ground_truth": "ground truth"})
+
+
+def _why_prompted_is_not_compared(study: Study, present: list[str]) -> str:
+    """Why the prompted condition is not among those with ratings; "" if it is."""
+    if study.prompted_condition is None:
+        return f"which condition is prompted is not known: {study.prompted_reason}"
+    return "" if study.prompted_condition in present else "no rated conversation in the prompted condition"
 
 
 def _by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
-    """Of each row its value and a one, in the place of its condition: (rows, conditions, 2)."""
+    """Value and a one of each row, in the column of its condition: (rows, conditions, 2)."""
     groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
     return groups[:, :, None] * np.column_stack([frame["y"], np.ones(len(frame))])[:, None, :]
 
@@ -198,8 +217,8 @@ def _first_minus_rest(sums: np.ndarray) -> np.ndarray:
     return means[..., 0] - means[..., 1:].mean(axis=-1)
 
 
-def best_condition(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> dict:
-    """Name of the condition with the highest mean, and the share of bootstrap resamples in which it is the highest.
+def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
+    """Return the condition with the highest mean, and the share of bootstrap resamples in which it is the highest.
 
     Where several conditions share the highest mean there is no name, and the reason says so.
 
@@ -210,21 +229,19 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap, rating: str = 
         estimates, the share of resamples of participants in which that condition alone is the highest. There is no
         share with fewer than five rated participants, as there is no interval.
     """
-    means = _ConditionMeans.of(study, bootstrap, rating)
-    kind = f"condition with the highest mean {RATINGS[rating]}"
-    reason = why_not_compared(study, rating) or (ONE_CONDITION if len(means.names) < 2 else "")
+    means = _ConditionMeans.of(study, bootstrap)
+    kind = f"condition with the highest mean {RATINGS['ground_truth']}"
+    reason = why_not_compared(study, "ground_truth") or (ONE_CONDITION if len(means.names) < 2 else "")
     if not reason and len(means.highest) > 1:
         reason = "several conditions have the same highest mean"
-    if reason:
-        best = {"estimate": None, "n": means.n, "unit": "condition", "method": kind, "reason": reason}
-        return {"best": best, "share": means.share(None, kind, reason)}
-    (name,) = means.highest
-    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind, "reason": ""}
-    return {"best": best, "share": means.share(name, kind)}
+    name = None if reason else means.highest[0]
+    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind, "reason": reason}
+    share = means.share(name, kind, reason)
+    return {"best": best | {"key": "best_condition"}, "share": share | {"key": "best_condition_share"}}
 
 
-def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> dict:
-    """Whether the prompted condition has the highest mean, and the share of bootstrap resamples in which it has it.
+def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap) -> dict:
+    """Return whether the prompted condition has the highest mean, and in which share of the bootstrap resamples.
 
     Returns
     -------
@@ -232,24 +249,22 @@ def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap, rating: s
         ``highest``: a value for a record: "yes", "no", or "tie" where another condition has the same highest mean;
         ``share``: a row of a table of estimates, as in :func:`best_condition`.
     """
-    means = _ConditionMeans.of(study, bootstrap, rating)
-    kind = f"whether the prompted condition has the highest mean {RATINGS[rating]}"
+    means = _ConditionMeans.of(study, bootstrap)
+    kind = f"whether the prompted condition has the highest mean {RATINGS['ground_truth']}"
     prompted = study.prompted_condition
-    reason = why_not_compared(study, rating) or (ONE_CONDITION if len(means.names) < 2 else "")
-    if not reason and prompted is None:
-        reason = f"which condition is prompted is not known: {study.prompted_reason}"
-    elif not reason and prompted not in means.names:
-        reason = "no rated conversation in the prompted condition"
-    value = {"estimate": None, "n": means.n, "unit": "yes, no or tie", "method": kind}
-    if reason:
-        return {"highest": value | {"reason": reason}, "share": means.share(None, kind, reason)}
-    answer = "no" if prompted not in means.highest else "yes" if len(means.highest) == 1 else "tie"
-    return {"highest": value | {"estimate": answer, "reason": ""}, "share": means.share(prompted, kind)}
+    reason = why_not_compared(study, "ground_truth") or (ONE_CONDITION if len(means.names) < 2 else "")
+    reason = reason or _why_prompted_is_not_compared(study, means.names)
+    answer = None
+    if not reason:
+        answer = "no" if prompted not in means.highest else "yes" if len(means.highest) == 1 else "tie"
+    highest = {"estimate": answer, "n": means.n, "unit": "yes, no or tie", "method": kind, "reason": reason}
+    share = means.share(prompted, kind, reason)
+    return {"highest": highest | {"key": "prompted_is_highest"}, "share": share | {"key": "prompted_is_highest_share"}}
 
 
 @dataclass(frozen=True, eq=False)
 class _ConditionMeans:
-    """Means of the conditions that have ratings.
+    """Mean ground truths of the conditions that have ratings.
 
     Attributes
     ----------
@@ -262,7 +277,7 @@ class _ConditionMeans:
     participants : Series
         Participant of each rated conversation.
     bootstrap : ParticipantBootstrap
-        What resampled them.
+        The resamples.
     """
 
     names: list[str]
@@ -272,8 +287,8 @@ class _ConditionMeans:
     bootstrap: ParticipantBootstrap
 
     @classmethod
-    def of(cls, study: Study, bootstrap: ParticipantBootstrap, rating: str) -> "_ConditionMeans":
-        frame = compared_conversations(study, rating)
+    def of(cls, study: Study, bootstrap: ParticipantBootstrap) -> "_ConditionMeans":
+        frame = compared_conversations(study, "ground_truth")
         names = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
         if not names:
             return cls(names, np.empty(0), np.empty((0, 0)), frame["participant"].iloc[:0], bootstrap)
@@ -297,10 +312,10 @@ class _ConditionMeans:
         reason = reason or self.bootstrap.too_few(self.participants).replace("no interval", "no share")
         if reason:
             return estimate_row(n=self.n, unit=unit, method=method, reason=reason)
-        place = self.names.index(name)
-        others = np.delete(self.resampled, place, axis=1)
+        column = self.names.index(name)
+        others = np.delete(self.resampled, column, axis=1)
         # A condition that a resample does not hold is not the highest in it.
-        above = self.resampled[:, [place]] > np.where(np.isnan(others), -np.inf, others) + _EQUAL
+        above = self.resampled[:, [column]] > np.where(np.isnan(others), -np.inf, others) + _EQUAL
         return estimate_row(above.all(axis=1).mean(), n=self.n, unit=unit, method=method)
 
 

@@ -19,12 +19,16 @@ from sense7.estimators.mixed import (
 )
 from sense7.estimators.multiplicity import holm
 from sense7.findings.conditions.means import compared_conversations, why_not_compared
-from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions
-from sense7.findings.conditions.rank_comparisons import TEST_KEYS
+from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
 from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = ["Contrasts", "mixed_contrasts", "prompted_minus_best_other"]
+
+_POINTS = "points (levels from 1 to 5)"
+_MODEL = "mixed model: participant, participant by condition, conversation; REML"
+_TESTS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
+"""Test of all conditions at once -> key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,7 @@ class Contrasts:
     reason : str
         Why there are none; "" if there are.
     overall : DataFrame
-        Whether the conditions differ at all: p values, the rows of ``TEST_KEYS``.
+        Whether the conditions differ at all: p values of the ``F test`` and by the ``likelihood ratio``.
     errors, freedom : Series
         Standard error (points) and degrees of freedom (Satterthwaite) of each difference; empty if there are none.
     """
@@ -57,7 +61,7 @@ class Contrasts:
 def mixed_contrasts(
     study: Study, rating: str = "ground_truth", *, turns: bool = False, confidence: float = 0.95
 ) -> Contrasts:
-    r"""Test all pairs of conditions in a mixed model, with Holm's correction.
+    r"""Return tests of all pairs of conditions in a mixed model, with Holm's correction.
 
     .. math:: y = \mu_c + u_p + v_{pc} + w_{pci} + e
 
@@ -82,81 +86,102 @@ def mixed_contrasts(
     R: pairs(emmeans::emmeans(lmerTest::lmer), adjust='holm'), tests/reference/reference.R; differences and errors
     equal to 2e-4, Holm's p and degrees of freedom to 0.1%.
     """
-    pairs = condition_pairs(study)
-    unit, kind = "points (levels from 1 to 5)", "mixed model: participant, participant by condition, conversation; REML"
-    groups = None
-    if turns:
-        frame = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
-        frame = frame.assign(y=frame[rating].astype(float))
-        groups = frame["conversation"]
-    else:
-        frame = compared_conversations(study, rating)
+    frame, groups = _model_frame(study, rating, turns=turns)
     present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-    reason, fit = no_pairs(study) or why_not_compared(study, rating, frame), None
-    if not reason and len(present) < 2:
-        reason = "only one condition has rated conversations"
-    if not reason and np.ptp(frame["y"]) < 1e-9:
-        reason = "the ratings do not vary"
-    if not reason:
-        design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
-        sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
-        fit = fit_nested(sums)
-        if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
-            reason = "too few conversations for the model"
-    if reason:
-        none = estimate_row(n=len(frame), unit=unit, method=kind, reason=reason)
-        differences, p = (estimate_table(dict.fromkeys(pairs, none | {"unit": of}), "pair") for of in (unit, "p value"))
-        overall = estimate_table(dict.fromkeys(TEST_KEYS, none | {"unit": "p value"}), "test")
-        empty = pd.Series(dtype=float)
-        return Contrasts(differences, p, pd.DataFrame(), reason, overall, empty, empty)
-    known = {name: pair for name, pair in pairs.items() if set(pair) <= set(present)}
-    weights = np.zeros((len(known), len(present)))
-    for row, (first, second) in enumerate(known.values()):
-        weights[row, [present.index(first), present.index(second)]] = 1, -1
-    estimates = weights @ fit.coefficients
-    errors = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
-    freedom = np.clip(satterthwaite(sums, fit, weights), 1, None)
-    p = 2 * stats.t.sf(np.abs(estimates / errors), freedom)
-    adjusted = holm(p)
-    width = errors * stats.t.ppf((1 + confidence) / 2, freedom)
+    recorded = rating == "ground_truth"
+    if reason := no_pairs(study) or why_not_compared(study, rating, frame) or _why_no_model(frame, present):
+        return _no_contrasts(study, len(frame), reason, recorded=recorded)
+    design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
+    sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
+    fit = fit_nested(sums)
+    if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
+        return _no_contrasts(study, len(frame), "too few conversations for the model", recorded=recorded)
+    pairs = _tested_pairs(study, sums, fit, present, confidence)
     interval = f"{confidence:.0%} interval of the model (t), participants as random effects"
-    differences, tests, shown = {}, {}, {}
-    for row, name in enumerate(known):
-        differences[name] = estimate_row(
-            estimates[row],
-            estimates[row] - width[row],
-            estimates[row] + width[row],
-            n=len(frame),
-            unit=unit,
-            method=f"{kind}; {interval}",
+    differences, tests = {}, {}
+    for name, pair in pairs.iterrows():
+        limits = pair["difference"] - pair["half"], pair["difference"] + pair["half"]
+        method = f"{_MODEL}; {interval}"
+        differences[name] = estimate_row(pair["difference"], *limits, n=len(frame), unit=_POINTS, method=method)
+        method = (
+            f"{_MODEL}; t test with {pair['freedom']:.1f} degrees of freedom, Holm over {count_of(len(pairs), 'pair')}"
         )
-        tests[name] = estimate_row(
-            adjusted[row],
-            n=len(frame),
-            unit="p value",
-            method=f"{kind}; t test with {freedom[row]:.1f} degrees of freedom, "
-            f"Holm over {count_of(len(known), 'pair')}",
-        )
-        shown[name] = {
-            "difference": f"{estimates[row]:z.3f}",
-            "standard error": f"{errors[row]:.3f}",
-            "degrees of freedom": f"{freedom[row]:.1f}",
-            "p": p_in_words(p[row]),
-            "p (Holm)": p_in_words(adjusted[row]),
-        }
+        tests[name] = estimate_row(pair["p_holm"], n=len(frame), unit="p value", method=method)
     return Contrasts(
-        estimate_table(differences, "pair"),
-        estimate_table(tests, "pair"),
-        pd.DataFrame.from_dict(shown, orient="index").rename_axis("pair"),
+        *_pair_tables(study, differences, tests, recorded=recorded),
+        _shown(pairs),
         "",
-        _any_difference(sums, fit, len(frame), kind),
-        pd.Series(errors, index=list(known)),
-        pd.Series(freedom, index=list(known)),
+        _any_difference(sums, fit, len(frame), recorded=recorded),
+        pairs["error"],
+        pairs["freedom"],
     )
 
 
-def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.DataFrame:
-    """Test whether all conditions are alike: by F, and by the ratio of the likelihoods with and without them."""
+def _why_no_model(frame: pd.DataFrame, present: list[str]) -> str:
+    if len(present) < 2:
+        return "only one condition has rated conversations"
+    return "the ratings do not vary" if np.ptp(frame["y"]) < 1e-9 else ""
+
+
+def _tested_pairs(study: Study, sums: NestedSums, fit: Nested, present: list[str], confidence: float) -> pd.DataFrame:
+    """Difference of each pair of conditions, its error, degrees of freedom, p values and half the interval."""
+    known = {name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)}
+    weights = np.array([[(one == a) - float(one == b) for one in present] for a, b in known.values()])
+    pairs = pd.DataFrame(index=pd.Index(list(known), name="pair"))
+    pairs["difference"] = weights @ fit.coefficients
+    pairs["error"] = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
+    pairs["freedom"] = np.clip(satterthwaite(sums, fit, weights), 1, None)
+    pairs["p"] = 2 * stats.t.sf(np.abs(pairs["difference"] / pairs["error"]), pairs["freedom"])
+    pairs["p_holm"] = holm(pairs["p"].to_numpy())
+    pairs["half"] = pairs["error"] * stats.t.ppf((1 + confidence) / 2, pairs["freedom"])
+    return pairs
+
+
+def _model_frame(study: Study, rating: str, *, turns: bool) -> tuple[pd.DataFrame, pd.Series | None]:
+    """Rows of the model with the outcome as ``y``, and their conversations if a conversation has several rows."""
+    if not turns:
+        return compared_conversations(study, rating), None
+    frame = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
+    frame = frame.assign(y=frame[rating].astype(float))
+    return frame, frame["conversation"]
+
+
+def _pair_tables(study: Study, differences: dict, tests: dict, *, recorded: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables of the differences and of their p values by Holm."""
+    pairs = pairs_in_keys(study) if recorded else {}
+    return (
+        estimate_table(
+            differences, "pair", {name: f"condition_model_difference_{pair}" for name, pair in pairs.items()}
+        ),
+        estimate_table(tests, "pair", {name: f"condition_p_holm_{pair}" for name, pair in pairs.items()}),
+    )
+
+
+def _no_contrasts(study: Study, n: int, reason: str, *, recorded: bool) -> Contrasts:
+    """Contrasts without estimates, and the reason in every row."""
+    none = estimate_row(n=n, unit=_POINTS, method=_MODEL, reason=reason)
+    no_p = none | {"unit": "p value"}
+    pairs = condition_pairs(study)
+    tables = _pair_tables(study, dict.fromkeys(pairs, none), dict.fromkeys(pairs, no_p), recorded=recorded)
+    overall = estimate_table(dict.fromkeys(_TESTS, no_p), "test", _TESTS if recorded else None)
+    empty = pd.Series(dtype=float)
+    return Contrasts(*tables, pd.DataFrame(), reason, overall, empty, empty)
+
+
+def _shown(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The contrasts in words."""
+    columns = {
+        "difference": pairs["difference"].map("{:z.3f}".format),
+        "standard error": pairs["error"].map("{:.3f}".format),
+        "degrees of freedom": pairs["freedom"].map("{:.1f}".format),
+        "p": pairs["p"].map(p_in_words),
+        "p (Holm)": pairs["p_holm"].map(p_in_words),
+    }
+    return pd.DataFrame(columns)
+
+
+def _any_difference(sums: NestedSums, fit: Nested, n: int, *, recorded: bool) -> pd.DataFrame:
+    """P values of all conditions being alike: by F, and by the ratio of the likelihoods with and without them."""
     conditions = len(fit.coefficients)
     f, freedom, p = satterthwaite_f(sums, fit, np.eye(conditions)[1:] - np.eye(conditions)[0])
     chi, degrees, p_of_ratio = likelihood_ratio(
@@ -165,23 +190,26 @@ def _any_difference(sums: NestedSums, fit: Nested, n: int, kind: str) -> pd.Data
     )
     common, why = {"n": n, "unit": "p value"}, "too few participants and conversations for a test"
     words = {
-        "F test": (p, f"{kind}; F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"),
+        "F test": (
+            p,
+            f"{_MODEL}; F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)",
+        ),
         "likelihood ratio": (
             p_of_ratio,
-            f"{kind.replace('REML', 'ML')}; chi squared = {chi:z.2f} on {count_of(degrees, 'degree')} of freedom",
+            f"{_MODEL.replace('REML', 'ML')}; chi squared = {chi:z.2f} on {count_of(degrees, 'degree')} of freedom",
         ),
     }
     rows = {
         name: estimate_row(value, **common, method=method)
         if np.isfinite(value)
-        else estimate_row(**common, method=kind, reason=why)
+        else estimate_row(**common, method=_MODEL, reason=why)
         for name, (value, method) in words.items()
     }
-    return estimate_table(rows, "test")
+    return estimate_table(rows, "test", _TESTS if recorded else None)
 
 
 def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: float = 0.95) -> dict:
-    r"""Prompted condition minus the best of the others, in the mixed model: the smallest of its differences.
+    r"""Return the prompted condition minus the best of the others, in the mixed model: its smallest difference.
 
     .. math:: \min_k \hat\delta_k, \quad \left[\min_k (\hat\delta_k - t_{k, 1 - \alpha/2}\, SE_k),\;
               \min_k (\hat\delta_k + t_{k, 1 - \alpha/(2m)}\, SE_k)\right]
@@ -212,10 +240,8 @@ def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: fl
     Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295-300.
     """
     prompted, table = study.prompted_condition, contrasts.differences
-    unit, method = (
-        "points (levels from 1 to 5)",
-        "mixed model: smallest difference of the prompted condition from another",
-    )
+    common = {"unit": _POINTS, "key": "prompted_minus_best_other"}
+    method = "mixed model: smallest difference of the prompted condition from another"
     n = int(table["n"].max()) if len(table) else 0
     reason = contrasts.reason
     if not reason and prompted is None:
@@ -224,7 +250,7 @@ def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: fl
     if not reason and not rows:
         reason = "no rated conversation in the prompted condition, or in any other"
     if reason:
-        return estimate_row(n=n, unit=unit, method=method, reason=reason)
+        return estimate_row(n=n, **common, method=method, reason=reason)
     estimates, errors = table.loc[rows, "estimate"].to_numpy(dtype=float), contrasts.errors[rows].to_numpy()
     freedom, tail = contrasts.freedom[rows].to_numpy(), (1 - confidence) / 2
     low = (estimates - stats.t.ppf(1 - tail, freedom) * errors).min()
@@ -233,7 +259,7 @@ def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: fl
         f", of {count_of(len(rows), 'difference')}; {confidence:.0%} interval of the model (t): smallest lower limit "
         "(intersection-union), smallest upper limit (Bonferroni)"
     )
-    return estimate_row(estimates.min(), low, high, n=n, unit=unit, method=method)
+    return estimate_row(estimates.min(), low, high, n=n, **common, method=method)
 
 
 check_arguments(globals())

@@ -1,4 +1,4 @@
-"""Whether it depends on the person which condition or context suits them: characteristics by conditions and contexts.
+"""Characteristics of participants by conditions and contexts: whether different people rate different ones higher.
 
 The unit is the participant. What a participant's own conversations say of a condition or context, compared with that
 participant's mean, is related to what the participants' sheet says of them.
@@ -27,7 +27,7 @@ CONTEXTS = {
     "importance": "importance",
     "desired_empathy": "desired empathy",
 }
-"""What a characteristic may go with: column -> words."""
+"""Column by which a characteristic may moderate ratings -> words."""
 
 MOST_PERMUTATIONS = 2_000
 FEWEST_PARTICIPANTS = 20
@@ -60,7 +60,7 @@ class Moderation:
 
 
 def moderation(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> Moderation:
-    r"""Test every characteristic by every context: whether different people are suited by different ones.
+    r"""Return tests of every characteristic by every context: whether different people rate different ones higher.
 
     For participant p, with conversations i, columns h of the context (indicators of a condition or topic; importance
     or desired empathy as a number) and rating y, all minus the participant's own means, and y also minus what the
@@ -114,35 +114,50 @@ def moderation(study: Study, bootstrap: ParticipantBootstrap, rating: str = "gro
     reason = NO_SHEET if study.participants is None else "" if len(columns) else "no characteristic can be examined"
     scores = {name: _scores(frame, name) for name in CONTEXTS}
     left_out = pd.DataFrame({"reason": {CONTEXTS[name]: why for name, (_, why) in scores.items() if why}})
-    answers = None if reason else study.participants.set_index("participant").reindex(people)
-    generator = np.random.default_rng(bootstrap.seed)
-    permutations, rows, p = min(bootstrap.draws, MOST_PERMUTATIONS), {}, {}
-    for name, (score, why) in scores.items() if not reason else ():
-        for characteristic, kind in columns["kind"].items() if not why else ():
-            words = f"{characteristic} by {CONTEXTS[name]}"
-            given = answers[characteristic].dropna()
-            given = given[given.index.isin(score.index)]
-            x = _columns_of(given, kind)
-            share, p[words] = _shared(x, score.loc[given.index].to_numpy(), permutations, generator)
-            common = {"n": len(given), "unit": "share of variance in common", "method": "Pillai's trace, permutation"}
-            undefined = f"{count_of(len(given), 'participant')} answered: too few, or all alike"
-            rows[words] = (
-                estimate_row(share, **common) if np.isfinite(share) else estimate_row(**common, reason=undefined)
-            )
+    rows, p = {}, {}
+    if not reason:
+        answers = study.participants.set_index("participant").reindex(people)
+        rows, p = _tests(answers, columns["kind"], scores, bootstrap)
     tests = estimate_table(rows, "characteristic by context")
     p = pd.Series(p, index=tests.index, dtype=float)
     adjusted = pd.Series(holm(p), index=tests.index)
+    shares = ["" if np.isnan(share) else f"{share:.1%}" for share in tests["estimate"]]
     shown = pd.DataFrame(
         {
-            "share of variance in common": [
-                f"{share:.1%}" if np.isfinite(share) else "" for share in tests["estimate"]
-            ],
+            "share of variance in common": shares,
             "n": tests["n"],
             "p": p.map(p_in_words),
             "p (Holm)": adjusted.map(p_in_words),
         }
     )
     return Moderation(tests, shown, _summary(adjusted, len(people), reason, left_out), left_out)
+
+
+def _tests(
+    answers: pd.DataFrame,
+    kinds: pd.Series,
+    scores: dict[str, tuple[pd.DataFrame, str]],
+    bootstrap: ParticipantBootstrap,
+) -> tuple[dict[str, dict], dict[str, float]]:
+    """Rows of estimates and p values of every characteristic by every context that has scores."""
+    generator, permutations = np.random.default_rng(bootstrap.seed), min(bootstrap.draws, MOST_PERMUTATIONS)
+    rows, p = {}, {}
+    for context, (score, why) in scores.items():
+        for characteristic, kind in kinds.items() if not why else ():
+            words = f"{characteristic} by {CONTEXTS[context]}"
+            answered = answers[characteristic].dropna()
+            answered = answered[answered.index.isin(score.index)]
+            x, s = _columns_of(answered, kind), score.loc[answered.index].to_numpy()
+            share, p[words] = _shared_variance(x, s, permutations, generator)
+            undefined = f"{count_of(len(answered), 'participant')} answered: too few, or all alike"
+            rows[words] = estimate_row(
+                share,
+                n=len(answered),
+                unit="share of variance in common",
+                method="Pillai's trace, permutation",
+                reason="" if np.isfinite(share) else undefined,
+            )
+    return rows, p
 
 
 def _scores(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
@@ -179,7 +194,7 @@ def _basis(values: np.ndarray) -> np.ndarray:
     return left[:, sizes > _HAIR * max(1.0, sizes.max(initial=0))]
 
 
-def _shared(x: np.ndarray, s: np.ndarray, permutations: int, generator) -> tuple[float, float]:
+def _shared_variance(x: np.ndarray, s: np.ndarray, permutations: int, generator) -> tuple[float, float]:
     """Pillai's trace by the smaller rank, and its p value by permutation; NaN where either is constant."""
     n = len(x)
     if n < FEWEST_PARTICIPANTS:
@@ -188,12 +203,12 @@ def _shared(x: np.ndarray, s: np.ndarray, permutations: int, generator) -> tuple
     rank = min(first.shape[1], second.shape[1])
     if not rank:
         return np.nan, np.nan
-    found, strong = ((first.T @ second) ** 2).sum(), 0
+    observed, as_large = ((first.T @ second) ** 2).sum(), 0
     for piece in pieces(permutations, n, _PIECE):
         order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
         products = np.swapaxes(first[order], 1, 2) @ second
-        strong += int(((products**2).sum(axis=(1, 2)) >= found - 1e-12).sum())
-    return found / rank, (strong + 1) / (permutations + 1)
+        as_large += int(((products**2).sum(axis=(1, 2)) >= observed - 1e-12).sum())
+    return observed / rank, (as_large + 1) / (permutations + 1)
 
 
 def _summary(adjusted: pd.Series, people: int, reason: str, left_out: pd.DataFrame) -> pd.DataFrame:
@@ -202,17 +217,18 @@ def _summary(adjusted: pd.Series, people: int, reason: str, left_out: pd.DataFra
         reason = "; ".join(left_out["reason"]) or "no test could be computed"
     method = f"permutation of participants, Holm over {count_of(len(known), 'test')}"
     common = {"n": people, "method": method}
-    if reason:
-        units = {"tested": "tests", "significant": "tests", "smallest p": "p value"}
-        return estimate_table(
-            {name: estimate_row(**common, unit=unit, reason=reason) for name, unit in units.items()}, "tests"
-        )
-    rows = {
-        "tested": estimate_row(len(known), **common, unit="tests"),
-        "significant": estimate_row((known <= LEVEL).sum(), **common, unit="tests"),
-        "smallest p": estimate_row(known.min(), **common, unit="p value"),
+    numbers = {"tested": len(known), "significant": (known <= LEVEL).sum(), "smallest p": known.min()}
+    units = {"tested": "tests", "significant": "tests", "smallest p": "p value"}
+    keys = {
+        "tested": "moderation_tested",
+        "significant": "moderation_significant",
+        "smallest p": "moderation_smallest_p",
     }
-    return estimate_table(rows, "tests")
+    rows = {
+        name: estimate_row(np.nan if reason else number, **common, unit=units[name], reason=reason)
+        for name, number in numbers.items()
+    }
+    return estimate_table(rows, "tests", keys)
 
 
 check_arguments(globals())

@@ -3,10 +3,10 @@
 import itertools
 
 from sense7.arguments import check_arguments
-from sense7.findings.naming import safe_names
+from sense7.estimators.estimates import safe_names
 from sense7.study import Study
 
-__all__ = ["condition_keys", "condition_pairs", "no_pairs", "ordered_conditions", "pair_keys"]
+__all__ = ["condition_pairs", "no_pairs", "ordered_conditions", "pairs_in_keys"]
 
 MOST_CONDITIONS = 12
 """With more, pairs are not compared: they would be more than a reader can take in."""
@@ -21,15 +21,10 @@ def ordered_conditions(study: Study) -> list[str]:
     return first + [name for name in study.conditions if name not in first]
 
 
-def condition_keys(study: Study, start: str) -> dict[str, str]:
-    """Keys of all conditions, ``<start>_<condition>``, by the row's name."""
-    return {name: f"{start}_{safe}" for name, safe in safe_names(study.conditions).items()}
-
-
-def pair_keys(study: Study, start: str) -> dict[str, str]:
-    """Keys of all pairs of conditions, ``<start>_<first>_<second>``, by the row's name."""
+def pairs_in_keys(study: Study) -> dict[str, str]:
+    """All pairs of conditions as they stand in a key, ``<first>_<second>``, by the row's name."""
     safe = safe_names(study.conditions)
-    return {name: f"{start}_{safe[a]}_{safe[b]}" for name, (a, b) in condition_pairs(study).items()}
+    return {name: f"{safe[first]}_{safe[second]}" for name, (first, second) in condition_pairs(study).items()}
 
 
 def condition_pairs(study: Study) -> dict[str, tuple[str, str]]:

@@ -1,25 +1,29 @@
-"""Whether conditions differ in some dimensions more than in others: the profile of each condition, and its test.
+"""Profile of each condition over the dimensions, and the test of dimension by condition.
 
 What a condition adds to every dimension alike is its level, which :mod:`sense7.findings.conditions.means` compares.
-Here it is taken off: what is left of a dimension in a condition is their interaction.
+Here the level is subtracted: what remains of a dimension in a condition is their interaction.
 """
+
+import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, safe_names
 from sense7.findings.conditions.pairs import no_pairs, ordered_conditions
 from sense7.findings.measures import conversation_ratings
-from sense7.findings.naming import safe_names
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["ConditionProfile", "condition_profile", "profile_keys", "where"]
+__all__ = ["ConditionProfile", "condition_profile", "largest_deviation"]
 
 FEWEST = 5
-"""Conversations of a condition, at least, for it to have a profile."""
+"""Smallest number of conversations with which a condition has a profile."""
+
+_POINTS = "points (levels from 1 to 5)"
 
 
 class ConditionProfile(dict):
@@ -39,24 +43,8 @@ class ConditionProfile(dict):
         self.test, self.deviations = test, deviations
 
 
-def profile_keys(study: Study, condition: str) -> dict[str, str]:
-    """Key under which each dimension's row of a condition's profile is recorded; none for what is no condition.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "condition": ["a b"]})
-    >>> study = Study("mine", frame, frame, frame, participants=None, columns=pd.DataFrame())
-    >>> profile_keys(study, "a b")["Interest"]
-    'condition_profile_a-b_Interest'
-    """
-    safe = safe_names(study.conditions)
-    if condition not in safe:
-        return {}
-    return {name: f"condition_profile_{safe[condition]}_{name}" for name in DIMENSION_NAMES}
-
-
-def where(profile: ConditionProfile) -> dict:
-    """Dimension and condition of the largest deviation: a value for a record, whose estimate is their names.
+def largest_deviation(profile: ConditionProfile) -> dict:
+    """Return dimension and condition of the largest deviation: a value for a record, whose estimate is their names.
 
     Parameters
     ----------
@@ -65,13 +53,14 @@ def where(profile: ConditionProfile) -> dict:
     """
     largest = profile.test.loc["largest deviation"]
     common = {"n": int(largest["n"]), "unit": "dimension, condition", "method": "largest deviation in size"}
+    common["key"] = "condition_by_dimension_where"
     if profile.deviations.empty:
         return common | {"estimate": None, "reason": largest["reason"]}
     return common | {"estimate": str(profile.deviations["estimate"].abs().idxmax()), "reason": ""}
 
 
 def condition_profile(study: Study, bootstrap: ParticipantBootstrap) -> ConditionProfile:
-    r"""Profile of each condition over the dimensions, and the test of dimension by condition.
+    r"""Return the profile of each condition over the dimensions, and the test of dimension by condition.
 
     With :math:`m_{dc}` the mean over the conversations of condition c of their mean rating on dimension d, and dots for
     means over dimensions or conditions, each counting the same:
@@ -102,53 +91,53 @@ def condition_profile(study: Study, bootstrap: ParticipantBootstrap) -> Conditio
     ----------
     Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing (the largest of several statistics).
     """
-    names = study.rated_dimensions
-    frame = conversation_ratings(study)
-    frame = frame[frame["condition"].notna() & frame["participant"].notna()]
-    frame = frame[frame[names].notna().all(axis=1)] if names else frame.iloc[:0]
-    counts = frame["condition"].value_counts()
-    conditions = [name for name in ordered_conditions(study) if counts.get(name, 0) >= FEWEST]
-    frame = frame[frame["condition"].isin(conditions)]
-    unit = "points (levels from 1 to 5)"
+    frame, names, reason = _complete_conversations(study)
+    conditions = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
     method = "mean of the conversations minus the dimension's mean over conditions"
-    reason = ""
-    if no_pairs(study):
-        reason = no_pairs(study)
-    elif len(names) < 2:
-        reason = "fewer than two dimensions were rated in this data set"
-    elif len(conditions) < 2:
-        reason = "fewer than two conditions have conversations in which every dimension was rated"
     if reason:
-        none = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
+        none = estimate_row(n=len(frame), unit=_POINTS, method=method, reason=reason)
         profiles = {"no profile": estimate_table(dict.fromkeys(DIMENSION_NAMES, none), "dimension")}
-        rows = {"interaction": none | {"unit": "p value"}, "largest deviation": none}
-        return ConditionProfile(profiles, estimate_table(rows, "test"), estimate_table({}, "dimension, condition"))
+        test = _test_table(none | {"unit": "p value"}, none)
+        return ConditionProfile(profiles, test, estimate_table({}, "dimension, condition"))
     groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
     values = groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame[names]])[:, None, :]
     means = _means(values.sum(axis=0))
     resampled = bootstrap.distribution(_means, values, frame["participant"])
-    parts = [(_profiles(means), _profiles(resampled)), (_deviations(means), _deviations(resampled))]
-    n = dict(zip(conditions, groups.sum(axis=0).astype(int), strict=True))
 
-    def row(part: int, condition: int, dimension: int, how: str) -> dict:
-        estimate, draws = parts[part][0][condition, dimension], parts[part][1][:, condition, dimension]
-        found = (estimate, *bootstrap.interval(draws, frame["participant"]))
-        return bootstrap.row(found, n=n[conditions[condition]], unit=unit, method=how)
+    def rows(statistic: Callable, condition: int, method: str) -> list[dict]:
+        """One row of estimates for each dimension in a condition."""
+        estimates, draws = statistic(means)[condition], statistic(resampled)[:, condition]
+        common = {"n": groups[:, condition].sum(), "unit": _POINTS, "method": method}
+        return [
+            bootstrap.row(Estimate(estimate, *bootstrap.interval(draws[:, i], frame["participant"])), **common)
+            for i, estimate in enumerate(estimates)
+        ]
 
-    profiles = {
-        name: estimate_table(
-            {dimension: row(0, place, column, method) for column, dimension in enumerate(names)}, "dimension"
-        )
-        for place, name in enumerate(conditions)
-    }
-    how = "deviation of a dimension in a condition from both their means"
-    deviations = {
-        f"{dimension}, {name}": row(1, place, column, how)
-        for column, dimension in enumerate(names)
-        for place, name in enumerate(conditions)
-    }
-    table = estimate_table(deviations, "dimension, condition")
-    return ConditionProfile(profiles, _test(*parts[1], table, len(frame), frame["participant"], bootstrap), table)
+    safe, profiles, deviations = safe_names(study.conditions), {}, []
+    for i, name in enumerate(conditions):
+        keys = {dimension: f"condition_profile_{safe[name]}_{dimension}" for dimension in names}
+        profiles[name] = estimate_table(dict(zip(names, rows(_profiles, i, method), strict=True)), "dimension", keys)
+        deviations.append(rows(_deviations, i, "deviation of a dimension in a condition from both their means"))
+    index = [f"{dimension}, {name}" for dimension in names for name in conditions]
+    by_dimension = itertools.chain.from_iterable(zip(*deviations, strict=True))
+    table = estimate_table(dict(zip(index, by_dimension, strict=True)), "dimension, condition")
+    test = _test(_deviations(means), _deviations(resampled), table, len(frame), frame["participant"], bootstrap)
+    return ConditionProfile(profiles, test, table)
+
+
+def _complete_conversations(study: Study) -> tuple[pd.DataFrame, list[str], str]:
+    """Conversations with every dimension rated, of conditions that have enough; the dimensions; why no comparison."""
+    names = study.rated_dimensions
+    frame = conversation_ratings(study)
+    frame = frame[frame["condition"].notna() & frame["participant"].notna()]
+    frame = frame[frame[names].notna().all(axis=1)] if names else frame.iloc[:0]
+    frame = frame[frame.groupby("condition")["condition"].transform("size") >= FEWEST]
+    reason = no_pairs(study)
+    if not reason and len(names) < 2:
+        reason = "fewer than two dimensions were rated in this data set"
+    elif not reason and frame["condition"].nunique() < 2:
+        reason = "fewer than two conditions have conversations in which every dimension was rated"
+    return frame, names, reason
 
 
 def _means(sums: np.ndarray) -> np.ndarray:
@@ -179,18 +168,23 @@ def _test(
     known = resampled[np.isfinite(resampled).all(axis=(1, 2))]
     errors = known.std(axis=0) if len(known) > 1 else np.zeros_like(deviations)
     largest = table.loc[table["estimate"].abs().idxmax()]
-    rows = {"largest deviation": largest.to_dict() | {"method": f"{largest['method']}; the largest of all"}}
+    largest = largest.to_dict() | {"method": f"{largest['method']}; the largest of all"}
     reason = bootstrap.too_few(participants).replace("no interval", "no test")
     if not reason and not (errors > 1e-9).all():
         reason = "no test: a deviation is the same in every resample"
     if not reason and len(known) < len(resampled) * 0.95:
         reason = "no test: too many resamples lack a condition"
     if reason:
-        return estimate_table({"interaction": estimate_row(**common, reason=reason)} | rows, "test")
-    found = np.abs(deviations / errors).max()
+        return _test_table(estimate_row(**common, reason=reason), largest)
+    observed = np.abs(deviations / errors).max()
     by_chance = np.abs((known - deviations) / errors).max(axis=(1, 2))
-    p = (np.count_nonzero(by_chance >= found - 1e-12) + 1) / (len(known) + 1)
-    return estimate_table({"interaction": estimate_row(p, **common)} | rows, "test")
+    p = (np.count_nonzero(by_chance >= observed - 1e-12) + 1) / (len(known) + 1)
+    return _test_table(estimate_row(p, **common), largest)
+
+
+def _test_table(interaction: dict, largest: dict) -> pd.DataFrame:
+    keys = {"interaction": "condition_by_dimension_p", "largest deviation": "condition_by_dimension_largest"}
+    return estimate_table({"interaction": interaction, "largest deviation": largest}, "test", keys)
 
 
 check_arguments(globals())

@@ -11,14 +11,11 @@ from sense7.findings.conditions.pairs import MOST_CONDITIONS, ONE_CONDITION, ord
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["TEST_KEYS", "p_values_in_words", "rank_tests"]
-
-TEST_KEYS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
-"""Tests of all conditions at once: row of :attr:`~sense7.findings.conditions.mixed_model.Contrasts.overall` -> key."""
+__all__ = ["p_values_in_words", "rank_tests"]
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
-    """P values of a table of estimates in words: p, n, method, and a note where there is none."""
+    """Return the p values of a table of estimates in words: p, n, method, and a note where there is none."""
     shown = pd.DataFrame(
         {"p": tests["estimate"].map(p_in_words), "n": tests["n"], "method": tests["method"], "note": tests["reason"]}
     )
@@ -26,7 +23,7 @@ def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
-    """Rank tests on means of participants in conditions, as a description beside the mixed model.
+    """Return rank tests on means of participants in conditions, as a description beside the mixed model.
 
     Friedman's and Wilcoxon's tests take participants who met all conditions, or both of a pair.
     Kruskal and Wallis' test takes the means as if each came from another person; where people
@@ -43,39 +40,49 @@ def rank_tests(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
     reason = why_not_compared(study, rating) or (ONE_CONDITION if len(conditions) < 2 else "")
     means = frame.pivot_table(index="participant", columns="condition", values="y", aggfunc="mean")
     means = means.reindex(index=frame["participant"].unique(), columns=conditions)
-    rows = {}
-    groups = [means[name].dropna().to_numpy() for name in conditions]
+    rows = {"Kruskal-Wallis": _kruskal_wallis_row(means, reason), "Friedman": _friedman_row(means, reason)}
+    if conditions and conditions[0] == study.prompted_condition and len(conditions) <= MOST_CONDITIONS:
+        rows |= {
+            f"Wilcoxon, {pair_name(conditions[0], other)}": _wilcoxon_row(means[[conditions[0], other]].dropna())
+            for other in conditions[1:]
+        }
+    return estimate_table(rows, "test")
+
+
+def _kruskal_wallis_row(means: pd.DataFrame, reason: str) -> dict:
+    groups = [means[name].dropna().to_numpy() for name in means]
     h, p, epsilon, _ = kruskal_wallis(groups) if groups else (np.nan,) * 4
-    rows["Kruskal-Wallis"] = _test_row(
+    return _test_row(
         epsilon,
         sum(map(len, groups)),
         "epsilon squared",
         f"H = {h:z.2f}, p {_with_sign(p)}; n counts means of participants in conditions",
         reason or "too few means, or all are equal",
     )
-    complete = means.dropna()
+
+
+def _friedman_row(means: pd.DataFrame, reason: str) -> dict:
+    complete, conditions = means.dropna(), means.shape[1]
     chi, p, w = friedman(complete.to_numpy()) if conditions else (np.nan,) * 3
-    rows["Friedman"] = _test_row(
+    met_all = f"{count_of(len(complete), 'participant')} met all {conditions} conditions"
+    return _test_row(
         w,
         len(complete),
         "Kendall's W",
         f"chi squared = {chi:z.2f}, p {_with_sign(p)}; participants who met all conditions",
-        reason
-        or f"{count_of(len(complete), 'participant')} met all {len(conditions)} conditions: "
-        "too few participants or conditions",
+        reason or f"{met_all}: too few participants or conditions",
     )
-    if conditions and conditions[0] == study.prompted_condition and len(conditions) <= MOST_CONDITIONS:
-        for other in conditions[1:]:
-            both = means[[conditions[0], other]].dropna()
-            v, p, r = wilcoxon((both[conditions[0]] - both[other]).to_numpy())
-            rows[f"Wilcoxon, {pair_name(conditions[0], other)}"] = _test_row(
-                r,
-                len(both),
-                "rank-biserial correlation",
-                f"V = {v:z.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
-                "no participant who met both rated them differently",
-            )
-    return estimate_table(rows, "test")
+
+
+def _wilcoxon_row(both: pd.DataFrame) -> dict:
+    v, p, r = wilcoxon((both.iloc[:, 0] - both.iloc[:, 1]).to_numpy())
+    return _test_row(
+        r,
+        len(both),
+        "rank-biserial correlation",
+        f"V = {v:z.1f}, p {_with_sign(p)}; participants who met both, not corrected for the number of pairs",
+        "no participant who met both rated them differently",
+    )
 
 
 def _with_sign(p: float) -> str:

@@ -1,7 +1,7 @@
-"""Context: topic, importance and desired empathy against the ratings, and expected against experienced empathy.
+"""Context and ground truth of the conversations, and the columns of models of them.
 
-Conversations differ in context and so do the people who had them. So every effect stands twice where
-it can: over conversations, and within participants, each person's conversations compared with that person's
+Conversations differ in context, and so do the people who had them. So every effect is estimated twice where
+possible: over conversations, and within participants, each person's conversations compared with that person's
 own mean. Demeaned cross products are sums over participants, so that resampling them is exact.
 """
 
@@ -22,11 +22,11 @@ CONTEXT = {"topic": "topic", "importance": "importance", "desired_empathy": "des
 STEPS = ("importance", "desired_empathy")
 
 MOST_DRAWS = 2_000
-"""Draws are cut to this number where each costs an eigendecomposition or a permutation; ``method`` says so."""
+"""Largest number of resamples where each costs an eigendecomposition or a permutation; ``method`` says so."""
 
 
 def context_frame(study: Study) -> pd.DataFrame:
-    """Context and ground truth of the conversations that have ground truth.
+    """Return context and ground truth of the conversations that have ground truth.
 
     Returns
     -------
@@ -44,10 +44,10 @@ def not_varying(frame: pd.DataFrame, name: str) -> str:
     """Why a context variable says nothing; "" if it does."""
     if frame.empty:
         return "no conversation has ground truth in this data set"
-    given = frame[name].dropna()
-    if given.empty:
+    values = frame[name].dropna()
+    if values.empty:
         return f"{CONTEXT[name]} was not given in this data set"
-    if given.nunique() < 2:
+    if values.nunique() < 2:
         return f"{CONTEXT[name]} is the same in every conversation"
     return ""
 

@@ -8,21 +8,20 @@ from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.findings.context.means import NOT_GIVEN, largest_groups, mean_row
 from sense7.findings.context.tests import RESAMPLES_AT_ONCE, permutation_row, t_row, with_holm
 from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
 
 __all__ = [
-    "GAP_KEYS",
-    "GAP_TEST_KEYS",
-    "WAYS",
     "agreement_of_ways",
     "expected_and_experienced",
     "expected_experienced_gap",
     "gap_by_topic",
+    "gap_by_topic_and_way",
     "gap_differs_by_topic",
+    "overall_gap",
     "topics_that_differ",
 ]
 
@@ -34,23 +33,44 @@ WAYS = {
 }
 """Ways to put desired (1..3) and experienced (1..5) empathy together: words -> short name."""
 
-GAP_KEYS = {words: f"expected_experienced_gap_{short}" for words, short in WAYS.items()}
+_GAPS = {
+    "both scales from 0 to 1": "expected_experienced_gap_scale",
+    "desired level at the middle of its third": "expected_experienced_gap_thirds",
+    "experienced cut into three bins": "expected_experienced_gap_bins",
+    "percent ranks within the data set": "expected_experienced_gap_ranks",
+}
+"""Rows of :func:`expected_experienced_gap` -> keys."""
 
-GAP_TEST_KEYS = {
+_TESTS = {
     "both scales from 0 to 1": "expected_experienced_p_scale",
     "desired level at the middle of its third": "expected_experienced_p_thirds",
     "experienced cut into three bins": "expected_experienced_p_bins",
     "percent ranks within the data set": "expected_experienced_p_ranks",
 }
 """Rows of :func:`gap_differs_by_topic` -> keys."""
+
+_AGREEMENT = {
+    "thirds": "expected_experienced_agreement_thirds",
+    "bins": "expected_experienced_agreement_bins",
+    "ranks": "expected_experienced_agreement_ranks",
+}
+"""Rows of :func:`agreement_of_ways` -> keys."""
+
+_DIFFERING = {
+    "both scales from 0 to 1: more experienced": "expected_experienced_topics_1",
+    "both scales from 0 to 1: less experienced": "expected_experienced_topics_2",
+    "desired level at the middle of its third: more experienced": "expected_experienced_topics_3",
+    "desired level at the middle of its third: less experienced": "expected_experienced_topics_4",
+    "experienced cut into three bins: more experienced": "expected_experienced_topics_5",
+    "experienced cut into three bins: less experienced": "expected_experienced_topics_6",
+}
+"""Rows of :func:`topics_that_differ` -> keys."""
+
 OF_SCALE = "points on a scale from 0 to 1"
 
 
-# Expected before, experienced after
-
-
 def expected_and_experienced(study: Study) -> pd.DataFrame:
-    """Desired empathy before and mean post-task empathy after, of the conversations that have both.
+    """Return desired empathy before and mean post-task empathy after, of the conversations that have both.
 
     Returns
     -------
@@ -66,7 +86,7 @@ def expected_and_experienced(study: Study) -> pd.DataFrame:
 
 
 def gaps(expected: np.ndarray, experienced: np.ndarray, way: str) -> np.ndarray:
-    r"""Experienced minus expected empathy of each conversation, on a common scale from 0 to 1.
+    r"""Return experienced minus expected empathy of each conversation, on a common scale from 0 to 1.
 
     With e the expected (1..3) and x the experienced level (1..5):
 
@@ -100,7 +120,7 @@ def _no_gap(study: Study, frame: pd.DataFrame) -> str:
 
 
 def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean over conversations of experienced minus expected empathy, by every way to put the scales together.
+    """Return the mean of experienced minus expected empathy, by every way to put the scales together.
 
     See :func:`gaps`. Percent ranks have the same mean before and after whatever the answers are, so they give no
     overall gap; they compare topics (:func:`gap_by_topic`).
@@ -129,13 +149,24 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
         else:
             y = gaps(frame["expected"].to_numpy(), frame["experienced"].to_numpy(), way)
             rows[words] = mean_row(y, frame["participant"], bootstrap, OF_SCALE, method)
-    return estimate_table(rows, "way")
+    return estimate_table(rows, "way", _GAPS)
+
+
+def overall_gap(gaps_by_way: pd.DataFrame) -> dict:
+    """Return the gap by the first way, which stands for all in the text, as a value for a record.
+
+    Parameters
+    ----------
+    gaps_by_way : DataFrame
+        From :func:`expected_experienced_gap`.
+    """
+    return gaps_by_way.iloc[0].to_dict() | {"key": "expected_experienced_gap"}
 
 
 def gap_by_topic(
-    study: Study, bootstrap: ParticipantBootstrap, way: str = "scale", *, centred: bool = False
+    study: Study, bootstrap: ParticipantBootstrap, way: str = "scale", *, centered: bool = False
 ) -> pd.DataFrame:
-    """The gap of the conversations on each topic.
+    """Return the gap of the conversations on each topic.
 
     Parameters
     ----------
@@ -145,7 +176,7 @@ def gap_by_topic(
         Bootstrap resamples of participants for the intervals; percent ranks are computed again in each.
     way : {"scale", "thirds", "bins", "ranks"}
         See :func:`gaps`; ranks: share of conversations below, ties counting half.
-    centred : bool
+    centered : bool
         Whether the mean gap over all conversations with a topic is subtracted.
 
     Returns
@@ -160,19 +191,32 @@ def gap_by_topic(
         reason = "topic was not given in this data set"
     unit = "points of rank from 0 to 1" if way == "ranks" else OF_SCALE
     method = f"experienced minus expected, {next(words for words, short in WAYS.items() if short == way)}"
-    method += "; minus the mean over topics' conversations" if centred else ""
-    if reason:
-        return estimate_table({NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}, "topic")
-    draws, estimates = _gap_draws(frame, way, centred, bootstrap)
+    method += "; minus the mean over topics' conversations" if centered else ""
     rows = {}
-    for place, topic in enumerate(largest_groups(frame["topic"])):
-        chosen = frame["topic"] == topic
-        found = estimates[place], *bootstrap.interval(draws[:, place], frame.loc[chosen, "participant"])
-        rows[topic] = bootstrap.row(found, n=chosen.sum(), unit=unit, method=method)
-    return estimate_table(rows, "topic")
+    if reason:
+        rows[NOT_GIVEN] = estimate_row(n=0, unit=unit, method=method, reason=reason)
+    else:
+        draws, estimates = _gap_draws(frame, way, centered, bootstrap)
+        for i, topic in enumerate(largest_groups(frame["topic"])):
+            participants = frame.loc[frame["topic"] == topic, "participant"]
+            gap = Estimate(estimates[i], *bootstrap.interval(draws[:, i], participants))
+            rows[topic] = bootstrap.row(gap, n=len(participants), unit=unit, method=method)
+    keys = {topic: f"expected_experienced_gap_topic_{number}" for number, topic in enumerate(rows, 1)}
+    return estimate_table(rows, "topic", keys if way == "scale" and not centered else None)
 
 
-def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple[np.ndarray, np.ndarray]:
+def gap_by_topic_and_way(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    """Return each topic's gap minus that of all, by every way to put the scales together.
+
+    Returns
+    -------
+    dict of DataFrame
+        Short name of the way -> table of estimates of :func:`gap_by_topic`.
+    """
+    return {way: gap_by_topic(study, bootstrap, way, centered=True) for way in WAYS.values()}
+
+
+def _gap_draws(frame: pd.DataFrame, way: str, centered: bool, bootstrap) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each topic shown in every draw (draws, topics), and in the data."""
     codes = bootstrap.codes(frame["participant"])
     topics = np.array(largest_groups(frame["topic"]), dtype=object)
@@ -186,19 +230,19 @@ def _gap_draws(frame: pd.DataFrame, way: str, centred: bool, bootstrap) -> tuple
             gap = rows * gaps(expected, experienced, way)
         with np.errstate(divide="ignore", invalid="ignore"):
             means = gap @ member / (rows @ member)
-            return means - (gap.sum(axis=1) / rows.sum(axis=1))[:, None] if centred else means
+            return means - (gap.sum(axis=1) / rows.sum(axis=1))[:, None] if centered else means
 
     draws = bootstrap.in_every_draw(lambda weights: _topic_gaps(weights[:, codes]), len(codes), RESAMPLES_AT_ONCE)
     return draws, _topic_gaps(np.ones((1, len(codes))))[0]
 
 
 def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Share of weight below each value, ties counting half, for many sets of weights.
+    """Return the share of weight below each value, ties counting half, for many sets of weights.
 
     Parameters
     ----------
     values : array, shape (rows,)
-        What is ranked.
+        The values that are ranked.
     weights : array, shape (draws, rows)
         How often each row is taken.
 
@@ -222,7 +266,7 @@ def percent_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Whether the gap differs by topic: p values by permutation of the topics within participants, by way.
+    """Return whether the gap differs by topic: p values by permutation of the topics within participants, by way.
 
     Adding a constant to a scale moves all topics' gaps alike and leaves every p value as it is. The p value of percent
     ranks (those within the data set) does not depend on the units either: it stays the same if the levels of
@@ -238,7 +282,7 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     Returns
     -------
     DataFrame
-        A row per way (``WAYS``), as :func:`context_tests`.
+        One row per way (``WAYS``), as :func:`context_tests`.
     """
     frame = expected_and_experienced(study)
     missing = _no_gap(study, frame)
@@ -254,21 +298,21 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
         else:
             y = gaps(expected, experienced, way)
         rows[words] = permutation_row(frame.assign(y=y), bootstrap)
-    return estimate_table(rows, "way")
+    return estimate_table(rows, "way", _TESTS)
 
 
 def agreement_of_ways(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Spearman correlation over topics of each way's gaps with those of the first way.
+    """Return the Spearman correlation over topics of each way's gaps with those of the first way.
 
     Parameters
     ----------
-    tables : mapping of words -> DataFrame
-        From :func:`gap_by_topic`, with the same topics.
+    tables : mapping of str -> DataFrame
+        From :func:`gap_by_topic_and_way`.
 
     Returns
     -------
     DataFrame
-        A row each further way; n counts topics. No interval: topics are not sampled.
+        One row for each further way; n counts topics. No interval: topics are not sampled.
     """
     first, *others = tables
     reference = tables[first]["estimate"]
@@ -285,11 +329,11 @@ def agreement_of_ways(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         else:
             row = estimate_row(stats.spearmanr(reference, gap).statistic, n=len(gap), unit="correlation", method=method)
         rows[words] = row
-    return estimate_table(rows, "way")
+    return estimate_table(rows, "way", _AGREEMENT)
 
 
 def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Topics whose gap differs from zero, by each way that has an overall gap: counts, Holm over topics.
+    """Return the numbers of topics whose gap differs from zero, by each way that has an overall gap; Holm over topics.
 
     p by the bootstrap standard error, t with the topic's participants minus one degrees of freedom; differing
     if Holm's p is below one minus the confidence.
@@ -325,7 +369,7 @@ def topics_that_differ(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
             known = int(p.notna().sum())
             reason = "" if known else "no topic has enough participants"
             rows[name] = estimate_row(count if known else np.nan, n=known, unit="topics", method=method, reason=reason)
-    return estimate_table(rows, "way")
+    return estimate_table(rows, "way", _DIFFERING)
 
 
 check_arguments(globals())

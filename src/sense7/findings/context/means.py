@@ -18,12 +18,17 @@ MOST_GROUPS = 40
 NOT_GIVEN = "(not given)"
 LEVEL = "level, 1 to 5"
 
-
-# How the ratings depend on context
+_STARTS = {
+    ("topic", False): "topic_mean",
+    ("topic", True): "topic_mean_own",
+    ("importance", False): "importance_mean",
+    ("desired_empathy", False): "desired_mean",
+}
+"""Variable, and whether minus the participant's own mean -> beginning of a group's key."""
 
 
 def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: bool = False) -> pd.DataFrame:
-    r"""Mean ground truth of the conversations of each topic, importance or desired empathy.
+    r"""Return the mean ground truth of the conversations of each topic, importance or desired empathy.
 
     Parameters
     ----------
@@ -35,7 +40,7 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
         What makes the groups.
     own : bool
         Whether each conversation is first compared with its participant's own mean,
-        :math:`y_{pc} - \bar y_p`: what is left of a group's mean when who is in it is set aside.
+        :math:`y_{pc} - \bar y_p`, so that it does not matter who chose the group.
 
     Returns
     -------
@@ -54,21 +59,33 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
     method = "mean ground truth over conversations" + (", minus the participant's own mean" if own else "")
     if frame.empty:
         reason = not_varying(context_frame(study), by) or f"{CONTEXT[by]} was not given in this data set"
-        return estimate_table({NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}, CONTEXT[by])
-    nothing = ""
-    if own and frame[by].nunique() < 2:
-        nothing = not_varying(frame, by)
-    elif own and not frame["participant"].duplicated().any():
-        nothing = "no participant has two conversations to compare"
+        rows = {NOT_GIVEN: estimate_row(n=0, unit=unit, method=method, reason=reason)}
+    else:
+        rows = _group_rows(frame, by, bootstrap, unit, method, _no_own_means(frame, by) if own else "")
+    keys = {}
+    if start := _STARTS.get((by, own)):
+        # A topic by its number, since it is a text of the workbook; a level by itself.
+        keys = {name: f"{start}_{name if isinstance(name, int) else i}" for i, name in enumerate(rows, 1)}
+    return estimate_table(rows, CONTEXT[by], keys)
+
+
+def _group_rows(frame: pd.DataFrame, by: str, bootstrap, unit: str, method: str, reason: str) -> dict:
     rows = {}
     for name in largest_groups(frame[by]):
         group = frame[frame[by] == name]
-        if nothing:
-            row = estimate_row(n=len(group), unit=unit, method=method, reason=nothing)
+        if reason:
+            row = estimate_row(n=len(group), unit=unit, method=method, reason=reason)
         else:
             row = mean_row(group["y"], group["participant"], bootstrap, unit, method)
         rows[name if by == "topic" else int(name)] = row
-    return estimate_table(rows, CONTEXT[by])
+    return rows
+
+
+def _no_own_means(frame: pd.DataFrame, by: str) -> str:
+    """Why groups can't be compared within participants; "" if they can."""
+    if frame[by].nunique() < 2:
+        return not_varying(frame, by)
+    return "" if frame["participant"].duplicated().any() else "no participant has two conversations to compare"
 
 
 def largest_groups(groups: pd.Series) -> list:

@@ -20,34 +20,39 @@ from sense7.findings.context.frame import (
 from sense7.findings.context.means import MOST_GROUPS, NOT_GIVEN
 from sense7.study import Study
 
-__all__ = ["PROMPT_KEYS", "SLOPE_KEYS", "context_slopes", "slopes_by_condition", "slopes_with_prompt"]
+__all__ = ["context_slopes", "slopes_by_condition", "slopes_with_prompt"]
 
-ADJUSTMENTS = {
-    "over conversations": "",
-    "within participants": "_within",
-    "within participants, topics held equal": "_within_topics",
+ADJUSTMENTS = ("over conversations", "within participants", "within participants, topics held equal")
+_SLOPES = {
+    "importance, over conversations": "importance_slope",
+    "importance, within participants": "importance_slope_within",
+    "importance, within participants, topics held equal": "importance_slope_within_topics",
+    "desired empathy, over conversations": "desired_slope",
+    "desired empathy, within participants": "desired_slope_within",
+    "desired empathy, within participants, topics held equal": "desired_slope_within_topics",
 }
-SLOPE_KEYS = {
-    f"{CONTEXT[name]}, {adjustment}": f"{short}_slope{suffix}"
-    for name, short in (("importance", "importance"), ("desired_empathy", "desired"))
-    for adjustment, suffix in ADJUSTMENTS.items()
+_WITH_PROMPT = {
+    "desired_empathy": {
+        "with the empathy prompt": "desired_slope_prompted",
+        "the other conditions": "desired_slope_others",
+        "difference": "desired_slope_difference",
+    },
+    "importance": {
+        "with the empathy prompt": "importance_slope_prompted",
+        "the other conditions": "importance_slope_others",
+        "difference": "importance_slope_difference",
+    },
 }
-"""Rows of :func:`context_slopes` -> keys."""
-PROMPT_KEYS = {
-    "with the empathy prompt": "{}_slope_prompted",
-    "the other conditions": "{}_slope_others",
-    "difference": "{}_slope_difference",
-}
-"""Rows of :func:`slopes_with_prompt` -> keys, by the step."""
+"""Variable -> rows of :func:`slopes_with_prompt` -> keys."""
 PER_STEP = "points per step"
 
 
 def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Change of the ground truth per step of importance and of desired empathy.
+    r"""Return the change of the ground truth per step of importance and of desired empathy.
 
     Least squares with both in one model (one alone where the other was not given or does not
-    vary): over conversations; within participants, all columns minus the participant's mean; and so
-    with indicators of the topics beside them.
+    vary): over conversations; within participants, all columns minus the participant's mean; and within
+    participants with indicators of the topics added.
 
     Parameters
     ----------
@@ -59,7 +64,7 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One row per slope and adjustment (``SLOPE_KEYS``): estimate (points per step), low, high, n
+        One row per slope and adjustment: estimate (points per step), low, high, n
         (conversations with ground truth and the columns of the model), unit, method, reason.
 
     Notes
@@ -78,7 +83,7 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
                 rows[words] = estimate_row(n=0, unit=PER_STEP, method="least squares", reason=reason)
             else:
                 rows[words] = _slope_row(frame, name, adjustment, bootstrap)
-    return estimate_table(rows, "slope")
+    return estimate_table(rows, "slope", _SLOPES)
 
 
 def slope_model(frame: pd.DataFrame, name: str, adjustment: str) -> tuple[pd.DataFrame, np.ndarray, str]:
@@ -107,13 +112,13 @@ def _slope_row(frame: pd.DataFrame, name: str, adjustment: str, bootstrap: Parti
 
 def _contrast_row(statistic, z: np.ndarray, participants: pd.Series, bootstrap, method: str, words: str) -> dict:
     """Row of a statistic of cross products; a slope that nothing identifies says so."""
-    found = bootstrap.estimate(statistic, products(z), participants)
+    contrast = bootstrap.estimate(statistic, products(z), participants)
     undefined = f"{words} can't be distinguished from the rest of the model here"
-    return bootstrap.row(found, n=len(z), unit=PER_STEP, method=method, undefined=undefined)
+    return bootstrap.row(contrast, n=len(z), unit=PER_STEP, method=method, undefined=undefined)
 
 
 def slopes_by_condition(study: Study, bootstrap: ParticipantBootstrap, name: str = "desired_empathy") -> pd.DataFrame:
-    """Slope of the ground truth on desired empathy (or importance) in each condition, within participants.
+    """Return the slope of the ground truth on desired empathy (or importance) in each condition, within participants.
 
     One model: the slopes of all conditions, the conditions themselves and the other of the two steps, every
     column minus its participant's mean.
@@ -125,7 +130,7 @@ def slopes_by_condition(study: Study, bootstrap: ParticipantBootstrap, name: str
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
     name : {"desired_empathy", "importance"}
-        Which slope.
+        The variable.
 
     Returns
     -------
@@ -135,19 +140,27 @@ def slopes_by_condition(study: Study, bootstrap: ParticipantBootstrap, name: str
     frame = _with_condition(study, name)
     if reason := _no_slopes(study, frame, name):
         none = estimate_row(n=0, unit=PER_STEP, method="least squares within participants", reason=reason)
-        return estimate_table(dict.fromkeys(study.conditions or [NOT_GIVEN], none), "condition")
-    kinds = sorted(frame["condition"].unique())
-    z, participants = _interaction(frame, name, (frame["condition"].to_numpy()[:, None] == np.array(kinds)[None, :]))
+        rows = dict.fromkeys(study.conditions or [NOT_GIVEN], none)
+    else:
+        rows = _slope_rows_by_condition(frame, bootstrap, name)
+    keys = {condition: f"desired_slope_condition_{number}" for number, condition in enumerate(rows, 1)}
+    return estimate_table(rows, "condition", keys if name == "desired_empathy" else None)
+
+
+def _slope_rows_by_condition(frame: pd.DataFrame, bootstrap: ParticipantBootstrap, name: str) -> dict[str, dict]:
+    conditions = sorted(frame["condition"].unique())
+    members = frame["condition"].to_numpy()[:, None] == np.array(conditions)[None, :]
+    z, participants = _interaction(frame, name, members)
+    words, method = f"the slope of {CONTEXT[name]} in this condition", "least squares within participants"
     rows = {}
-    for place, kind in enumerate(kinds):
-        words = f"the slope of {CONTEXT[name]} in this condition"
-        row = _contrast_row(_coefficient(place), z, participants, bootstrap, "least squares within participants", words)
-        rows[kind] = row | {"n": int((frame["condition"] == kind).sum())}
-    return estimate_table(rows, "condition")
+    for i, condition in enumerate(conditions):
+        row = _contrast_row(_coefficient(i), z, participants, bootstrap, method, words)
+        rows[condition] = row | {"n": int(members[:, i].sum())}
+    return rows
 
 
 def slopes_with_prompt(study: Study, bootstrap: ParticipantBootstrap, name: str = "desired_empathy") -> pd.DataFrame:
-    """Slope on desired empathy (or importance) with the empathy prompt, with the others, and their difference.
+    """Return the slope on desired empathy (or importance) with the empathy prompt, without it, and their difference.
 
     As :func:`slopes_by_condition`, with one slope for all other conditions together.
 
@@ -163,22 +176,21 @@ def slopes_with_prompt(study: Study, bootstrap: ParticipantBootstrap, name: str 
         reason = "it is not known which condition has the empathy prompt"
     if not reason and (prompted.all() or not prompted.any()):
         reason = "there is no condition to compare the empathy prompt with"
-    names = ("with the empathy prompt", "the other conditions", "difference")
+    keys = _WITH_PROMPT[name]
     if reason:
-        return estimate_table(
-            dict.fromkeys(names, estimate_row(n=0, unit=PER_STEP, method=method, reason=reason)), "slope"
-        )
+        none = estimate_row(n=0, unit=PER_STEP, method=method, reason=reason)
+        return estimate_table(dict.fromkeys(keys, none), "slope", keys)
     z, participants = _interaction(frame, name, np.column_stack([prompted, ~prompted]))
     statistics = (_coefficient(0), _coefficient(1), lambda sums: _coefficient(0)(sums) - _coefficient(1)(sums))
     rows = {}
-    for words, statistic, n in zip(names, statistics, (prompted.sum(), (~prompted).sum(), len(frame)), strict=True):
+    for words, statistic, n in zip(keys, statistics, (prompted.sum(), (~prompted).sum(), len(frame)), strict=True):
         row = _contrast_row(statistic, z, participants, bootstrap, method, f"the slope of {CONTEXT[name]}")
         rows[words] = row | {"n": int(n)}
-    return estimate_table(rows, "slope")
+    return estimate_table(rows, "slope", keys)
 
 
-def _coefficient(place: int):
-    return lambda sums: least_squares(sums)[0][..., place]
+def _coefficient(column: int):
+    return lambda sums: least_squares(sums)[0][..., column]
 
 
 def _with_condition(study: Study, name: str) -> pd.DataFrame:

@@ -15,15 +15,21 @@ from sense7.findings.context.slopes import first_coefficient, slope_model
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["TEST_KEYS", "context_tests"]
+__all__ = ["context_tests"]
 
-TEST_KEYS = {words: f"context_p_{name}" for name, words in CONTEXT.items()} | {"any of the three": "context_p"}
+_TESTS = {
+    "topic": "context_p_topic",
+    "importance": "context_p_importance",
+    "desired empathy": "context_p_desired_empathy",
+    "any of the three": "context_p",
+}
+"""Rows of :func:`context_tests`, corrected -> keys."""
 
 RESAMPLES_AT_ONCE = 500
 
 
 def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, corrected: bool = True) -> pd.DataFrame:
-    """Whether ratings depend on topic, importance and desired empathy: p values, corrected for being three.
+    """Return p values of the ratings depending on topic, importance and desired empathy, corrected for being three.
 
     Topic: permutation of the topics among each participant's own conversations, statistic the sum of
     squares between topics of the ratings minus the participant's mean. Importance and desired empathy: slope within
@@ -69,7 +75,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, corrected: b
     rows["any of the three"] = estimate_row(
         smallest, n=known["n"].max() if len(known) else 0, unit="p value", method=method, reason=reason
     )
-    return estimate_table(rows, "context")
+    return estimate_table(rows, "context", _TESTS)
 
 
 def t_row(statistic, values, participants, bootstrap, method: str) -> dict:
@@ -95,7 +101,7 @@ def with_holm(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
-    """Give the p value of the topics, permuted among each participant's own conversations."""
+    """Return the p value of the topics, permuted among each participant's own conversations."""
     draws = min(bootstrap.draws, MOST_DRAWS)
     method = f"{count_of(draws, 'permutation')} of topics within participants"
     reason = not_varying(frame, "topic")
@@ -117,11 +123,11 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
 
     observed = between(y[None])[0]
     generator = np.random.default_rng(bootstrap.seed)
-    above = 0
+    as_large = 0
     for piece in pieces(draws, len(y), RESAMPLES_AT_ONCE):
-        keys = participants + generator.random((piece.stop - piece.start, len(y)))
-        above += int((between(y[np.argsort(keys, axis=1)]) >= observed * (1 - 1e-12)).sum())
-    return estimate_row((1 + above) / (1 + draws), n=len(frame), unit="p value", method=method)
+        order = participants + generator.random((piece.stop - piece.start, len(y)))
+        as_large += int((between(y[np.argsort(order, axis=1)]) >= observed * (1 - 1e-12)).sum())
+    return estimate_row((1 + as_large) / (1 + draws), n=len(frame), unit="p value", method=method)
 
 
 check_arguments(globals())

@@ -1,28 +1,26 @@
 """Unmet expectations: conversations that were to be empathic and were not felt to be.
 
 An expectation counts as unmet where the participant wished for high empathy before the
-conversation and rated its turns, on the average, nearer to neutral than to good, or lower. A response surface
+conversation and rated its turns, on the average, closer to neutral than to good, or lower. A response surface
 looks at all wishes and all ratings at once, without a cut.
 """
 
-import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares
 from sense7.findings.measures import OUTCOMES, turn_levels
 from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
-    "EXPECTATION_KEYS",
     "HIGH",
     "LOW_BELOW",
-    "SURFACE_KEYS",
     "WISHES",
     "expectation_conversations",
     "response_surface",
@@ -33,22 +31,33 @@ HIGH = 3
 """The highest of the three levels of desired empathy."""
 
 LOW_BELOW = 3.5
-"""A conversation was felt to be low in empathy if the mean level of its turns is below this: half-way
-between neutral and good."""
+"""A conversation is low in empathy if the mean level of its turns is below this: half-way between neutral and good."""
 
 FEWEST = 2
 UNIT = "level, difference"
 
 COMPARISONS = {
-    "against all other conversations": ("expectation_difference", ()),
-    "at the same mean rating of turns": ("expectation_difference_adjusted", ("mean",)),
-    "beyond low ratings and high wishes by themselves": ("expectation_loss", ("low", "high", "mean")),
+    "against all other conversations": (),
+    "at the same mean rating of turns": ("mean",),
+    "beyond low ratings and high wishes by themselves": ("low", "high", "mean"),
 }
-"""Comparisons: name -> key, and what is held equal besides."""
+"""Comparison -> columns that are held equal."""
 
-EXPECTATION_KEYS = {name: key for name, (key, _) in COMPARISONS.items()}
+_COMPARED = {
+    "empathy": {
+        "against all other conversations": "expectation_difference",
+        "at the same mean rating of turns": "expectation_difference_adjusted",
+        "beyond low ratings and high wishes by themselves": "expectation_loss",
+    },
+    "experience": {
+        "against all other conversations": "expectation_difference_experience",
+        "at the same mean rating of turns": "expectation_difference_adjusted_experience",
+        "beyond low ratings and high wishes by themselves": "expectation_loss_experience",
+    },
+}
+"""Outcome -> comparison -> key."""
 
-SURFACE_KEYS = {
+_SURFACE = {
     "mean rating": "response_surface_mean_rating",
     "wish": "response_surface_wish",
     "mean rating squared": "response_surface_mean_rating_squared",
@@ -64,8 +73,8 @@ SURFACE_KEYS = {
 WISHES = {1: "minimal empathy wished for", 2: "some empathy wished for", 3: "high empathy wished for"}
 """Levels of desired empathy, in words for a figure."""
 
-_SURFACE = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
-"""Rows of the response surface as combinations of its five coefficients."""
+_CONTRASTS = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
+"""Rows of the response surface as linear combinations of its five coefficients."""
 
 SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 """Mean ratings at which :func:`response_surface` shows the surface."""
@@ -74,7 +83,7 @@ _NEAR = 0.25
 
 
 def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
-    """Wish, experience and post-task outcome of each conversation.
+    """Return wish, mean rating and post-task outcome of each conversation.
 
     Parameters
     ----------
@@ -108,7 +117,7 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
 
 
 def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
-    r"""How much lower conversations with an unmet expectation are rated afterwards.
+    r"""Return how much lower conversations with an unmet expectation are rated afterwards.
 
     Minus the coefficient of ``unmet`` in a least-squares regression of the outcome on it and on
 
@@ -141,18 +150,18 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     frame = expectation_conversations(study, outcome)
     missing = _missing(study, frame, outcome)
     rows = {}
-    for name, (_, held) in COMPARISONS.items():
-        method = f"least squares on unmet{''.join(f', {column}' for column in held)}"
+    for name, adjusted_for in COMPARISONS.items():
+        method = f"least squares on unmet{''.join(f', {column}' for column in adjusted_for)}"
         method += f"; {count_of(int(frame['unmet'].sum()), 'conversation')} with an unmet expectation"
         if missing:
             rows[name] = estimate_row(n=len(frame), unit=UNIT, method=method, reason=missing)
         else:
-            rows[name] = _row(frame, held, bootstrap, method)
-    return estimate_table(rows, "comparison")
+            rows[name] = _row(frame, adjusted_for, bootstrap, method)
+    return estimate_table(rows, "comparison", _COMPARED[outcome])
 
 
 def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict:
-    r"""How the judgment after the conversation depends on the mean rating of its turns and on the wish, together.
+    r"""Return how the judgment after the conversation depends on the mean rating of its turns and on the wish.
 
     A quadratic polynomial by least squares over conversations,
 
@@ -177,7 +186,8 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     Returns
     -------
     dict
-        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of
+        ``surface``: a table of estimates, the coefficients and four combinations of them: estimate (levels of the
+        judgment for a step of
         1 on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
         the words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with
         that wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts
@@ -197,36 +207,36 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     missing = _never(study, frame, outcome)
     if not missing and frame["desired"].eq(frame["desired"].iloc[0]).all():
         missing = "all participants wished for the same level of empathy"
-    points, rated, counts = {}, {}, {}
-    for wish, words in WISHES.items():
-        own = frame.loc[frame["desired"] == wish, "mean"]
-        rated[words] = [at for at in SHOWN_RATINGS if own.min() - _NEAR <= at <= own.max() + _NEAR] or SHOWN_RATINGS[
-            -1:
-        ]
-        points[words] = _surface_columns(np.array(rated[words]), np.full(len(rated[words]), wish))
-        counts[words] = len(own)
-    parts = [np.pad(_SURFACE, ((0, 0), (1, 0))), *points.values()]
+    shown = {words: _shown_ratings(frame, wish) for wish, words in WISHES.items()}
+    points = [
+        _surface_columns(np.array(shown[words]), np.full(len(shown[words]), wish)) for wish, words in WISHES.items()
+    ]
+    parts = [np.pad(_CONTRASTS, ((0, 0), (1, 0))), *points]
     if missing:
-        found = [[(np.nan, np.nan, np.nan, missing)] * len(part) for part in parts]
+        estimates = [Estimate(np.nan)] * sum(map(len, parts))
     else:
         columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
         z = np.column_stack([columns, frame["outcome"]])
         cross = z[:, :, None] * z[:, None, :]
-        every = iter(bootstrap.estimates(_combinations(np.concatenate(parts)), cross, frame["participant"]))
-        found = [list(itertools.islice(every, len(part))) for part in parts]
-    undefined = missing or "the wishes or the ratings take too few values"
-
-    def table(index, ones, n: int, unit: str, name: str) -> pd.DataFrame:
-        common = {"n": n, "unit": unit, "method": method, "undefined": undefined}
-        return estimate_table({row: bootstrap.row(one, **common) for row, one in zip(index, ones, strict=True)}, name)
-
-    surface = table(SURFACE_KEYS, found[0], len(frame), "level per half scale", "part of the surface")
-    levels = {
-        words: table(rated[words], ones, counts[words], "level, 1 to 5", "mean rating of the turns")
-        for words, ones in zip(WISHES.values(), found[1:], strict=True)
-        if counts[words] or missing
+        estimates = bootstrap.estimates(_combinations(np.concatenate(parts)), cross, frame["participant"])
+    common = {"method": method, "undefined": missing or "the wishes or the ratings take too few values"}
+    remaining = iter(estimates)
+    surface = {
+        row: bootstrap.row(next(remaining), n=len(frame), unit="level per half scale", **common) for row in _SURFACE
     }
-    return {"surface": surface, "levels": levels}
+    levels = {}
+    for wish, words in WISHES.items():
+        n = int((frame["desired"] == wish).sum())
+        rows = {at: bootstrap.row(next(remaining), n=n, unit="level, 1 to 5", **common) for at in shown[words]}
+        if n or missing:
+            levels[words] = estimate_table(rows, "mean rating of the turns")
+    return {"surface": estimate_table(surface, "part of the surface", _SURFACE), "levels": levels}
+
+
+def _shown_ratings(frame: pd.DataFrame, wish: int) -> Sequence[float]:
+    """Mean ratings at which conversations with a wish are shown: near any of theirs, or else the highest."""
+    own = frame.loc[frame["desired"] == wish, "mean"]
+    return [at for at in SHOWN_RATINGS if own.min() - _NEAR <= at <= own.max() + _NEAR] or SHOWN_RATINGS[-1:]
 
 
 def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
@@ -235,7 +245,7 @@ def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
 
 
 def _combinations(parts: np.ndarray):
-    """Linear combinations of least-squares coefficients, from cross products; NaN where one needs what is not there."""
+    """Linear combinations of least-squares coefficients, from cross products; NaN where a coefficient is undefined."""
 
     def statistic(cross: np.ndarray) -> np.ndarray:
         coefficients = least_squares(cross)[0]
@@ -247,7 +257,7 @@ def _combinations(parts: np.ndarray):
 
 
 def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
-    """What was never given; "" if there are conversations with all of it."""
+    """Which variable was never given; "" if there are conversations with all of them."""
     if not study.conversations["desired_empathy"].notna().any():
         return "desired empathy was never given in this data set"
     if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
@@ -268,18 +278,14 @@ def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
     return ""
 
 
-def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBootstrap, method: str) -> dict:
-    columns = frame[["unmet", *held, "outcome"]].to_numpy(dtype=float)
+def _row(frame: pd.DataFrame, adjusted_for: tuple[str, ...], bootstrap: ParticipantBootstrap, method: str) -> dict:
+    columns = frame[["unmet", *adjusted_for, "outcome"]].to_numpy(dtype=float)
     z = np.column_stack([np.ones(len(frame)), columns])
-    estimate, low, high, reason = bootstrap.estimate(
+    loss = bootstrap.estimate(
         lambda cross: -least_squares(cross)[0][..., 1], z[:, :, None] * z[:, None, :], frame["participant"]
     )
-    if not np.isfinite(estimate):
-        reason = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
-        return estimate_row(n=len(frame), unit=UNIT, method=method, reason=reason)
-    if not reason:
-        method += f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=len(frame), unit=UNIT, method=method, reason=reason)
+    undefined = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
+    return bootstrap.row(loss, n=len(frame), unit=UNIT, method=method, undefined=undefined)
 
 
 check_arguments(globals())

@@ -1,4 +1,4 @@
-"""What a failure of one dimension goes with: in the same turn, in the next, and after the conversation.
+"""Loss of ratings with a failure of one dimension: in the same turn, in the next, and after the conversation.
 
 A dimension fails in a turn if its rating there is poor (:func:`sense7.findings.measures.is_poor`). Turns are
 compared with the other turns of their own conversation, failures among them: to leave out the bad ones of these
@@ -13,7 +13,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
@@ -23,23 +23,21 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
 __all__ = [
-    "CONTINUITY_KEYS",
     "CONTRAST",
     "CONTRASTED",
     "MOMENTS",
     "continuity_contrast",
     "continuity_contrasts",
     "failure_losses",
-    "keys",
 ]
 
 MOMENTS = ("same_turn", "next_turn", "after")
-"""When the loss is looked at: in the turn itself, in the next one, after the conversation."""
+"""When the loss is measured: in the turn itself, in the next one, after the conversation."""
 
 CONTRASTED = "Relational"
 CONTRAST = "Relational minus the mean of the others"
 
-CONTINUITY_KEYS = {
+_CONTINUITY = {
     "same turn, Relational minus the others": "continuity_contrast_same_turn",
     "same turn, Relational": "continuity_failure_same_turn",
     "same turn, mean of the others": "other_failures_same_turn",
@@ -59,24 +57,29 @@ _METHODS = {
 }
 
 
-def keys(moment: str) -> dict[str, str]:
-    """Key under which each row of :func:`failure_losses` is recorded.
-
-    Examples
-    --------
-    >>> keys("after")["Relational"], keys("after")[CONTRAST]
-    ('failure_after_Relational', 'failure_after_contrast')
-    """
-    return {name: f"failure_{moment}_{name}" for name in DIMENSION_NAMES} | {CONTRAST: f"failure_{moment}_contrast"}
+_LOSSES = {
+    moment: dict(zip((*DIMENSION_NAMES, CONTRAST), keys.split(), strict=True))
+    for moment, keys in {
+        "same_turn": "failure_same_turn_Affective failure_same_turn_Cognitive failure_same_turn_Response "
+        "failure_same_turn_Prosocial failure_same_turn_Interest failure_same_turn_Contextual "
+        "failure_same_turn_Relational failure_same_turn_contrast",
+        "next_turn": "failure_next_turn_Affective failure_next_turn_Cognitive failure_next_turn_Response "
+        "failure_next_turn_Prosocial failure_next_turn_Interest failure_next_turn_Contextual "
+        "failure_next_turn_Relational failure_next_turn_contrast",
+        "after": "failure_after_Affective failure_after_Cognitive failure_after_Response failure_after_Prosocial "
+        "failure_after_Interest failure_after_Contextual failure_after_Relational failure_after_contrast",
+    }.items()
+}
+"""Moment -> rows of :func:`failure_losses` -> keys."""
 
 
 def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -> pd.DataFrame:
-    r"""How much lower ratings are where a dimension failed, for each dimension.
+    r"""Return how much lower ratings are where a dimension failed, for each dimension.
 
     With t a turn in which the dimension is rated at most poor, t + 1 the turn after it, and R the rated
     turns of the conversation other than these two: the mean over failures of
     :math:`\bar y_R - y_t` (same turn) or of :math:`\bar y_R - y_{t+1}` (next turn), y the overall rating. If
-    the order of turns meant nothing, the loss of the next turn would be zero on the average. After the
+    the order of turns meant nothing, the loss of the next turn would be zero on average. After the
     conversation: mean post-task empathy of conversations in which the dimension was rated and never failed,
     minus that of conversations in which it failed at least once.
 
@@ -105,27 +108,26 @@ def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -
     lengths = [len(values) for values, _ in columns]
     sums = np.zeros((sum(lengths), len(DIMENSION_NAMES), 4))
     start = 0
-    for place, (values, _) in enumerate(columns):
-        sums[start : start + len(values), place] = values
+    for i, (values, _) in enumerate(columns):
+        sums[start : start + len(values), i] = values
         start += len(values)
     participants = pd.concat([who for _, who in columns], ignore_index=True)
     totals = sums.sum(axis=0)
-    reasons = [_missing(study, name, moment, totals[place]) for place, name in enumerate(DIMENSION_NAMES)]
+    reasons = [_missing(study, name, moment, totals[i]) for i, name in enumerate(DIMENSION_NAMES)]
     rows = {}
-    for place, name in enumerate(DIMENSION_NAMES):
-        n = totals[place, 0] + (totals[place, 2] if moment == "after" else 0)
-        mine = sums[:, place].any(axis=1)
-        rows[name] = _row(
-            _loss_of([place]), sums[mine], participants[mine], bootstrap, int(n), _METHODS[moment], reasons[place]
-        )
-    return estimate_table(rows | {CONTRAST: _contrast(rows, reasons, sums, participants, bootstrap)}, "dimension")
+    for i, name in enumerate(DIMENSION_NAMES):
+        n = int(totals[i, 0] + (totals[i, 2] if moment == "after" else 0))
+        own = sums[:, i].any(axis=1)
+        rows[name] = _row(_loss_of([i]), sums[own], participants[own], bootstrap, n, _METHODS[moment], reasons[i])
+    rows[CONTRAST] = _contrast(rows, reasons, sums, participants, bootstrap)
+    return estimate_table(rows, "dimension", _LOSSES[moment])
 
 
-def _loss_of(places: list[int]):
-    """Mean loss over dimensions; columns are n and sum of the failed, n and sum of what they are compared with."""
+def _loss_of(dimensions: list[int]):
+    """Mean loss over dimensions; columns are n and sum of the failures, n and sum of their comparison."""
 
     def statistic(sums: np.ndarray) -> np.ndarray:
-        chosen = sums[..., places, :]
+        chosen = sums[..., dimensions, :]
         return (chosen[..., 3] / chosen[..., 2] - chosen[..., 1] / chosen[..., 0]).mean(axis=-1)
 
     return statistic
@@ -133,7 +135,7 @@ def _loss_of(places: list[int]):
 
 def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: ParticipantBootstrap) -> dict:
     own = DIMENSION_NAMES.index(CONTRASTED)
-    others = [place for place, reason in enumerate(reasons) if not reason and place != own]
+    others = [i for i, reason in enumerate(reasons) if not reason and i != own]
     method = f"loss of {CONTRASTED} minus the mean loss of the other dimensions that failed"
     reason = reasons[own] or ("" if others else "no other dimension failed often enough")
     n = rows[CONTRASTED]["n"]
@@ -142,10 +144,10 @@ def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: Par
 
 
 def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""How much more ratings fall with a failure of Relational than with one of any other dimension.
+    r"""Return how much more ratings fall with a failure of Relational than with one of any other dimension.
 
     Each turn t is compared with the other turns of its own conversation, and the failures of all seven dimensions in
-    it are looked at together, so that a failure of Relational counts only beyond what failed besides:
+    it are analyzed together, so that a failure of Relational counts only beyond the other failures:
 
     .. math:: \bar y_{R(t)} - y_t = a + \sum_d b_d f_{td} + e_t \quad \text{(same turn)}
 
@@ -171,9 +173,9 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     Returns
     -------
     DataFrame
-        The rows of ``CONTINUITY_KEYS``: estimate (levels; positive: lower where it failed, or lower with Relational),
-        low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without
-        a next turn (for the next turn), or without another rated turn is left out.
+        Three rows for each of two moments: estimate (levels; positive: lower where it failed, or lower with
+        Relational), low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without
+        y, without a next turn (for the next turn), or without another rated turn is left out.
 
     Notes
     -----
@@ -183,13 +185,14 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     for moment, rating in (("same", "overall"), ("next", "dimensions")):
         regressed = _regressed(study, moment, rating)
         reason = regressed.reason
-        none = [(np.nan, np.nan, np.nan, reason)] * len(regressed.numbers)
-        found = none if reason else bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
-        names = [name for name in CONTINUITY_KEYS if name.startswith(moment)]
+        estimates = [Estimate(np.nan)] * len(regressed.numbers)
+        if not reason:
+            estimates = bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
+        names = [name for name in _CONTINUITY if name.startswith(moment)]
         undefined = reason or "the failures of the dimensions cannot be distinguished"
-        for name, one, n in zip(names, found, regressed.numbers, strict=True):
-            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
-    return estimate_table(rows, "loss")
+        for name, estimate, n in zip(names, estimates, regressed.numbers, strict=True):
+            rows[name] = bootstrap.row(estimate, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
+    return estimate_table(rows, "loss", _CONTINUITY)
 
 
 def _contrast_of(count: int):
@@ -206,7 +209,7 @@ def _contrast_of(count: int):
 def continuity_contrast(
     study: Study, bootstrap: ParticipantBootstrap, moment: str, rating: str, *, poor: int = POOR, first_turn: int = 1
 ) -> dict:
-    """Relational minus the other dimensions, as in :func:`continuity_contrasts`, with the choices that it makes given.
+    """Return Relational minus the other dimensions, as in :func:`continuity_contrasts`, with other choices.
 
     Parameters
     ----------
@@ -215,7 +218,7 @@ def continuity_contrast(
     bootstrap : ParticipantBootstrap
         Resamples of participants for the interval.
     moment : {"same", "next"}
-        Turn in which the loss is looked at.
+        Turn in which the loss is measured.
     rating : {"overall", "dimensions"}
         Rating whose loss it is.
     poor : int
@@ -242,7 +245,7 @@ def continuity_contrast(
 
 
 class _Regressed(NamedTuple):
-    """What the contrasts of one moment are computed from.
+    """Data of the contrasts of one moment.
 
     ``cross`` holds one matrix of cross products per turn, ``numbers`` the failures behind each estimate of
     ``statistic``, and ``reason`` why there is none.
@@ -260,7 +263,7 @@ def _regressed(study: Study, moment: str, rating: str, poor: int = POOR, first_t
     """Cross products of the failures of Relational first and then of the others, one, and the loss, turn by turn."""
     loss, failed, participants = _losses_and_failures(study, moment, rating, poor, first_turn)
     counts, own = failed.sum(axis=0), DIMENSION_NAMES.index(CONTRASTED)
-    others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
+    others = [i for i, count in enumerate(counts) if count >= FEWEST and i != own]
     columns = np.column_stack([failed[:, [own, *others]], np.ones(len(loss)), loss])
     return _Regressed(
         columns[:, :, None] * columns[:, None, :],
@@ -346,10 +349,7 @@ def _missing(study: Study, name: str, moment: str, totals: np.ndarray) -> str:
 def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str, reason: str) -> dict:
     if reason:
         return estimate_row(n=n, unit=UNIT, method=method, reason=reason)
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
-    if not reason:
-        method += f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+    return bootstrap.row(bootstrap.estimate(statistic, values, participants), n=n, unit=UNIT, method=method)
 
 
 check_arguments(globals())

@@ -1,8 +1,8 @@
-r"""How ratings go on after the first poor turn of a conversation, against chance order.
+r"""Ratings around the first poor turn of a conversation, compared with chance order.
 
 The usual event study compares the turns after the first poor one with the turn before it.
 That is a trap: *before* it no turn is poor, by the meaning of "first", while turns after it may
-be poor. So ratings in a wholly arbitrary order show a lasting drop too. What an arbitrary order
+be poor. So ratings in an arbitrary order show a lasting drop too. What an arbitrary order
 shows is known exactly: the mean over all orders of the ratings within each conversation. It is
 subtracted here. What follows a poor turn is then compared with what went before it, by the same statistic on the
 turns in reversed order.
@@ -25,11 +25,7 @@ from sense7.study import Study
 from sense7.terminal import in_words
 
 __all__ = [
-    "DROP",
-    "DROP_KEYS",
-    "KEYS",
-    "REVERSED_KEYS",
-    "STUDY_KEYS",
+    "LASTING_DROP",
     "STUDY_TIMES",
     "TIMES",
     "event_study",
@@ -43,35 +39,46 @@ TIMES = tuple(range(-3, 6))
 """Event times: turns after (negative: before) the first poor turn of the conversation."""
 
 STUDY_TIMES = (-3, -2, 0, 1, 2, 3, 4)
-"""Event times of the usual event study; the first and last hold all that lies beyond, -1 is the reference."""
+"""Event times of the usual event study; the first and last hold all that are further away, -1 is the reference."""
 
-KEYS = {time: f"recovery_{'after' if time >= 0 else 'before'}_{abs(time)}" for time in TIMES}
-"""Key under which the difference at each event time is recorded."""
+_BEFORE = ("recovery_before_3", "recovery_before_2", "recovery_before_1")
+_AFTER = (
+    *("recovery_after_0", "recovery_after_1", "recovery_after_2"),
+    *("recovery_after_3", "recovery_after_4", "recovery_after_5"),
+)
+_DIFFERENCES = dict(zip(TIMES, (*_BEFORE, *_AFTER), strict=True))
+"""Event time -> key of the difference from chance order."""
 
-STUDY_KEYS = {time: f"event_study_{'after' if time >= 0 else 'before'}_{abs(time)}" for time in STUDY_TIMES}
-"""Key under which each coefficient of the usual event study is recorded."""
+_STUDY = {
+    -3: "event_study_before_3",
+    -2: "event_study_before_2",
+    0: "event_study_after_0",
+    1: "event_study_after_1",
+    2: "event_study_after_2",
+    3: "event_study_after_3",
+    4: "event_study_after_4",
+}
+"""Event time -> key of the coefficient of the usual event study."""
 
-DROP_KEYS = {
+_DROP = {
     "as rated": "lasting_drop_as_rated",
     "in chance order": "lasting_drop_in_chance_order",
     "difference": "lasting_drop",
 }
-"""Key of each row of :func:`lasting_drop`."""
 
-REVERSED_KEYS = {
+_REVERSED = {
     "right after, in reversed order": "recovery_after_1_reversed",
     "right after, as it happened minus reversed": "recovery_after_1_minus_reversed",
     "lasting drop, in reversed order": "lasting_drop_reversed",
     "lasting drop, as it happened minus reversed": "lasting_drop_minus_reversed",
 }
-"""Rows of :func:`reversed_order` -> keys."""
 
 BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
 """Event times that :func:`lasting_drop` compares."""
 
 _LASTING = f"{min(LASTING)} to {max(LASTING)}"
-DROP = f"Mean level of the {in_words(len(BEFORE))} turns before minus that of turns {_LASTING} after"
-"""What :func:`lasting_drop` estimates, for captions."""
+LASTING_DROP = f"Mean level of the {in_words(len(BEFORE))} turns before minus that of turns {_LASTING} after"
+"""The estimand of :func:`lasting_drop`, for captions."""
 
 UNIT = "level, difference"
 MEAN = "level, 1 to 5"
@@ -93,7 +100,7 @@ def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
 
 
 def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""The usual event study: ratings around the first poor turn, against the turn right before it.
+    r"""Return the usual event study: ratings around the first poor turn, against the turn right before it.
 
     .. math:: y_{ct} = \alpha_c + \sum_{k \ne -1} \beta_k [t - f_c = k] + e_{ct}
 
@@ -123,9 +130,8 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     if not reason and not (turns["time"] == -1).any():
         reason = "no rated turn stands right before a first poor one"
     if reason:
-        return estimate_table(
-            {time: estimate_row(n=0, unit=UNIT, method=method, reason=reason) for time in STUDY_TIMES}, "event time"
-        )
+        none = estimate_row(n=0, unit=UNIT, method=method, reason=reason)
+        return estimate_table(dict.fromkeys(STUDY_TIMES, none), "event time", _STUDY)
     bins = turns["time"].clip(STUDY_TIMES[0], STUDY_TIMES[-1])
     counts = {time: int((bins == time).sum()) for time in STUDY_TIMES}
     present = [time for time in STUDY_TIMES if counts[time]]
@@ -139,18 +145,18 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
             continue
         coefficient = _coefficient(present.index(time))
         rows[time] = _row(coefficient, cross, turns["participant"], bootstrap, counts[time], method)
-    return estimate_table(rows, "event time")
+    return estimate_table(rows, "event time", _STUDY)
 
 
-def _coefficient(place: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda cross: least_squares(cross)[0][..., place]
+def _coefficient(column: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda cross: least_squares(cross)[0][..., column]
 
 
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    r"""Mean level around the first poor turn: observed, in chance order, and the difference.
+    r"""Return the mean level around the first poor turn: observed, in chance order, and the difference.
 
     *Chance order* is the expectation over all permutations of a conversation's levels among its
-    rated turns. It needs no drawing: with n rated turns, m of them poor, the first poor turn is
+    rated turns. It needs no random numbers: with n rated turns, m of them poor, the first poor turn is
     the j-th (from 0) in the share :math:`\binom{n-1-j}{m-1} / \binom{n}{m}` of the orders; given that,
     each turn before it has the mean level of the turns that are not poor, it has that of the
     poor ones, and each turn after it the mean of the m - 1 poor and n - m - j others that are left.
@@ -195,32 +201,26 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
             "mean level minus that expected over all orders of the ratings within each conversation",
         ),
     }
-    turns, reason = _around_first_poor(study)
-    if reason:
-        return {
-            name: estimate_table(
-                {time: estimate_row(n=0, unit=unit, method=method, reason=reason) for time in TIMES}, "event time"
-            )
-            for name, (_, unit, method) in statistics.items()
-        }
-    tables: dict[str, dict] = {name: {} for name in statistics}
-    ordered = turns["conversation"].duplicated().any()
-    for time, values in zip(TIMES, _sums_by_time(turns), strict=True):
-        filled = (values[:, [1, 3]] > 0).any(axis=1)
-        for name, (statistic, unit, method) in statistics.items():
-            count = int(values[:, 1].sum())
-            absent = "" if count else NOT_THERE
-            if absent or (name != "as rated" and not ordered):
-                tables[name][time] = estimate_row(n=count, unit=unit, method=method, reason=absent or NO_ORDER)
-            else:
-                who = turns["participant"][filled]
-                row = _row(statistic, values[filled], who, bootstrap, count, method)
-                tables[name][time] = row | {"unit": unit}
-    return {name: estimate_table(rows, "event time") for name, rows in tables.items()}
+    turns, none = _around_first_poor(study)
+    sums = dict.fromkeys(TIMES, np.zeros((0, 4))) if none else dict(zip(TIMES, _sums_by_time(turns), strict=True))
+    no_order = "" if turns["conversation"].duplicated().any() else NO_ORDER
+    tables = {}
+    for name, (statistic, unit, method) in statistics.items():
+        rows = {}
+        for time, values in sums.items():
+            n = int(values[:, 1].sum())
+            reason = none or ("" if n else NOT_THERE) or ("" if name == "as rated" else no_order)
+            if reason:
+                rows[time] = estimate_row(n=n, unit=unit, method=method, reason=reason)
+                continue
+            filled = (values[:, [1, 3]] > 0).any(axis=1)
+            rows[time] = _row(statistic, values[filled], turns["participant"][filled], bootstrap, n, method, unit)
+        tables[name] = estimate_table(rows, "event time", _DIFFERENCES if name == "difference" else None)
+    return tables
 
 
 def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
+    """Return the mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
 
     Parameters
     ----------
@@ -250,13 +250,13 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     values, who, n, reason = _around_lasting(study)
     if reason:
         rows = {name: estimate_row(n=n, unit=UNIT, method=method, reason=reason) for name, method in methods.items()}
-        return estimate_table(rows, "order of the ratings")
-    rows = {name: _row(statistics[name], values, who, bootstrap, n, methods[name]) for name in methods}
-    return estimate_table(rows, "order of the ratings")
+    else:
+        rows = {name: _row(statistics[name], values, who, bootstrap, n, methods[name]) for name in methods}
+    return estimate_table(rows, "order of the ratings", _DROP)
 
 
 def _around_lasting(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
-    """Sums before and ``LASTING`` turns after the first poor turn, shape (turns, 2, 4); whose, how many, why none."""
+    """Sums before and ``LASTING`` turns after the first poor turn (turns, 2, 4), participants, n, and why none."""
     turns, reason = _around_first_poor(study)
     if reason:
         return np.zeros((0, 2, 4)), turns["participant"], 0, reason
@@ -270,7 +270,7 @@ def _around_lasting(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
 
 
 def reversed_turns(study: Study) -> Study:
-    """The study with the turns of every conversation in reversed order: the last one is the first.
+    """Return the study with the turns of every conversation in reversed order: the last one is the first.
 
     Parameters
     ----------
@@ -288,10 +288,10 @@ def reversed_turns(study: Study) -> Study:
 
 
 def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""The difference from chance order with the turns of every conversation reversed: a placebo.
+    r"""Return the difference from chance order with the turns of every conversation reversed: a placebo.
 
     Whatever a poor turn does to what follows is absent there: what now follows came before. That turns resemble their
-    neighbors, whichever of them is first, is left, and so is what conditioning on the conversation's own mean does.
+    neighbors, whichever of them is first, remains, and so does what conditioning on the conversation's own mean does.
     The difference of the two directions is what has a direction: an effect on what follows, or a trend.
 
     Parameters
@@ -304,8 +304,8 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        The rows of ``REVERSED_KEYS``. *Right after*: mean level one turn after the first poor one minus that in chance
-        order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
+        Two rows for each of two statistics. *Right after*: mean level one turn after the first poor one minus that in
+        chance order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
         :func:`lasting_drop` (positive: lower afterwards). For each: estimate in reversed order, and as it happened
         minus in reversed order; low, high, n (turns after, in the reversed order), unit, method, reason.
     """
@@ -313,17 +313,17 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         "right after": (_right_after, lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]),
         "lasting drop": (_around_lasting, lambda s: _drop(s[..., :2]) - _drop(s[..., 2:])),
     }
-    other = reversed_turns(study)
+    backwards = reversed_turns(study)
     rows = {}
     for name, (sums_of, statistic) in parts.items():
-        forward, whose, _, reason = sums_of(study)
-        backward, whose_backward, n, none_backward = sums_of(other)
+        forward, people, _, reason = sums_of(study)
+        backward, people_backward, n, none_backward = sums_of(backwards)
         method = f"{name} minus chance order, turns in reversed order"
         difference = f"{name} minus chance order, turns as they came minus turns in reversed order"
         reason = reason or none_backward
         both = np.zeros((len(forward) + len(backward), 2, *forward.shape[1:]))
         both[: len(forward), 0], both[len(forward) :, 1] = forward, backward
-        who = pd.concat([whose, whose_backward], ignore_index=True)
+        who = pd.concat([people, people_backward], ignore_index=True)
         for row, words, of in (
             ("in reversed order", method, lambda s, f=statistic, k=forward.ndim: f(_direction(s, 1, k))),
             (
@@ -337,16 +337,16 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
                 if reason
                 else _row(of, both, who, bootstrap, n, words)
             )
-    return estimate_table(rows, "order of the turns")
+    return estimate_table(rows, "order of the turns", _REVERSED)
 
 
-def _direction(sums: np.ndarray, place: int, dimensions: int) -> np.ndarray:
-    """Sums of one of the two directions: of the axis before those of a row."""
-    return np.take(sums, place, axis=sums.ndim - dimensions)
+def _direction(sums: np.ndarray, direction: int, dimensions: int) -> np.ndarray:
+    """Sums of one of the two directions, which are the axis before those of a row."""
+    return np.take(sums, direction, axis=sums.ndim - dimensions)
 
 
 def _right_after(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
-    """Sums one turn after the first poor turn (turns, 4), whose, how many; why there are none."""
+    """Sums one turn after the first poor turn (turns, 4), participants, n, and why there are none."""
     turns, reason = _around_first_poor(study)
     if reason:
         return np.zeros((0, 4)), turns["participant"], 0, reason
@@ -363,22 +363,22 @@ def _drop(sums: np.ndarray) -> np.ndarray:
     return sums[..., 0, 0] / sums[..., 0, 1] - sums[..., 1, 0] / sums[..., 1, 1]
 
 
-def first_poor_shares(rated: np.ndarray, poor: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Share of all orders in which the first poor turn stands at a place.
+def first_poor_shares(rated: np.ndarray, poor: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Return the share of all orders in which the first poor turn has a given position.
 
     Parameters
     ----------
     rated, poor : array of int
         Rated turns of the conversation, and poor ones among them (at least 1).
-    place : array of int
-        Place among the rated turns, from 0.
+    position : array of int
+        Position among the rated turns, from 0.
 
     Examples
     --------
     >>> first_poor_shares(np.array([5]), np.array([5]), np.array([0])).tolist()
     [1.0]
     """
-    left = rated - 1 - place
+    left = rated - 1 - position
     possible = left >= poor - 1
 
     def log_choose(n, k):
@@ -399,10 +399,10 @@ def _sums_by_time(turns: pd.DataFrame) -> list[np.ndarray]:
     total, total_poor = np.bincount(codes, weights=level)[codes], np.bincount(codes, weights=level * poor)[codes]
     poor_mean = total_poor / number
     other_mean = np.divide(total - total_poor, others, out=np.zeros(len(turns)), where=others > 0)
-    place = groups.cumcount().to_numpy()
-    share = first_poor_shares(rated, number, place)
-    left = np.maximum(rated - 1 - place, 1)
-    after = ((number - 1) * poor_mean + np.maximum(others - place, 0) * other_mean) / left
+    position = groups.cumcount().to_numpy()
+    share = first_poor_shares(rated, number, position)
+    left = np.maximum(rated - 1 - position, 1)
+    after = ((number - 1) * poor_mean + np.maximum(others - position, 0) * other_mean) / left
     moments = turns["turn"].to_numpy()
     span = int(moments.max()) + 2 * len(TIMES)
     cell = codes * span + moments
@@ -416,13 +416,12 @@ def _sums_by_time(turns: pd.DataFrame) -> list[np.ndarray]:
     return values
 
 
-def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str) -> dict:
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
-    if not np.isfinite(estimate):
-        return estimate_row(n=n, unit=UNIT, method=method, reason="too few turns around it to tell it apart")
-    if not reason:
-        method += f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+def _row(
+    statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str, unit: str = UNIT
+) -> dict:
+    estimate = bootstrap.estimate(statistic, values, participants)
+    undefined = "too few turns around it to tell it apart"
+    return bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
 
 
 check_arguments(globals())

@@ -13,16 +13,14 @@ from scipy import stats
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
-from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.measures import conversation_ratings
-from sense7.findings.naming import safe_names
 from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
     "NO_SHEET",
-    "TOGETHER_KEYS",
     "Relations",
     "characteristic_columns",
     "explained_together",
@@ -35,18 +33,21 @@ NO_SHEET = "the workbook has no participants' sheet"
 FALSE_DISCOVERY_RATE = 0.05
 MOST_GROUPS = 12
 FEWEST_PER_GROUP = 3
-"""Participants that a group has on average, at least."""
+"""Smallest average number of participants in a group."""
 
 FEWEST_ANSWERS = 10
 ANSWERED = 0.8
 """Share of participants that have to have answered a characteristic for it to be taken together with others."""
 
 FREE_PARTICIPANTS = 20
-"""Participants beyond the number of coefficients, at least, in the model of all characteristics."""
+"""Smallest excess of participants over coefficients in the model of all characteristics."""
 
 NONCENTRAL = "interval from the noncentral F distribution, participants independent"
 
-TOGETHER_KEYS = {
+_KEYS = {"number": "characteristic_correlation_{}", "group": "characteristic_omega_squared_{}"}
+"""Kind of a characteristic -> key of its relation to the ratings, which ends with its name."""
+
+_EXPLAINED = {
     "explained, adjusted": "characteristics_explained",
     "left to the person": "characteristics_left_to_the_person",
     "predicted, cross-validated": "characteristics_explained_cross_validated",
@@ -69,8 +70,6 @@ class Relations:
         p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
     left_out : DataFrame
         Columns that were not examined, with the reason.
-    keys : dict
-        Characteristic -> key of its estimate.
     summary : DataFrame
         A table of estimates: how many were examined, how many are related.
     shown : DataFrame
@@ -80,13 +79,12 @@ class Relations:
     estimates: pd.DataFrame
     tests: pd.DataFrame
     left_out: pd.DataFrame
-    keys: dict
     summary: pd.DataFrame
     shown: pd.DataFrame
 
 
 def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) -> pd.DataFrame:
-    """What each column of the participants' sheet is: a number, a group, or left out and why.
+    """Return the kind of each column of the participants' sheet: a number, a group, or left out and why.
 
     Parameters
     ----------
@@ -103,11 +101,11 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
     if participants is None:
         return pd.DataFrame(columns=["kind", "reason", "answers"]).rename_axis("characteristic")
     own = participants[participants["participant"].isin(people)]
-    found = {}
+    kinds = {}
     for name in own.columns.drop(["participant", "row"], errors="ignore"):
         answers = own[name].dropna()
-        found[name] = (*_kind_of(str(name), answers), len(answers))
-    frame = pd.DataFrame.from_dict(found, orient="index", columns=["kind", "reason", "answers"])
+        kinds[name] = (*_kind_of(str(name), answers), len(answers))
+    frame = pd.DataFrame.from_dict(kinds, orient="index", columns=["kind", "reason", "answers"])
     return frame.rename_axis("characteristic")
 
 
@@ -122,10 +120,7 @@ def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
     if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (["id"], ["pid"], ["uuid"]):
         return "", "an identifier"
     if number:
-        whole = (values == np.round(values)).all()
-        if whole and distinct == len(values) and np.ptp(values) == len(values) - 1:
-            return "", "a running number"
-        return "number", ""
+        return ("", "a running number") if _is_running_number(values) else ("number", "")
     if distinct == len(values):
         return "", "another text for everybody"
     if distinct > min(MOST_GROUPS, len(values) / FEWEST_PER_GROUP):
@@ -133,8 +128,14 @@ def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
     return "group", ""
 
 
+def _is_running_number(values: pd.Series) -> bool:
+    """Whether the values are consecutive whole numbers, each once."""
+    whole = (values == np.round(values)).all()
+    return whole and values.nunique() == len(values) and np.ptp(values) == len(values) - 1
+
+
 def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Spearman's rank correlation (ties at their mean rank) and its p value by the t approximation.
+    """Return Spearman's rank correlation (ties at their mean rank) and its p value by the t approximation.
 
     NaN if either is constant, or below three pairs.
 
@@ -159,7 +160,7 @@ def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def omega_squared(sums: np.ndarray) -> np.ndarray:
-    r"""Share of the variance that lies between groups, adjusted for chance: omega squared, from sums.
+    r"""Return the share of the variance between groups, adjusted for chance: omega squared, from sums.
 
     .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
 
@@ -208,7 +209,7 @@ def _analysis_of_variance(sums: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
-    """Mean over a participant's conversations of a rating, to nine decimals; participants without one are left out.
+    """Return each participant's mean rating over conversations, to nine decimals; those without one are left out.
 
     Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
     """
@@ -221,7 +222,7 @@ def relations(
     means: pd.Series | None = None,
     permutations: int | None = None,
 ) -> Relations:
-    """Relate every characteristic to participants' mean ratings, with control of false discoveries.
+    """Return how every characteristic is related to participants' mean ratings, with control of false discoveries.
 
     Numbers by Spearman's rank correlation, groups by omega squared, whose interval is that of the noncentral F
     distribution with participants independent, since resampling inflates it; its lower limit is at most the estimate,
@@ -261,19 +262,17 @@ def relations(
         y = means[values.index]
         relate = _numbers if kind == "number" else _groups
         rows[name], p[name] = relate(values, y, bootstrap, permutations, generator)
-    estimates = estimate_table(rows, "characteristic")
+    keys = {name: _KEYS[examined.loc[name, "kind"]].format(safe) for name, safe in safe_names(rows).items()}
+    estimates = estimate_table(rows, "characteristic", keys)
     tests = pd.DataFrame({"p": p}, index=estimates.index, dtype=float)
     known = tests["p"].notna()
     tests["q"] = np.nan
     if known.any():
         tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
     tests["related"] = tests["q"] <= FALSE_DISCOVERY_RATE
-    safe = safe_names(estimates.index)
-    start = {"number": "characteristic_correlation", "group": "characteristic_omega_squared"}
-    keys = {name: f"{start[examined.loc[name, 'kind']]}_{safe[name]}" for name in estimates.index}
     left_out = columns.loc[columns["kind"] == "", ["reason"]]
     summary = _summary(study, tests, len(means))
-    return Relations(estimates, tests, left_out, keys, summary, _shown(estimates, tests))
+    return Relations(estimates, tests, left_out, summary, _shown(estimates, tests))
 
 
 def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
@@ -284,13 +283,14 @@ def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator
         return estimate_row(n=len(x), unit=unit, method=method, reason="the ratings do not vary"), np.nan
     if permutations:
         ranks = stats.rankdata(x), stats.rankdata(y_values)
-        centred = [(one - one.mean()) / one.std() for one in ranks]
+        centered = [(one - one.mean()) / one.std() for one in ranks]
         p = _share_as_strong(
-            lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
+            lambda order: np.abs(centered[1][order] @ centered[0]) / len(x), abs(rho), len(x), permutations, generator
         )
-    place = bootstrap.codes(values.index)
-    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, place))
-    return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
+    codes = bootstrap.codes(values.index)
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, codes))
+    estimate = Estimate(rho, *bootstrap.interval(draws, values.index))
+    return bootstrap.row(estimate, n=len(x), unit=unit, method=method), p
 
 
 def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
@@ -316,35 +316,33 @@ def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator)
         )
     else:
         p = float(stats.f.sf(f, above, below))
-    low, high, reason = np.nan, np.nan, "no interval: the groups tell the means exactly"
+    estimate = Estimate(float(omega_squared(sums)), reason="no interval: the groups tell the means exactly")
     if within > 1e-9 * between:
-        low, high, reason = *_noncentral(f, int(above), int(below), len(y), bootstrap.confidence), ""
-        method += f"; {bootstrap.confidence:.0%} {NONCENTRAL}"
-    estimate = float(omega_squared(sums))
-    return estimate_row(estimate, np.minimum(low, estimate), high, n=len(y), unit=unit, method=method, reason=reason), p
+        low, high = _noncentral(f, int(above), int(below), len(y), bootstrap.confidence)
+        estimate = Estimate(estimate.estimate, min(low, estimate.estimate), high)
+    how = f"{bootstrap.confidence:.0%} {NONCENTRAL}"
+    return bootstrap.row(estimate, n=len(y), unit=unit, method=method, how=how), p
 
 
 def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
-    """Share of permutations at least as strong as what was observed, which counts as one of them."""
-    strong = 0
+    """Share of permutations at least as strong as the observed one, which counts as one of them."""
+    as_strong = 0
     for piece in pieces(permutations, n, _PIECE):
         order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
-        strong += int((strength(order) >= observed - 1e-12).sum())
-    return (strong + 1) / (permutations + 1)
+        as_strong += int((strength(order) >= observed - 1e-12).sum())
+    return (as_strong + 1) / (permutations + 1)
 
 
 def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:
     unit, method = "characteristics", f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}"
     reason = NO_SHEET if study.participants is None else "no column of the participants' sheet can be examined"
     reason = "" if tests["p"].notna().any() else reason if tests.empty else "no characteristic can be tested"
-    rows = {}
-    for name, count in (("examined", len(tests)), ("related", int(tests["related"].sum()))):
-        rows[name] = (
-            estimate_row(n=people, unit=unit, method=method, reason=reason)
-            if reason
-            else estimate_row(count, n=people, unit=unit, method=method)
-        )
-    return estimate_table(rows, "characteristics")
+    rows = {
+        name: estimate_row(np.nan if reason else count, n=people, unit=unit, method=method, reason=reason)
+        for name, count in (("examined", len(tests)), ("related", int(tests["related"].sum())))
+    }
+    keys = {"examined": "characteristics_examined", "related": "characteristics_related"}
+    return estimate_table(rows, "characteristics", keys)
 
 
 def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
@@ -364,7 +362,7 @@ def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""What all characteristics together explain of the variance of participants' means, and what they predict.
+    r"""Return what all characteristics together explain of the variance of participants' means, and what they predict.
 
     All rows are shares of one base, the variance of participants' mean ratings, each participant counting the same:
 
@@ -386,7 +384,6 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         These rows; n counts participants, those who answered every characteristic that at least
         80% answered.
     """
-    names = tuple(TOGETHER_KEYS)
     unit = "share of the variance of participants' means"
     means = participant_means(study)
     columns = characteristic_columns(study.participants, means.index)
@@ -408,51 +405,61 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     method = count_of(len(columns), "characteristic")
     if reason:
         none = estimate_row(n=len(y), unit=unit, method=method, reason=reason)
-        return estimate_table(dict.fromkeys(names, none), "share")
-    n, width = design.shape
-    basis = np.linalg.qr(design)[0]
-    residual = y.to_numpy() - basis @ (basis.T @ y.to_numpy())
-    whole = ((y - y.mean()) ** 2).sum()
+        return estimate_table(dict.fromkeys(_EXPLAINED, none), "share", _EXPLAINED)
+    method = f"{method}, {count_of(design.shape[1] - 1, 'coefficient')}"
+    rows = {
+        name: estimate_row(*numbers, n=len(y), unit=unit, method=words)
+        for name, (*numbers, words) in zip(
+            _EXPLAINED,
+            (*_explained(design, y, method, bootstrap.confidence), *_predicted(design, y, method)),
+            strict=True,
+        )
+    }
+    return estimate_table(rows, "share", _EXPLAINED)
+
+
+def _explained(design: np.ndarray, y: pd.Series, method: str, confidence: float) -> list[tuple]:
+    """Adjusted share of the variance that is explained, and one minus it: estimate, limits and method."""
+    (n, width), (_, residual, whole) = design.shape, _fitted(design, y)
     within = (residual**2).sum()
     adjusted = 1 - within / (n - width) / (whole / (n - 1))
     f = (whole - within) / (width - 1) / (within / (n - width))
-    low, high = _noncentral(f, width - 1, n - width, n, bootstrap.confidence)
+    low, high = _noncentral(f, width - 1, n - width, n, confidence)
     low = min(low, adjusted)
+    method = f"adjusted R squared, {method}; {confidence:.0%} {NONCENTRAL}"
+    return [(adjusted, low, high, method), (1 - adjusted, 1 - high, 1 - low, f"one minus {method}")]
+
+
+def _predicted(design: np.ndarray, y: pd.Series, method: str) -> list[tuple]:
+    """Share of the variance that is predicted, as observed and as expected: estimate, no limits, and method."""
+    (n, width), (basis, residual, _) = design.shape, _fitted(design, y)
     leverage = np.minimum((basis**2).sum(axis=1), 1)
-    alone = leverage > 1 - 1e-9  # a participant whom nobody resembles in a group can't be predicted
+    alone = leverage > 1 - 1e-9  # a participant who is the only one of a group can't be predicted
     predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
     without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
-    expected = within / (n - width) * (1 / (1 - leverage[~alone])).sum()
-    coefficients = f"{method}, {count_of(width - 1, 'coefficient')}"
-    adjusted_method = f"adjusted R squared, {coefficients}; {bootstrap.confidence:.0%} {NONCENTRAL}"
-    estimates = (
-        (adjusted, low, high, adjusted_method),
-        (1 - adjusted, 1 - high, 1 - low, f"one minus {adjusted_method}"),
-        (1 - predicted / without, np.nan, np.nan, f"leave one participant out, {coefficients}"),
-        (
-            1 - expected / without,
-            np.nan,
-            np.nan,
-            f"leave one participant out if adjusted R squared holds, {coefficients}",
-        ),
-    )
-    rows = {
-        name: estimate_row(*numbers, n=n, unit=unit, method=words)
-        for name, (*numbers, words) in zip(names, estimates, strict=True)
-    }
-    return estimate_table(rows, "share")
+    expected = (residual**2).sum() / (n - width) * (1 / (1 - leverage[~alone])).sum()
+    return [
+        (1 - predicted / without, np.nan, np.nan, f"leave one participant out, {method}"),
+        (1 - expected / without, np.nan, np.nan, f"leave one participant out if adjusted R squared holds, {method}"),
+    ]
+
+
+def _fitted(design: np.ndarray, y: pd.Series) -> tuple[np.ndarray, np.ndarray, float]:
+    """Orthonormal basis of the design, residuals of y, and sum of squares of y around its mean."""
+    basis = np.linalg.qr(design)[0]
+    return basis, y.to_numpy() - basis @ (basis.T @ y.to_numpy()), ((y - y.mean()) ** 2).sum()
 
 
 def _design(participants: pd.DataFrame, columns: pd.DataFrame, means: pd.Series) -> tuple[np.ndarray, pd.Series]:
     """Ones, numbers by their standard deviation, groups but one; columns that add nothing are left out."""
     answers = participants.set_index("participant")[list(columns.index)].reindex(means.index).dropna()
-    pieces = [np.ones((len(answers), 1))]
+    parts = [np.ones((len(answers), 1))]
     for name, kind in columns["kind"].items():
         if kind == "group":
-            pieces.append(pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy())
+            parts.append(pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy())
         elif len(answers) and np.ptp(answers[name]) > 0:
-            pieces.append(((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[:, None])
-    design = np.concatenate(pieces, axis=1)
+            parts.append(((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[:, None])
+    design = np.concatenate(parts, axis=1)
     kept = []
     for column in range(design.shape[1]):
         if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
@@ -461,7 +468,7 @@ def _design(participants: pd.DataFrame, columns: pd.DataFrame, means: pd.Series)
 
 
 def _noncentral(f: float, above: int, below: int, n: int, confidence: float) -> tuple[float, float]:
-    """Limits of the explained share, from the noncentralities at which f is just not surprising."""
+    """Limits of the explained share, from the noncentralities whose quantiles f is."""
     tail = (1 - confidence) / 2
     limits = []
     for level in (1 - tail, tail):

@@ -1,11 +1,13 @@
 """How alike the conversations of one participant are."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.intraclass import icc_of_sums, icc_sums
 from sense7.findings.individualized.variance_components import ONE_EACH, rated_conversations
 from sense7.study import Study
@@ -14,11 +16,21 @@ from sense7.terminal import count_of
 __all__ = ["participant_icc", "same_condition_differences"]
 
 FEWEST_PAIRS = 10
+
+_ICC = {"as rated": "icc_1", "without conditions' means": "icc_1_without_conditions"}
+_PAIRS = {
+    "two people, same condition": "apart_two_people",
+    "one person, same condition": "apart_one_person",
+    "two people minus one person, same condition": "apart_excess",
+    "two people, same condition and topic": "apart_two_people_topic",
+    "one person, same condition and topic": "apart_one_person_topic",
+    "two people minus one person, same condition and topic": "apart_excess_topic",
+}
 _PAIRED = 100  # resamples at once: what fits into the cache is faster
 
 
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """ICC(1) of participants over conversations' ground truth, as it is and without conditions' means.
+    """Return ICC(1) of participants over conversations' ground truth, as it is and without conditions' means.
 
     Parameters
     ----------
@@ -31,19 +43,20 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     -------
     DataFrame
         Rows *as rated* and *without conditions' means* (the degrees of freedom of these means are not
-        taken off); n counts conversations.
+        subtracted); n counts conversations.
     """
     frame, words = rated_conversations(study, "ground_truth")
     unit = "intraclass correlation"
     rows = {}
-    for name, centred in (("as rated", False), ("without conditions' means", True)):
+    for name in _ICC:
+        centered = name != "as rated"
         method = f"ICC(1) of participants by analysis of variance; {words}, {name}"
         reason = ""
         if frame.empty:
             reason = f"no {words} in this data set"
         elif frame["participant"].value_counts().max() < 2:
             reason = ONE_EACH
-        elif centred and frame["condition"].nunique() < 2:
+        elif centered and frame["condition"].nunique() < 2:
             reason = "there is one condition only" if study.conditions else "no conversation has a condition"
         if reason:
             rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
@@ -51,16 +64,14 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         codes, names = pd.factorize(frame["participant"].to_numpy())
         conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
         sums = icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
-        found = bootstrap.estimate(
-            lambda values, centred=centred: icc_of_sums(values, centred=centred), sums, pd.Series(names)
-        )
+        icc = bootstrap.estimate(partial(icc_of_sums, centered=centered), sums, pd.Series(names))
         undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
-        rows[name] = bootstrap.row(found, n=len(frame), unit=unit, method=method, undefined=undefined)
-    return estimate_table(rows, "ratings")
+        rows[name] = bootstrap.row(icc, n=len(frame), unit=unit, method=method, undefined=undefined)
+    return estimate_table(rows, "ratings", _ICC)
 
 
 def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""How far apart two ratings in the same condition are: by two people, and by one.
+    r"""Return the mean absolute difference of two ratings in the same condition, by two people and by one.
 
     .. math:: \frac{\sum_{p < q} \sum_{i \in p, j \in q} a_{ij} |g_i - g_j|}
               {\sum_{p < q} \sum_{i \in p, j \in q} a_{ij}}
@@ -98,13 +109,13 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
             continue
         cell = some.groupby(["condition", "topic"] if "topic" in kind else "condition").ngroup().to_numpy()
         rows |= _pair_rows(some["y"].to_numpy(), cell, some["participant"], names, bootstrap, unit, method)
-    return estimate_table(rows, "two conversations")
+    return estimate_table(rows, "two conversations", _PAIRS)
 
 
 def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
 
-    In order of y the sum is that of what lies below: no pair is formed, so that the cost is linear in rows.
+    In order of y the sum needs the rows below each row only: no pair is formed, so that the cost is linear in rows.
 
     Parameters
     ----------
@@ -125,7 +136,7 @@ def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.nd
     moments = weights * y
     below, moments_below = np.cumsum(weights, axis=1), np.cumsum(moments, axis=1)
     total, moment = (np.add.reduceat(values, starts, axis=1) for values in (weights, moments))
-    # Of all rows below; those of the groups before are taken off.
+    # Of all rows below; those of earlier groups are subtracted.
     sums = np.add.reduceat(moments * below - weights * moments_below, starts, axis=1)
     sums -= (below[:, starts] - weights[:, starts]) * moment - (moments_below[:, starts] - moments[:, starts]) * total
     return 2 * sums, total**2 - np.add.reduceat(weights * weights, starts, axis=1)
@@ -135,7 +146,7 @@ def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method)
     who = bootstrap.codes(participants)
     y = y - y.mean()  # sums of small numbers lose less
     once = np.ones((1, len(bootstrap.names)))
-    # Pairs of one person's: theirs alone, by person; and taken off from all pairs, as often as both were taken.
+    # Pairs of one person: by person alone, and subtracted from all pairs as often as both were taken.
     people, own_cell = np.unique(np.column_stack([who, cell]), axis=0, return_inverse=True)
     own = [
         np.bincount(people[:, 0], weights=part[0], minlength=len(bootstrap.names))
@@ -155,19 +166,16 @@ def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method)
     estimates = apart(once)[0]
     draws = bootstrap.in_every_draw(apart, len(y), _PAIRED)
     rows = {}
-    for place, name in enumerate(names):
-        counted = [counts[place]] if place < 2 else counts
-        n = counts[place] if place < 2 else len(participants)
-        if min(counted) < FEWEST_PAIRS:
-            reason = (
-                f"only {count_of(min(counted), 'such pair', 'such pairs')} of conversations"
-                if place < 2
-                else "too few pairs of conversations"
-            )
-            rows[name] = estimate_row(n=n, unit=unit, method=method, reason=reason)
+    numbers = [*counts, len(participants)]
+    for i, name in enumerate(names):
+        fewest = min(counts) if i == 2 else counts[i]
+        if fewest < FEWEST_PAIRS:
+            reason = f"only {count_of(fewest, 'such pair', 'such pairs')} of conversations"
+            reason = "too few pairs of conversations" if i == 2 else reason
+            rows[name] = estimate_row(n=numbers[i], unit=unit, method=method, reason=reason)
             continue
-        found = estimates[place], *bootstrap.interval(draws[:, place], participants)
-        rows[name] = bootstrap.row(found, n=n, unit=unit, method=method)
+        distance = Estimate(estimates[i], *bootstrap.interval(draws[:, i], participants))
+        rows[name] = bootstrap.row(distance, n=numbers[i], unit=unit, method=method)
     return rows
 
 

@@ -14,26 +14,59 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["BASE_KEYS", "KEYS", "VarianceParts", "variance_of_effects", "variance_parts"]
+__all__ = ["VarianceParts", "variance_of_effects", "variance_parts"]
 
 PARTS = ("participant", "participant by condition", "conversation", "turn")
-KEYS = {
-    "participant": "participant",
-    "participant by condition": "participant_condition",
-    "conversation": "conversation",
-    "turn": "residual",
+_VARIANCES = {
+    "ground_truth": {
+        "participant": "variance_participant",
+        "participant by condition": "variance_participant_condition",
+        "conversation": "variance_conversation",
+    },
+    "turn_mean": {
+        "participant": "variance_turn_participant",
+        "participant by condition": "variance_turn_participant_condition",
+        "conversation": "variance_turn_conversation",
+        "turn": "variance_turn_residual",
+    },
+    "overall": {
+        "participant": "variance_overall_participant",
+        "participant by condition": "variance_overall_participant_condition",
+        "conversation": "variance_overall_conversation",
+        "turn": "variance_overall_residual",
+    },
 }
-"""Endings of keys by the part's name."""
+"""Rating -> rows of :attr:`VarianceParts.variances` -> keys."""
+
+_SHARES = {
+    "ground_truth": {
+        "participant": "icc_participant",
+        "participant by condition": "share_participant_condition",
+        "conversation": "share_conversation",
+    },
+    "turn_mean": {"participant": "icc_turn_participant"},
+    "overall": {"participant": "icc_overall_participant"},
+}
+"""Rating -> rows of :attr:`VarianceParts.shares` -> keys."""
+
+DIFFERENCES = ("two participants' levels", "two conversations of one participant")
+_DIFFERENCES = {
+    "ground_truth": {
+        "two participants' levels": "levels_two_participants",
+        "two conversations of one participant": "levels_one_participant",
+    }
+}
+"""Rating -> rows of :attr:`VarianceParts.differences` -> keys."""
 
 BASE_PARTS = ("participant", "condition", "participant by condition", "conversation", "turn", "noise within a turn")
-BASE_KEYS = {
+_BASE_SHARES = {
     "ground_truth": {
         "participant": "conversation_mean_share_participant",
         "condition": "conversation_mean_share_condition",
@@ -113,7 +146,7 @@ def rated_conversations(study: Study, rating: str) -> tuple[pd.DataFrame, str]:
 def variance_parts(
     study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth", draws: int = MODEL_DRAWS
 ) -> VarianceParts:
-    r"""Variance components of a rating by a mixed model (REML) with conditions fixed, and their shares on one base.
+    r"""Return variance components of a rating by a mixed model (REML) with conditions fixed, and their shares.
 
     On the one base the residual variance of the model is split further:
 
@@ -150,31 +183,44 @@ def variance_parts(
     method = f"{words}: mixed model with conditions fixed; REML"
     reason, model = fit_variance_model(frame, words, rating in TURN_RATINGS)
     if reason:
-        return _no_parts(parts, len(frame), method, reason)
+        return _no_parts(rating, parts, len(frame), method, reason)
     # At the level of conversations the model's residual is the conversation.
-    places = [0, 1, 2, 3] if rating in TURN_RATINGS else [0, 1, 3]
-    known = [place == 3 or bool(model.sums.free[place]) for place in places]
+    components = [0, 1, 2, 3] if rating in TURN_RATINGS else [0, 1, 3]
+    known = [component == 3 or bool(model.sums.free[component]) for component in components]
     own = replace(bootstrap, draws=min(bootstrap.draws, draws))
-    estimates, drawn, weights = model.fit.variances[places], *model.resampled(own, frame["participant"])
-    resampled = drawn.variances[:, places]
+    resamples = model.resampled(own, frame["participant"])
+    estimates, resampled = model.fit.variances[components], resamples[0].variances[:, components]
 
-    def rows(statistic, names, unit, told) -> dict:
-        values, in_draws = statistic(estimates), statistic(resampled)
-        found = [
-            (values[place] if told[place] else np.nan, *own.interval(in_draws[:, place], frame["participant"]))
-            for place in range(len(names))
-        ]
+    def rows(statistic, names, unit, identified) -> dict:
+        values, draws = statistic(estimates), statistic(resampled)
         return {
-            name: own.row(found[place], n=len(frame), unit=unit, method=method, undefined=confounded(name, frame))
-            for place, name in enumerate(names)
+            name: own.row(
+                Estimate(values[i] if identified[i] else np.nan, *own.interval(draws[:, i], frame["participant"])),
+                n=len(frame),
+                unit=unit,
+                method=method,
+                undefined=confounded(name, frame),
+            )
+            for i, name in enumerate(names)
         }
 
     share = lambda values: values / values.sum(axis=-1, keepdims=True)  # noqa: E731
+    return _with_keys(
+        rating,
+        rows(lambda values: values, parts, "squared levels", known),
+        rows(share, parts, "share of the variance", known),
+        rows(_differences, DIFFERENCES, "levels (from 1 to 5)", [True, known[2]]),
+        _on_one_base(study, frame, rating, model, resamples, own, method),
+    )
+
+
+def _with_keys(rating: str, variances: dict, shares: dict, differences: dict, on_one_base: dict) -> VarianceParts:
+    """Tables of these rows, with the keys of the rating."""
     return VarianceParts(
-        estimate_table(rows(lambda values: values, parts, "squared levels", known), "part"),
-        estimate_table(rows(share, parts, "share of the variance", known), "part"),
-        estimate_table(rows(_differences, DIFFERENCES, "levels (from 1 to 5)", [True, known[2]]), "two of"),
-        _on_one_base(study, frame, rating, model, drawn, weights, own, method),
+        estimate_table(variances, "part", _VARIANCES.get(rating)),
+        estimate_table(shares, "part", _SHARES.get(rating)),
+        estimate_table(differences, "two of", _DIFFERENCES.get(rating)),
+        estimate_table(on_one_base, "part", _BASE_SHARES.get(rating)),
     )
 
 
@@ -260,16 +306,17 @@ def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts
     return (shares * centered**2).sum(axis=-1) - own + together
 
 
-def _on_one_base(study, frame, rating, model, drawn, weights, own, method) -> pd.DataFrame:
-    """Shares of the variance of all ratings, the conditions' included and the residual variance split."""
+def _on_one_base(study, frame, rating, model, resamples, own, method) -> dict[str, dict]:
+    """Shares of the variance of all ratings, the conditions' included and the residual variance split: rows by part."""
     turns = _turns_of(study, frame, model.sums.participants)
     one_condition = model.counts.shape[1] < 2
 
-    def parts(fit: Nested, of: np.ndarray | None) -> np.ndarray:
+    def parts(fit: Nested, weights: np.ndarray | None) -> np.ndarray:
         values = np.zeros((*fit.variances.shape[:-1], len(BASE_PARTS)))
         values[..., [0, 2, 3]] = fit.variances[..., :3]
-        values[..., 1] = 0 if one_condition else model.of_conditions(fit, of)
-        _, noise, turn_of_mean, noise_of_mean = _within_conversations(turns.sum(axis=0) if of is None else of @ turns)
+        values[..., 1] = 0 if one_condition else model.of_conditions(fit, weights)
+        sums = turns.sum(axis=0) if weights is None else weights @ turns
+        _, noise, turn_of_mean, noise_of_mean = _within_conversations(sums)
         if rating == "ground_truth":
             values[..., 4], values[..., 5] = turn_of_mean, noise_of_mean
             values[..., 3] = fit.variances[..., 3] - turn_of_mean - noise_of_mean
@@ -278,39 +325,45 @@ def _on_one_base(study, frame, rating, model, drawn, weights, own, method) -> pd
             values[..., 4] = fit.variances[..., 3] - values[..., 5]
         return values
 
-    undefined = dict.fromkeys(BASE_PARTS, "")
-    if one_condition:
-        undefined["condition"] = (
-            "there is one condition only" if study.conditions else "no conversation has a condition"
-        )
-    for place, name in ((1, "participant by condition"), (2, "conversation")):
-        if not model.sums.free[place] and not (rating == "ground_truth" and place == 2):
-            undefined[name] = confounded(name, frame)
-    alone = _within_conversations(turns.sum(axis=0))
-    if rating == "overall":
-        undefined["noise within a turn"] = "an overall rating is a single one: its noise is part of the turn"
-    elif not np.isfinite(alone[1]):
-        undefined["noise within a turn"] = "too few turns with two rated dimensions: it is part of the turn"
-    if rating == "ground_truth" and not np.isfinite(alone[0]):
-        undefined["turn"] = "no conversation has two rated turns: it is part of the conversation"
+    undefined = _undefined_parts(study, frame, rating, model, turns)
     kept = np.array([not undefined[name] for name in BASE_PARTS])
 
     def shares(values: np.ndarray) -> np.ndarray:
         values = np.where(kept, values, 0)
         return values / values.sum(axis=-1, keepdims=True)
 
-    estimates, in_draws = shares(parts(model.fit, None)), shares(parts(drawn, weights))
+    estimates, draws = shares(parts(model.fit, None)), shares(parts(*resamples))
+    common = {"n": len(frame), "unit": "share of the variance, conditions included", "method": method}
     rows = {}
-    for place, name in enumerate(BASE_PARTS):
-        shift = estimates[place] if name == "condition" else None
-        found = (
-            (estimates[place], *own.interval(in_draws[:, place], frame["participant"], shift_to=shift))
-            if kept[place]
-            else (np.nan, np.nan, np.nan, "")
+    for i, (name, reason) in enumerate(undefined.items()):
+        if reason:
+            rows[name] = estimate_row(**common, reason=reason)
+            continue
+        shift = estimates[i] if name == "condition" else None
+        interval = own.interval(draws[:, i], frame["participant"], shift_to=shift)
+        rows[name] = own.row(Estimate(estimates[i], *interval), **common)
+    return rows
+
+
+def _undefined_parts(study, frame, rating, model, turns) -> dict[str, str]:
+    """Why a part of the one base has no estimate; "" if it has one."""
+    undefined = dict.fromkeys(BASE_PARTS, "")
+    if model.counts.shape[1] < 2:
+        undefined["condition"] = (
+            "there is one condition only" if study.conditions else "no conversation has a condition"
         )
-        unit = "share of the variance, conditions included"
-        rows[name] = own.row(found, n=len(frame), unit=unit, method=method, undefined=undefined[name])
-    return estimate_table(rows, "part")
+    if not model.sums.free[1]:
+        undefined["participant by condition"] = confounded("participant by condition", frame)
+    if not model.sums.free[2] and rating != "ground_truth":
+        undefined["conversation"] = confounded("conversation", frame)
+    turn, noise, *_ = _within_conversations(turns.sum(axis=0))
+    if rating == "overall":
+        undefined["noise within a turn"] = "an overall rating is a single one: its noise is part of the turn"
+    elif not np.isfinite(noise):
+        undefined["noise within a turn"] = "too few turns with two rated dimensions: it is part of the turn"
+    if rating == "ground_truth" and not np.isfinite(turn):
+        undefined["turn"] = "no conversation has two rated turns: it is part of the conversation"
+    return undefined
 
 
 def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
@@ -370,16 +423,13 @@ def _within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
         return turn, noise * one_by_rated / turns, turn_of_mean, noise_of_mean
 
 
-DIFFERENCES = ("two participants' levels", "two conversations of one participant")
-
-
 def _differences(variances: np.ndarray) -> np.ndarray:
     pairs = np.stack([variances[..., 0] + variances[..., 1], variances[..., 2]], axis=-1)
     return 2 * np.sqrt(pairs / np.pi)
 
 
 def confounded(name: str, frame: pd.DataFrame) -> str:
-    """Why a part can't be told from another."""
+    """Why a part can't be distinguished from another."""
     if name == "participant by condition":
         if frame.groupby("participant")["condition"].nunique().max() < 2:
             return "no participant met two conditions: it is part of the participant's"
@@ -391,21 +441,20 @@ def confounded(name: str, frame: pd.DataFrame) -> str:
     return "no participant has two conversations in a condition: it is part of participant by condition"
 
 
-def _no_parts(parts, n: int, method: str, reason: str) -> VarianceParts:
+def _no_parts(rating: str, parts, n: int, method: str, reason: str) -> VarianceParts:
+    """Tables without estimates, and the reason in every row."""
     units = {
         "squared levels": parts,
         "share of the variance": parts,
         "levels (from 1 to 5)": DIFFERENCES,
         "share of the variance, conditions included": BASE_PARTS,
     }
-    return VarianceParts(
+    return _with_keys(
+        rating,
         *(
-            estimate_table(
-                {name: estimate_row(n=n, unit=unit, method=method, reason=reason) for name in names},
-                "two of" if names is DIFFERENCES else "part",
-            )
+            {name: estimate_row(n=n, unit=unit, method=method, reason=reason) for name in names}
             for unit, names in units.items()
-        )
+        ),
     )
 
 

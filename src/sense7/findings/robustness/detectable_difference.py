@@ -1,4 +1,4 @@
-r"""What differences a design can detect."""
+"""Smallest differences that a design can detect."""
 
 import numpy as np
 import pandas as pd
@@ -14,19 +14,19 @@ from sense7.findings.measures import turn_ratings
 from sense7.findings.robustness.headlines import HEADLINES, best_and_worst, multiverse
 from sense7.study import Study
 
-__all__ = ["POWER_KEYS", "headline_estimates", "smallest_detectable"]
+__all__ = ["headline_estimates", "smallest_detectable"]
 
-POWER_KEYS = {
+_DETECTABLE = {
     "best minus worst condition": "smallest_detectable_condition_difference",
     "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
     "alpha per turn, from a fixed value": "smallest_detectable_alpha_difference",
     "kappa of Affective, from a fixed value": "smallest_detectable_kappa",
 }
-"""Headlines of :func:`headline_estimates` -> keys of their smallest detectable differences."""
+"""Rows of :func:`headline_estimates` -> keys of their smallest detectable differences."""
 
 
 def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Estimates whose intervals tell what the design can see.
+    """Return the headline estimates whose intervals show what the design can detect.
 
     Parameters
     ----------
@@ -38,13 +38,15 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     Returns
     -------
     DataFrame
-        A row for each key of ``POWER_KEYS``, as the pages of these statistics compute them.
+        One row for each headline, as the pages of these statistics compute them; without keys, since those pages record
+        them.
     """
     kappa = agreement_with_overall(study, bootstrap).loc["Affective"].to_dict()
     poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
     poor = poor.drop(list(HEADLINES["poor_turn_d"].choices)).to_dict()
     rows = [_extremes(study, bootstrap), poor, alpha_row(turn_ratings(study), bootstrap, interval="percentile"), kappa]
-    return estimate_table(dict(zip(POWER_KEYS, rows, strict=True)), "statistic")
+    rows = {name: row | {"key": ""} for name, row in zip(_DETECTABLE, rows, strict=True)}
+    return estimate_table(rows, "statistic")
 
 
 def _extremes(study: Study, bootstrap: ParticipantBootstrap) -> dict:
@@ -63,15 +65,15 @@ def _extremes(study: Study, bootstrap: ParticipantBootstrap) -> dict:
 def smallest_detectable(
     estimates: pd.DataFrame, *, confidence: float = 0.95, power: float = 0.8, level: float = 0.05
 ) -> pd.DataFrame:
-    r"""Smallest true difference that a test of this design would see with given power.
+    r"""Return the smallest true difference that a test of this design would detect with a given power.
 
     .. math:: (z_{1 - a/2} + z_{b}) \cdot SE, \quad
               SE = \frac{\text{high} - \text{low}}{2 z_{1 - (1 - \gamma)/2}}
 
     with a the level of a two-sided test, b the power, and :math:`\gamma` the confidence of the intervals.
     At the defaults it is 2.80 standard errors. The standard error is that of the resampled
-    participants, read off the interval's width: so the design is judged with all the
-    dependence that its data have, and not by what was found.
+    participants, from the interval's width: so the design is judged with all the
+    dependence that its data have, and not by the estimate.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def smallest_detectable(
     Returns
     -------
     DataFrame
-        A row for each of ``estimates``, in its unit; no intervals. Missing where an interval is.
+        One row for each of ``estimates``, in its unit; no intervals. Missing where an interval is.
 
     References
     ----------
@@ -115,7 +117,7 @@ def smallest_detectable(
             method=method,
             reason=reason,
         )
-    return estimate_table(rows, str(estimates.index.name or "statistic"))
+    return estimate_table(rows, str(estimates.index.name or "statistic"), _DETECTABLE)
 
 
 check_arguments(globals())

@@ -1,9 +1,9 @@
-r"""Whether a headline survives other defensible choices: a multiverse.
+r"""Headlines under all defensible choices: a multiverse.
 
 Every choice that somebody could defend is listed here as data (:data:`HEADLINES`), the first option of each
 being the one that the other pages take. All combinations are computed, on the same resamples of
-participants, and shown as a specification curve: estimates with their intervals, sorted. What
-is read off is the range, and the share of the specifications whose interval holds the published value or, where none is
+participants, and shown as a specification curve: estimates with their intervals, sorted. It shows
+the range, and the share of the specifications whose interval holds the published value or, where none is
 published, lies above a reference. That share describes the choices. It is no p value: all specifications rest on
 the same data.
 """
@@ -40,7 +40,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["CODINGS", "HEADLINES", "IN_WORDS", "Headline", "best_and_worst", "multiverse", "specifications", "summary"]
+__all__ = ["CODINGS", "HEADLINES", "Headline", "best_and_worst", "multiverse", "specifications", "summary"]
 
 CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
 """Codings of the levels 1..5."""
@@ -149,7 +149,7 @@ HEADLINES = {
 
 
 def specifications(headline: str) -> pd.DataFrame:
-    """Every combination of the choices of a headline; the first is that of the other pages.
+    """Return every combination of the choices of a headline; the first is that of the other pages.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def specifications(headline: str) -> pd.DataFrame:
     DataFrame
         One row per specification, numbered from 1; one column per choice. What a choice can't change is
         left out: the overall rating alone has no incomplete turns. So is what nobody would defend: the loss in the same
-        turn is looked at in the overall rating only, since Relational itself is part of the mean of the dimensions.
+        turn is measured in the overall rating only, since Relational itself is part of the mean of the dimensions.
 
     Examples
     --------
@@ -212,16 +212,15 @@ def _code(levels: np.ndarray, coding: str) -> np.ndarray:
 
 def _row_means(values: np.ndarray, missing: str) -> np.ndarray:
     """Mean over the given values of a row, or over complete rows only; NaN where there is none."""
-    given = np.isfinite(values)
-    counts = given.sum(axis=1)
+    counts = np.isfinite(values).sum(axis=1)
     enough = counts == values.shape[1] if missing == _MISSING[1] else counts > 0
     return np.where(enough & (counts > 0), np.nansum(values, axis=1) / np.maximum(counts, 1), np.nan)
 
 
 def best_and_worst(study: Study) -> tuple[str, str] | None:
-    """Conditions of the highest and the lowest mean ground truth; None if there are not two.
+    """Return the conditions of the highest and the lowest mean ground truth; None if there are not two.
 
-    Conditions with fewer than two conversations with a ground truth are passed over; ties go by name.
+    Conditions with fewer than two conversations with a ground truth are left out; ties go by name.
     """
     conversations = study.conversations
     truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
@@ -236,7 +235,7 @@ def best_and_worst(study: Study) -> tuple[str, str] | None:
 def multiverse(
     study: Study, bootstrap: ParticipantBootstrap, headline: str, *, first_only: bool = False
 ) -> pd.DataFrame:
-    r"""Compute every specification of a headline on the same resamples of participants.
+    r"""Return the estimate of every specification of a headline, on the same resamples of participants.
 
     - *alpha*: Cronbach's alpha of the turns' ratings as coded.
     - *condition_difference*: the conditions that are best and worst by mean ground truth, the same
@@ -286,17 +285,31 @@ def multiverse(
     return chosen.join(estimate_table(rows, "specification"))
 
 
-IN_WORDS = {
-    "min": "lowest estimate",
-    "max": "highest estimate",
-    "holds_published": "intervals that hold the published value",
-    "above_reference": "intervals above the dashed line",
+_STATISTICS = ("min", "median", "max", "agreement")
+_SUMMARIES = {
+    headline: dict(zip(_STATISTICS, keys.split(), strict=True))
+    for headline, keys in {
+        "alpha": "multiverse_alpha_min multiverse_alpha_median multiverse_alpha_max multiverse_alpha_holds_published",
+        "condition_difference": "multiverse_condition_difference_min multiverse_condition_difference_median "
+        "multiverse_condition_difference_max multiverse_condition_difference_above_reference",
+        "poor_turn_d": "multiverse_poor_turn_d_min multiverse_poor_turn_d_median multiverse_poor_turn_d_max "
+        "multiverse_poor_turn_d_holds_published",
+        "relational_applicability": "multiverse_relational_applicability_min "
+        "multiverse_relational_applicability_median multiverse_relational_applicability_max "
+        "multiverse_relational_applicability_holds_published",
+        "participants_share": "multiverse_participants_share_min multiverse_participants_share_median "
+        "multiverse_participants_share_max multiverse_participants_share_above_reference",
+        "context_share": "multiverse_context_share_min multiverse_context_share_median multiverse_context_share_max "
+        "multiverse_context_share_above_reference",
+        "continuity_contrast": "multiverse_continuity_contrast_min multiverse_continuity_contrast_median "
+        "multiverse_continuity_contrast_max multiverse_continuity_contrast_above_reference",
+    }.items()
 }
-"""Rows of :func:`summary` as they are shown."""
+"""Headline -> statistic over its specifications -> key."""
 
 
 def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
-    """Range of a multiverse, and the share of its specifications whose interval says what the headline says.
+    """Return the range of a multiverse, and the share of its specifications whose interval agrees with the headline.
 
     Parameters
     ----------
@@ -310,8 +323,8 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     Returns
     -------
     DataFrame
-        Rows min, median, max, and ``holds_published`` (share of the intervals that hold the published value) or, of a
-        headline without a published figure, ``above_reference`` (share of the intervals that lie above its reference).
+        Rows ``lowest estimate``, ``median``, ``highest estimate``, and ``intervals that hold the published value``
+        or, of a headline without a published figure, ``intervals above the dashed line``, its reference: shares.
         n is the number of specifications that could be computed or, for the shares, that have an interval. There
         are no intervals of these numbers, since specifications are no sample.
     """
@@ -319,27 +332,31 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     known = table["estimate"].dropna()
     reason = "" if len(known) else f"no specification could be computed: {table['reason'].iloc[0]}"
     method = f"{len(known)} of {len(table)} specifications"
-    numbers = {"min": known.min(), "median": known.median(), "max": known.max()}
+    keys = _SUMMARIES[headline]
     rows = {
-        name: estimate_row(number, n=len(known), unit=one.unit, method=f"{name} of {method}", reason=reason)
-        for name, number in numbers.items()
+        words: estimate_row(
+            known.agg(name), n=len(known), unit=one.unit, method=f"{name} of {method}", reason=reason, key=keys[name]
+        )
+        for words, name in (("lowest estimate", "min"), ("median", "median"), ("highest estimate", "max"))
     }
-    told = table[table["estimate"].notna() & table["low"].notna()]
+    intervals = table[table["estimate"].notna() & table["low"].notna()]
     if one.claim:
-        name, words = "holds_published", "interval holds the published value"
-        agree = (told["low"] <= published) & (published <= told["high"]) if published is not None else None
+        row, words = "intervals that hold the published value", "interval holds the published value"
         reason = reason or ("" if published is not None else "the published value was not given")
+        value = np.nan if published is None else published
+        agree = (intervals["low"] <= value) & (value <= intervals["high"])
     else:
-        name, words = "above_reference", f"interval lies above {one.reference:g}"
-        agree = told["low"] > one.reference
-    if not reason and told.empty:
+        row, words = "intervals above the dashed line", f"interval lies above {one.reference:g}"
+        agree = intervals["low"] > one.reference
+    if not reason and intervals.empty:
         reason = f"no specification has an interval: {table['reason'].iloc[0]}"
-    rows[name] = estimate_row(
+    rows[row] = estimate_row(
         np.nan if reason else agree.mean(),
-        n=len(told),
+        n=len(intervals),
         unit="share of specifications",
-        method=f"{words}; {len(told)} of {len(table)} specifications",
+        method=f"{words}; {len(intervals)} of {len(table)} specifications",
         reason=reason,
+        key=keys["agreement"],
     )
     return estimate_table(rows, "of the specifications")
 
@@ -395,16 +412,17 @@ def _condition(study: Study) -> _Compute:
         )
         present = counts > 0
         n = int(units[in_pair[0] | in_pair[1]].sum())
-        if any(not values[:, 2 * place].any() for place in (0, 1)):
+        if any(not values[:, column].any() for column in (0, 2)):
             reason = "under this specification one of the two conditions has no turn with a score"
             return estimate_row(n=n, unit=unit, method=method, reason=reason)
-        found = bootstrap.estimate(_standardised_difference, values[present], people[present])
-        return _row(found, n, unit, method, "the score does not vary under this specification", bootstrap)
+        difference = bootstrap.estimate(_standardized_difference, values[present], people[present])
+        undefined = "the score does not vary under this specification"
+        return bootstrap.row(difference, n=n, unit=unit, method=method, undefined=undefined)
 
     return compute
 
 
-def _standardised_difference(sums: np.ndarray) -> np.ndarray:
+def _standardized_difference(sums: np.ndarray) -> np.ndarray:
     n_best, best, n_worst, worst, n, total, squares = np.moveaxis(sums, -1, 0)
     variance = (squares - total**2 / n) / (n - 1)
     # Guards against a variance of zero that rounding made tiny.
@@ -422,42 +440,42 @@ def _poor_turn(study: Study) -> _Compute:
         if not columns:
             reason = "post-task empathy was never rated in this data set"
             return estimate_row(n=0, unit=unit, method=method, reason=reason)
-        told, poor = _poor(turns, choice)
-        told = told & turns.kept[choice["exclusions"]]
-        rated = np.bincount(turns.conversation[told], minlength=len(people))
-        with_poor = np.bincount(turns.conversation[told & poor], minlength=len(people)) > 0
+        known, poor = _poor(turns, choice)
+        known = known & turns.kept[choice["exclusions"]]
+        rated = np.bincount(turns.conversation[known], minlength=len(people))
+        with_poor = np.bincount(turns.conversation[known & poor], minlength=len(people)) > 0
         outcome = _row_means(_code(post, choice["coding"]), choice["missing"])
         used = (rated > 0) & np.isfinite(outcome)
         moments = group_moments(outcome[used], with_poor[used])
         counts = moments[:, :, 0].sum(axis=0).astype(int)
-        if not told.any():
+        if not known.any():
             reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
             return estimate_row(n=0, unit=unit, method=method, reason=reason)
         if counts.min() < _FEWEST:
             reason = f"{count_of(counts[1], 'conversation')} with such a turn and {counts[0]} without: too few"
             return estimate_row(n=counts.sum(), unit=unit, method=method, reason=reason)
-        found = bootstrap.estimate(cohens_d, moments, people[used])
-        return _row(found, len(moments), unit, method, "the outcome does not vary", bootstrap)
+        d = bootstrap.estimate(cohens_d, moments, people[used])
+        return bootstrap.row(d, n=len(moments), unit=unit, method=method, undefined="the outcome does not vary")
 
     return compute
 
 
 def _poor(turns: _Turns, choice: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Turns of which can be told whether they are poor, and those that are."""
+    """Turns with the ratings that say whether they are poor, and those that are."""
     if choice["poor turn"] == _POOR[0]:
         overall = turns.levels[:, _OVERALL]
         return np.isfinite(overall), is_poor(overall)
     seven = turns.levels[:, turns.known]
     means = _row_means(seven, choice["missing"])
-    told = np.isfinite(means)
-    return told, means <= POOR + 0.5 if choice["poor turn"] == _POOR[1] else is_poor(seven).any(axis=1)
+    known = np.isfinite(means)
+    return known, means <= POOR + 0.5 if choice["poor turn"] == _POOR[1] else is_poor(seven).any(axis=1)
 
 
 def _applicability(study: Study) -> _Compute:
     people = study.conversations["participant"].to_numpy()
     unit, method = HEADLINES["relational_applicability"].unit, "turns with a level of Relational by turns"
     relational = RATING_NAMES.index("Relational")
-    seven = [place for place in range(len(RATING_NAMES)) if place != _OVERALL]
+    seven = [column for column in range(len(RATING_NAMES)) if column != _OVERALL]
     asked = "Relational" in study.asked
 
     def compute(turns: _Turns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -478,22 +496,14 @@ def _applicability(study: Study) -> _Compute:
         values = np.column_stack([above, below])[present]
         if choice["averaging"] == _AVERAGING[0]:
             values = np.column_stack([values[:, 0] / values[:, 1], np.ones(len(values))])
-        found = bootstrap.estimate(ratio, values, people[present])
-        return _row(found, int(base.sum()), unit, method, "", bootstrap)
+        share = bootstrap.estimate(ratio, values, people[present])
+        return bootstrap.row(share, n=int(base.sum()), unit=unit, method=method)
 
     return compute
 
 
-def _row(found: tuple, n: int, unit: str, method: str, undefined: str, bootstrap: ParticipantBootstrap) -> dict:
-    estimate, low, high, reason = found
-    if not np.isfinite(estimate):
-        return estimate_row(n=n, unit=unit, method=method, reason=undefined)
-    method += "" if reason else f"; {bootstrap.description}"
-    return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
-
-
 def _of_finding(prepare: Callable) -> Callable[[Study], _Compute]:
-    """A finding's specifications as the others are called; they prepare ratings of their own."""
+    """Specifications of a finding, which prepare their own ratings, with the arguments of the others."""
 
     def prepared(study: Study) -> _Compute:
         compute = prepare(study)

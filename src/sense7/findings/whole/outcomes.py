@@ -1,4 +1,4 @@
-"""From turns to the whole: what the ratings of the turns say of the ratings after the conversation."""
+"""Ratings of the turns and ratings after the conversation: mean, trough, peak and end, and the experience."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import statsmodels.api as sm
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.ranks import spearman_row
 from sense7.estimators.within_correlation import within_correlation
@@ -15,17 +15,14 @@ from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
-    "EXPERIENCE_KEYS",
+    "EXPERIENCE",
     "FOLDS",
     "MODELS",
-    "PEAK_END_KEYS",
-    "PREDICTED_KEYS",
     "PREDICTORS",
-    "WITHIN_KEYS",
+    "available_turn_rating",
     "cross_validated_r2",
     "empathy_and_experience",
     "peak_end",
-    "rating_of_turns",
     "turn_summaries",
     "variance_inflation",
 ]
@@ -33,7 +30,21 @@ __all__ = [
 PREDICTORS = ("mean", "trough", "peak", "end")
 """Summaries of the ratings of a conversation's turns: their mean, lowest, highest and last."""
 
-PEAK_END_KEYS = {name: f"peak_end_{name}" for name in PREDICTORS} | {"share explained": "peak_end_share_explained"}
+_PEAK_END = {
+    "mean": "peak_end_mean",
+    "trough": "peak_end_trough",
+    "peak": "peak_end_peak",
+    "end": "peak_end_end",
+    "share explained": "peak_end_share_explained",
+}
+"""Rows of :func:`peak_end` -> keys."""
+
+_INFLATION = {
+    "mean": "peak_end_inflation_mean",
+    "trough": "peak_end_inflation_trough",
+    "peak": "peak_end_inflation_peak",
+    "end": "peak_end_inflation_end",
+}
 
 MODELS = {
     "mean alone": ("mean",),
@@ -44,7 +55,7 @@ MODELS = {
 }
 """Models that are cross-validated: words -> summaries."""
 
-PREDICTED_KEYS = {
+_PREDICTED = {
     "mean alone": "predicted_mean",
     "end alone": "predicted_end",
     "peak and end": "predicted_peak_end",
@@ -58,7 +69,7 @@ FOLDS = 10
 FEWEST_CLUSTERS = 2 * (len(PREDICTORS) + 1)
 """Participants below which clustered standard errors of five coefficients mean nothing."""
 
-EXPERIENCE_KEYS = {
+EXPERIENCE = {
     "all four together": "empathy_satisfaction",
     "successful": "empathy_Successful",
     "engaged": "empathy_Engaged",
@@ -67,22 +78,22 @@ EXPERIENCE_KEYS = {
 }
 """Ratings of the experience -> keys."""
 
-WITHIN_KEYS = {"all four together, within participants": "empathy_satisfaction_within"}
-"""The same once each participant's means are taken off, which data in parts do not give."""
+_WITHIN = {"all four together, within participants": "empathy_satisfaction_within"}
+"""The same minus each participant's means, which data in parts do not give."""
 
 RATINGS = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
-"""What stands for a turn."""
+"""Rating of a turn -> words."""
 
 SHARE = "share of the variance"
 
 
-def rating_of_turns(study: Study) -> str:
-    """``overall`` if any turn has an overall rating, otherwise ``dimensions``."""
+def available_turn_rating(study: Study) -> str:
+    """Return ``overall`` if any turn has an overall rating, otherwise ``dimensions``."""
     return "overall" if study.turns["overall"].notna().any() else "dimensions"
 
 
 def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
-    """Mean, trough, peak and end of the rated turns of each conversation, beside its post-task outcome.
+    """Return mean, trough, peak and end of the rated turns of each conversation, beside its post-task outcome.
 
     Parameters
     ----------
@@ -140,7 +151,7 @@ def _alike(frame: pd.DataFrame) -> str:
 
 
 def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
-    r"""Post-task outcome on mean, trough, peak and end of the turns together.
+    r"""Return the regression of the post-task outcome on mean, trough, peak and end of the turns together.
 
     .. math:: y_c = \beta_0 + \beta_1 \bar x_c + \beta_2 \min x_c + \beta_3 \max x_c + \beta_4 x_{c,\mathrm{last}} + e_c
 
@@ -180,7 +191,7 @@ def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", co
             for name in PREDICTORS
         }
         rows["share explained"] = estimate_row(n=len(frame), unit=SHARE, method=method, reason=reason)
-        return estimate_table(rows, "summary of the turns")
+        return estimate_table(rows, "summary of the turns", _PEAK_END)
     codes = pd.factorize(frame["participant"])[0]
     model = sm.OLS(frame["outcome"], sm.add_constant(frame[list(PREDICTORS)]))
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
@@ -198,11 +209,11 @@ def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", co
     }
     note = "no interval: fitted and judged on the same conversations; see the cross-validated share"
     rows["share explained"] = estimate_row(fit.rsquared, n=len(frame), unit=SHARE, method=method, reason=note)
-    return estimate_table(rows, "summary of the turns")
+    return estimate_table(rows, "summary of the turns", _PEAK_END)
 
 
 def variance_inflation(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
-    r"""How much less sure each coefficient is for the other three: variance inflation factors.
+    r"""Return variance inflation factors: how much the other three predictors inflate a coefficient's variance.
 
     .. math:: \mathrm{VIF}_j = 1 / (1 - R_j^2)
 
@@ -227,13 +238,13 @@ def variance_inflation(study: Study, outcome: str = "empathy", rating: str = "ov
     else:
         factors = np.diag(np.linalg.inv(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)))
         rows = {name: estimate_row(factor, **common) for name, factor in zip(PREDICTORS, factors, strict=True)}
-    return estimate_table(rows, "summary of the turns")
+    return estimate_table(rows, "summary of the turns", _INFLATION)
 
 
 def cross_validated_r2(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy", rating: str = "overall"
 ) -> pd.DataFrame:
-    r"""Share of the variance of conversations of *new* participants that each model predicts.
+    r"""Return the share of the variance of conversations of *new* participants that each model predicts.
 
     .. math:: 1 - \frac{\sum_c (y_c - \hat y_c)^2}{\sum_c (y_c - \bar y_{-c})^2}
 
@@ -264,10 +275,9 @@ def cross_validated_r2(
     people = pd.Index(frame["participant"].unique())
     folds = min(FOLDS, len(people))
     method = f"least squares, {count_of(folds, 'fold')} of participants"
-    names = [*MODELS, "all four minus mean alone"]
     if reason := _missing(study, frame, outcome, rating):
         none = estimate_row(n=len(frame), unit=SHARE, method="least squares, folds of participants", reason=reason)
-        return estimate_table(dict.fromkeys(names, none), "model")
+        return estimate_table(dict.fromkeys(_PREDICTED, none), "model", _PREDICTED)
     fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % folds)
     row_fold = fold[people.get_indexer(frame["participant"])]
     z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
@@ -275,17 +285,12 @@ def cross_validated_r2(
     values[np.arange(len(z)), row_fold] = z[:, :, None] * z[:, None, :]
     draws = bootstrap.distribution(_predicted_shares, values, frame["participant"])
     estimates = _predicted_shares(values.sum(axis=0))
+    undefined = _alike(frame) or "some fold leaves nothing to learn from"
     rows = {}
-    for place, name in enumerate(names):
-        row = {"n": len(frame), "unit": SHARE}
-        if not np.isfinite(estimates[place]):
-            row |= {"method": method, "reason": _alike(frame) or "some fold leaves nothing to learn from"}
-            rows[name] = estimate_row(**row)
-            continue
-        low, high, reason = bootstrap.interval(draws[..., place], frame["participant"])
-        words = method + ("" if reason else f"; {bootstrap.description}")
-        rows[name] = estimate_row(estimates[place], low, high, **row, method=words, reason=reason)
-    return estimate_table(rows, "model")
+    for i, name in enumerate(_PREDICTED):
+        share = Estimate(estimates[i], *bootstrap.interval(draws[..., i], frame["participant"]))
+        rows[name] = bootstrap.row(share, n=len(frame), unit=SHARE, method=method, undefined=undefined)
+    return estimate_table(rows, "model", _PREDICTED)
 
 
 def _predicted_shares(sums: np.ndarray) -> np.ndarray:
@@ -297,11 +302,11 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
     null = (y - 2 * level * total + level**2 * n).sum(axis=-1)
     shares = []
     for chosen in MODELS.values():
-        places = [0, *(1 + PREDICTORS.index(name) for name in chosen)]
-        columns = np.ix_([*places, -1], [*places, -1])
+        used = [0, *(1 + PREDICTORS.index(name) for name in chosen), -1]
+        columns = np.ix_(used, used)
         b = least_squares(train[(..., *columns)])[0]
-        held = sums[(..., *columns)]
-        a, c = held[..., :-1, :-1], held[..., :-1, -1]
+        held_out = sums[(..., *columns)]
+        a, c = held_out[..., :-1, :-1], held_out[..., :-1, -1]
         error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares.append(np.where(null > 1e-9, 1 - error / null, np.nan))
@@ -310,7 +315,7 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
 
 
 def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
+    """Return Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
 
     Parameters
     ----------
@@ -334,15 +339,17 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
     columns["all four together, within participants"] = OUTCOMES["experience"]
     rows = {}
     for words, names in columns.items():
-        what = "the experience" if len(names) > 1 else words
-        method = f"Spearman correlation of mean post-task empathy with {'the mean of ' if len(names) > 1 else ''}{what}"
+        outcome = "the experience" if len(names) > 1 else words
+        method = (
+            f"Spearman correlation of mean post-task empathy with {'the mean of ' if len(names) > 1 else ''}{outcome}"
+        )
         experience = conversations[names].mean(axis=1)
         known = (empathy.notna() & experience.notna()).to_numpy()
         reason = ""
         if not empathy.notna().any():
             reason = "post-task empathy was never rated in this data set"
         elif not experience.notna().any():
-            reason = f"{what} was never rated in this data set"
+            reason = f"{outcome} was never rated in this data set"
         elif not known.any():
             reason = "no conversation has both"
         common = {"n": known.sum(), "unit": "correlation"}
@@ -360,7 +367,7 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
             bootstrap,
             method,
         )
-    return estimate_table(rows, "experience")
+    return estimate_table(rows, "experience", EXPERIENCE | _WITHIN)
 
 
 check_arguments(globals())

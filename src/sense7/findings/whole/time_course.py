@@ -11,7 +11,7 @@ from sense7.findings.measures import turn_rating
 from sense7.findings.whole.outcomes import RATINGS
 from sense7.study import Study
 
-__all__ = ["FADING_KEYS", "TURNS", "levels_by_turn", "prompt_fading", "slopes_per_turn", "still_going"]
+__all__ = ["TURNS", "levels_by_turn", "prompt_fading", "slopes_per_turn", "still_going"]
 
 TURNS = 10
 """Turns that are shown, from the first."""
@@ -20,7 +20,7 @@ EVERY = "all conversations"
 PER_TURN = "points per turn"
 LEVEL = "level, 1 to 5"
 
-FADING_KEYS = {
+_FADING = {
     "slope with the empathy prompt": "prompt_slope",
     "slope of the other conditions": "prompt_slope_others",
     "difference, all participants": "prompt_fading",
@@ -44,10 +44,10 @@ def _never(rating: str) -> str:
 def levels_by_turn(
     study: Study, bootstrap: ParticipantBootstrap, rating: str = "dimensions"
 ) -> dict[str, pd.DataFrame]:
-    """Mean rating of the first turn, the second, and so on, by condition.
+    """Return the mean rating of the first turn, the second, and so on, by condition.
 
     Later turns are those of the conversations that are still going (:func:`still_going`), so that a change
-    from turn to turn may be one of who is left; :func:`slopes_per_turn` holds each conversation against itself.
+    from turn to turn may be one of which conversations remain; :func:`slopes_per_turn` compares each with itself.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def levels_by_turn(
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
     rating : {"dimensions", "overall"}
-        What stands for a turn: the mean of its rated dimensions, or its overall rating. Turns without are left out.
+        Rating of a turn: the mean of its rated dimensions, or its overall rating. Turns without it are left out.
 
     Returns
     -------
@@ -67,10 +67,11 @@ def levels_by_turn(
     turns = _rated(study, rating)
     shown = range(1, min(TURNS, max(int(turns["turn"].max()) if len(turns) else 1, 1)) + 1)
     tables = {}
-    for condition in study.conditions or [EVERY]:
+    for number, condition in enumerate(study.conditions or [EVERY], 1):
         own = turns if condition == EVERY and not study.conditions else turns[turns["condition"] == condition]
         rows = {turn: _level_row(own[own["turn"] == turn], bootstrap, rating, turns.empty) for turn in shown}
-        tables[condition] = estimate_table(rows, "turn")
+        keys = {turn: f"level_turn_{turn}_condition_{number}" for turn in shown}
+        tables[condition] = estimate_table(rows, "turn", keys if rating == "dimensions" else None)
     return tables
 
 
@@ -80,12 +81,12 @@ def _level_row(chosen: pd.DataFrame, bootstrap: ParticipantBootstrap, rating: st
         reason = _never(rating) if never else "no such turn was rated"
         return estimate_row(n=0, unit=LEVEL, method=method, reason=reason)
     values = np.column_stack([chosen["y"], np.ones(len(chosen))])
-    found = bootstrap.estimate(ratio, values, chosen["participant"])
-    return bootstrap.row(found, n=len(chosen), unit=LEVEL, method=method)
+    mean = bootstrap.estimate(ratio, values, chosen["participant"])
+    return bootstrap.row(mean, n=len(chosen), unit=LEVEL, method=method)
 
 
 def still_going(study: Study) -> pd.DataFrame:
-    """Share of the conversations that have at least so many turns, by condition: a description without intervals.
+    """Return the share of the conversations that have at least so many turns, by condition; without intervals.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def still_going(study: Study) -> pd.DataFrame:
 
 
 def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str = "dimensions") -> pd.DataFrame:
-    r"""Change of the rating per turn, each conversation compared with itself, by condition.
+    r"""Return the change of the rating per turn, each conversation compared with itself, by condition.
 
     .. math:: y_{ct} - \bar y_c = \beta \, (t - \bar t_c) + e_{ct}
 
@@ -121,8 +122,8 @@ def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     Returns
     -------
     DataFrame
-        Row ``all conversations`` and one a condition: estimate (points per turn), low, high, n (rated turns),
-        unit, method, reason.
+        One row for ``all conversations`` and one for each condition: estimate (points per turn), low, high, n (rated
+        turns), unit, method, reason.
 
     Notes
     -----
@@ -138,7 +139,8 @@ def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str =
             rows[name] = estimate_row(n=0, unit=PER_TURN, method="least squares", reason=reason)
         else:
             rows[name] = _row(_first, turns[chosen], chosen[chosen][:, None], bootstrap, rating)
-    return estimate_table(rows, "condition")
+    keys = {name: f"turn_slope_{number}" for number, name in enumerate(rows, 1)}
+    return estimate_table(rows, "condition", keys if rating == "dimensions" else None)
 
 
 def _first(sums: np.ndarray) -> np.ndarray:
@@ -163,13 +165,13 @@ def _row(statistic, turns: pd.DataFrame, groups: np.ndarray, bootstrap, rating: 
     else:
         z = np.column_stack([columns, groups, turns["y"]])
         method = f"least squares of {RATINGS[rating]}, all turns alike"
-    found = bootstrap.estimate(statistic, z[:, :, None] * z[:, None, :], turns["participant"])
+    slope = bootstrap.estimate(statistic, z[:, :, None] * z[:, None, :], turns["participant"])
     undefined = "no conversation has two rated turns to compare"
-    return bootstrap.row(found, n=len(turns), unit=PER_TURN, method=method, undefined=undefined)
+    return bootstrap.row(slope, n=len(turns), unit=PER_TURN, method=method, undefined=undefined)
 
 
 def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "dimensions") -> pd.DataFrame:
-    """Whether the empathy prompt's advantage fades: its slope per turn minus that of the other conditions.
+    """Return whether the empathy prompt's advantage fades: its slope per turn minus that of the other conditions.
 
     Slopes as in :func:`slopes_per_turn`, one for all other conditions together. Participants are resampled with all
     their conversations, so that a difference within participants is taken as one.
@@ -191,17 +193,16 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "
         within conversations with who is still talking.
     """
     turns = _rated(study, rating)
-    never = _never(rating) if turns.empty else ""
+    reason = _never(rating) if turns.empty else ""
     turns = turns[turns["condition"].notna()].reset_index(drop=True)
     prompted = (turns["condition"] == study.prompted_condition).to_numpy()
-    reason = never
     if not reason and study.prompted_condition is None:
         reason = "it is not known which condition has the empathy prompt"
     if not reason and (prompted.all() or not prompted.any()):
         reason = "there is no condition to compare the empathy prompt with"
     if reason:
         none = estimate_row(n=len(turns), unit=PER_TURN, method="least squares", reason=reason)
-        return estimate_table(dict.fromkeys(FADING_KEYS, none), "slope")
+        return estimate_table(dict.fromkeys(_FADING, none), "slope", _FADING)
     groups = np.column_stack([prompted, ~prompted]).astype(float)
     kinds = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy()
     both = kinds == 2
@@ -215,7 +216,7 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "
         else estimate_row(n=0, unit=PER_TURN, method="least squares", reason="no participant met both"),
         _row(_difference, *every, own=False),
     ]
-    return estimate_table(dict(zip(FADING_KEYS, rows, strict=True)), "slope")
+    return estimate_table(dict(zip(_FADING, rows, strict=True)), "slope", _FADING)
 
 
 check_arguments(globals())

@@ -1,4 +1,4 @@
-"""Comments coded by two people: a sheet to code, what the codes mean, and how well the two agree.
+"""Comments coded by two people: a sheet to code, the codebook, and the agreement of the two.
 
 Themes of comments are judged by readers. So that a reader's coding can be checked, two people code the same comments,
 each in a sheet of their own, without knowing how the turn was rated; their agreement is computed code by code.
@@ -69,7 +69,7 @@ _DIGITS = 10
 
 
 def codebook() -> pd.DataFrame:
-    """What every code means: one row per code.
+    """Return what every code means: one row per code.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def codebook() -> pd.DataFrame:
 
 
 def coding_sheet(study: Study, seed: int = 0) -> pd.DataFrame:
-    """All comments on turns in a shuffled order, with an empty column for every code.
+    """Return all comments on turns in a shuffled order, with an empty column for every code.
 
-    How the turn was rated, who wrote the comment and in which condition is not in the sheet: a coder should not know.
+    The sheet lacks the rating of the turn, the author of the comment and the condition: a coder should not know them.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _named_comments(study: Study) -> pd.DataFrame:
 
 
 def cohens_kappa(tables: np.ndarray) -> np.ndarray:
-    r"""Cohen's kappa of two coders from tables of counts, for many tables at once.
+    r"""Return Cohen's kappa of two coders from tables of counts, for many tables at once.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \quad p_o = \sum_i p_{ii}, \quad p_e = \sum_i p_{i\cdot} p_{\cdot i}
 
@@ -154,7 +154,7 @@ def cohens_kappa(tables: np.ndarray) -> np.ndarray:
 def coder_agreement(
     study: Study, first: pd.DataFrame, second: pd.DataFrame, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
-    """Agreement of two coders: Cohen's kappa for every code, participants resampled.
+    """Return the agreement of two coders: Cohen's kappa for every code, participants resampled.
 
     Parameters
     ----------
@@ -179,13 +179,13 @@ def coder_agreement(
         If a sheet lacks a column, has a comment twice or one that is not in this study, or holds another answer.
     """
     comments = _named_comments(study).set_index(IDENTIFIER)
-    coded = [_answers(sheet, which, comments.index) for which, sheet in (("first", first), ("second", second))]
+    coded = [_answers(sheet, coder, comments.index) for coder, sheet in (("first", first), ("second", second))]
     both = comments.index[comments.index.isin(coded[0].index) & comments.index.isin(coded[1].index)]
     one, other = (sheet.loc[both].to_numpy(dtype=float) for sheet in coded)
     participants = comments.loc[both, "participant"]
     rows = {}
-    for place, code in enumerate(CODEBOOK):
-        x, y = one[:, place], other[:, place]
+    for column, code in enumerate(CODEBOOK):
+        x, y = one[:, column], other[:, column]
         method = (
             f"Cohen's kappa; used {count_of(int(x.sum()), 'time')} by the first coder and {int(y.sum())} by the second"
         )
@@ -195,29 +195,29 @@ def coder_agreement(
             rows[code] = estimate_row(**common, reason=reason)
             continue
         tables = np.stack([x, 1 - x], axis=1)[:, :, None] * np.stack([y, 1 - y], axis=1)[:, None, :]
-        found = bootstrap.estimate(cohens_kappa, tables, participants)
-        rows[code] = bootstrap.row(found, **common, undefined="neither coder, or both of them always, used this code")
+        kappa = bootstrap.estimate(cohens_kappa, tables, participants)
+        rows[code] = bootstrap.row(kappa, **common, undefined="neither coder, or both of them always, used this code")
     return estimate_table(rows, "code")
 
 
-def _answers(sheet: pd.DataFrame, which: str, known: pd.Index) -> pd.DataFrame:
+def _answers(sheet: pd.DataFrame, coder: str, known: pd.Index) -> pd.DataFrame:
     """Answers of a coder, 0 or 1, for the comments that have any; refused where they can't be read."""
     if lacking := [name for name in (IDENTIFIER, *CODEBOOK) if name not in sheet.columns]:
         raise UserError(
-            f"The {which} coder's sheet lacks the columns {', '.join(lacking)}. Keep the columns of the sheet "
+            f"The {coder} coder's sheet lacks the columns {', '.join(lacking)}. Keep the columns of the sheet "
             "that was coded: s7.words.coding_sheet(study)."
         )
     names = sheet[IDENTIFIER].astype(str).str.strip()
     if (doubled := names[names.duplicated()]).size:
-        raise UserError(f"The {which} coder's sheet has the comment {doubled.iloc[0]} twice. Keep one of the rows.")
+        raise UserError(f"The {coder} coder's sheet has the comment {doubled.iloc[0]} twice. Keep one of the rows.")
     if (strange := names[~names.isin(known)]).size:
         raise UserError(
-            f"The {which} coder's sheet has the comment {strange.iloc[0]}, which is not in this study. "
+            f"The {coder} coder's sheet has the comment {strange.iloc[0]}, which is not in this study. "
             "Give the study whose comments were coded."
         )
     answers = pd.DataFrame(
         {
-            code: [_answer(cell, code, which, name) for cell, name in zip(sheet[code], names, strict=True)]
+            code: [_answer(cell, code, coder, name) for cell, name in zip(sheet[code], names, strict=True)]
             for code in CODEBOOK
         },
         index=pd.Index(names),
@@ -226,12 +226,12 @@ def _answers(sheet: pd.DataFrame, which: str, known: pd.Index) -> pd.DataFrame:
     return answers[answers.any(axis=1)]
 
 
-def _answer(cell: object, code: str, which: str, name: str) -> float:
+def _answer(cell: object, code: str, coder: str, name: str) -> float:
     text = "" if pd.isna(cell) else str(cell).strip().lower()
     if text in _YES or text in _NO:
         return float(text in _YES)
     raise UserError(
-        f"The {which} coder's sheet has {cell!r:.40} under {code}, comment {name}. Write 1 where the code applies, and "
+        f"The {coder} coder's sheet has {cell!r:.40} under {code}, comment {name}. Write 1 where the code applies, and "
         "leave the cell blank where it does not."
     )
 

@@ -1,8 +1,8 @@
 """Proxies of mimicry that does not serve the user: echo of the user's words, and warmth without a fitting response.
 
 The notes on the paper say that expressive mimicry which does not serve what the user needs can backfire. No rating of
-the format asks about mimicry. What stands here can be computed from texts and ratings, and is called a proxy wherever
-it is shown: it is not the authors' coding.
+the format asks about mimicry. These statistics are computed from texts and ratings, and are called proxies wherever
+they are shown: they are not the authors' coding.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ from sense7.findings.words.terms import GOOD, terms_of
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["MIMICRY_KEYS", "echo", "echo_of_turns", "mimicry_proxies", "warm_and_fitting"]
+__all__ = ["echo", "echo_of_turns", "mimicry_proxies", "warm_and_fitting"]
 
-MIMICRY_KEYS = {
+_PROXIES = {
     "echo, mean share of the answer's words": "echo_share",
     "echo and overall rating": "echo_with_overall_rating",
     "echo and overall rating, length held equal": "echo_with_overall_rating_equal_length",
@@ -39,9 +39,9 @@ LEVEL = "level, difference"
 
 
 def echo(user: str, assistant: str) -> float:
-    """Share of the different words of an answer that the user's message before it has as well.
+    """Return the share of the different words of an answer that the user's message before it has as well.
 
-    Words as :func:`sense7.findings.words.terms.terms_of` gives them: lower case, without those that say little.
+    Words as :func:`sense7.findings.words.terms.terms_of` gives them: lower case, without stop words.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def echo(user: str, assistant: str) -> float:
 
 
 def echo_of_turns(study: Study) -> pd.DataFrame:
-    """Echo of every assistant turn that has a text and a user's message before it.
+    """Return the echo of every assistant turn that has a text and a user's message before it.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def echo_of_turns(study: Study) -> pd.DataFrame:
 
 
 def warm_and_fitting(study: Study) -> pd.DataFrame:
-    """Turns by warmth and fit: numbers of turns and of participants, and the mean overall rating.
+    """Return turns by warmth and fit: numbers of turns and of participants, and the mean overall rating.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def _kinds(study: Study) -> dict[str, pd.Series]:
 
 
 def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Every proxy with its association with the overall rating of the turn.
+    """Return every proxy with its association with the overall rating of the turn.
 
     - *echo*: :func:`echo`; its correlation with the overall rating within conversations, as it is, and with the length
       of the answer held equal, since a long answer shares fewer of its words with a message.
@@ -127,10 +127,10 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     Returns
     -------
     DataFrame
-        The rows of ``MIMICRY_KEYS``: estimate, low, high, n (turns), unit, method, reason. A kind of turn that occurs
-        fewer than 20 times, or with fewer than 5 participants, is called too rare and is not compared.
+        One row for each proxy and association: estimate, low, high, n (turns), unit, method, reason. A kind of
+        turn that occurs fewer than 20 times, or with fewer than 5 participants, is called too rare and is not compared.
     """
-    names = list(MIMICRY_KEYS)
+    names = list(_PROXIES)
     turns = echo_of_turns(study)
     rows = {names[0]: _mean_echo(turns, bootstrap)}
     rows[names[1]] = _within(turns, ["echo", "overall"], bootstrap, "echo and overall rating")
@@ -143,7 +143,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     )
     how = "Affective minus Response and overall rating, mean of the two held equal"
     rows[names[6]] = _within(both, ["more", "overall", "mean"], bootstrap, how)
-    return estimate_table(rows, "proxy")
+    return estimate_table(rows, "proxy", _PROXIES)
 
 
 def _mean_echo(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
@@ -155,9 +155,9 @@ def _mean_echo(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
     return bootstrap.row(bootstrap.estimate(ratio, values, known["participant"]), **common)
 
 
-def _within(turns: pd.DataFrame, columns: list[str], bootstrap: ParticipantBootstrap, what: str) -> dict:
+def _within(turns: pd.DataFrame, columns: list[str], bootstrap: ParticipantBootstrap, words: str) -> dict:
     known = turns[turns[columns].notna().all(axis=1)]
-    method = f"correlation within conversations of {what}"
+    method = f"correlation within conversations of {words}"
     if known.empty:
         reason = "no turn has both, with an overall rating"
         return estimate_row(n=0, unit="correlation", method=method, reason=reason)
@@ -168,17 +168,18 @@ def _within(turns: pd.DataFrame, columns: list[str], bootstrap: ParticipantBoots
 def _warm_unfitting(study: Study, bootstrap: ParticipantBootstrap) -> list[dict]:
     """Count, share, and difference from turns that are cold and unfitting."""
     kinds, turns = _kinds(study), study.turns
-    told = turns["Affective"].notna() & turns["Response"].notna()
+    rated_on_both = turns["Affective"].notna() & turns["Response"].notna()
     chosen, cold = kinds["warm and unfitting"], kinds["cold and unfitting"]
     words = "Affective at least good, Response at most poor"
-    if not told.any():
+    if not rated_on_both.any():
         reason = "no turn was rated on both Affective and Response"
         units = ("turns", "share of turns", LEVEL)
         return [estimate_row(n=0, unit=unit, method=words, reason=reason) for unit in units]
-    count = estimate_row(chosen.sum(), n=int(told.sum()), unit="turns", method=f"counted: {words}")
-    values = np.column_stack([chosen[told], np.ones(told.sum())]).astype(float)
-    found = bootstrap.estimate(ratio, values, turns.loc[told, "participant"])
-    share = bootstrap.row(found, n=int(told.sum()), unit="share of turns", method=words)
+    n = int(rated_on_both.sum())
+    count = estimate_row(chosen.sum(), n=n, unit="turns", method=f"counted: {words}")
+    values = np.column_stack([chosen[rated_on_both], np.ones(n)]).astype(float)
+    share = bootstrap.estimate(ratio, values, turns.loc[rated_on_both, "participant"])
+    share = bootstrap.row(share, n=n, unit="share of turns", method=words)
     rated = turns["overall"].notna()
     n = int(((chosen | cold) & rated).sum())
     common = {"n": n, "unit": LEVEL, "method": "mean overall rating, warm and unfitting minus cold and unfitting"}
@@ -190,8 +191,8 @@ def _warm_unfitting(study: Study, bootstrap: ParticipantBootstrap) -> list[dict]
     used = (chosen | cold) & rated
     groups = np.column_stack([chosen[used], cold[used]]).astype(float)
     values = groups[:, :, None] * np.column_stack([turns.loc[used, "overall"], np.ones(n)])[:, None, :]
-    found = bootstrap.estimate(_first_minus_second, values, turns.loc[used, "participant"])
-    return [count, share, bootstrap.row(found, **common)]
+    difference = bootstrap.estimate(_first_minus_second, values, turns.loc[used, "participant"])
+    return [count, share, bootstrap.row(difference, **common)]
 
 
 def _first_minus_second(sums: np.ndarray) -> np.ndarray:

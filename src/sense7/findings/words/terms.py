@@ -1,7 +1,7 @@
-"""What users write about turns: how often, in which words, and quotations chosen by a rule.
+"""Comments on turns: how often users write them, in which words, and quotations chosen by a rule.
 
-Which levels are poor says :func:`sense7.findings.measures.is_poor`, which are good ``GOOD``; where turns have
-no overall rating, the mean of their dimensions, rounded, takes its place.
+Poor levels are defined by :func:`sense7.findings.measures.is_poor`, good ones by ``GOOD``; where turns have
+no overall rating, the rounded mean of their dimensions takes its place.
 """
 
 import re
@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
 from sense7.study import Study
@@ -20,8 +20,6 @@ from sense7.taxonomy import LEVELS
 
 __all__ = [
     "GOOD",
-    "KEYS",
-    "LEADING_KEYS",
     "STOP_WORDS",
     "comment_counts",
     "comment_shares",
@@ -38,13 +36,13 @@ GOOD = 4
 """A turn is good if its level is at least this."""
 
 PRIOR_WORDS = 500
-"""Words that the prior counts for; fewer if the comments of a kind have fewer."""
+"""Size of the prior in words; fewer if the comments of a kind have fewer."""
 
 STANDS_OUT = 1.96
-"""Smallest size of z from which on a term is called the mark of its kind."""
+"""Smallest absolute z with which a term is called the mark of its kind."""
 
 FEWEST_PEOPLE = 3
-"""A term needs so many participants who use it about turns of the kind that it is said to mark."""
+"""Fewest participants who use a term about turns of the kind that it is said to mark."""
 
 NO_COMMENTS = "no turn has a comment in this data set"
 
@@ -59,20 +57,24 @@ STOP_WORDS = frozenset(
         """,
     )
 )
-"""Words that say little by themselves; a short list of our own, which keeps not, no and never."""
+"""Words that mean little by themselves; a short list of our own, which keeps not, no and never."""
 
-KEYS = {
+_SHARES = {
     "all rated turns": "comment_share",
-    **{level: f"comment_share_{level.replace(' ', '_')}" for level in LEVELS},
+    "very poor": "comment_share_very_poor",
+    "poor": "comment_share_poor",
+    "neutral": "comment_share_neutral",
+    "good": "comment_share_good",
+    "very good": "comment_share_very_good",
 }
-"""Keys of the shares of turns with a comment."""
+"""Rows of :func:`comment_shares` -> keys."""
 
-LEADING_KEYS = {"poor": "term_of_poor_turns", "good": "term_of_good_turns"}
-"""Keys of the term that marks turns of each kind most."""
+_LEADING = {"poor": "term_of_poor_turns", "good": "term_of_good_turns"}
+"""Kind of turn -> key of the term that marks it most."""
 
 
 def commented_turns(study: Study) -> pd.DataFrame:
-    """Every assistant turn with its level and its comment.
+    """Return every assistant turn with its level and its comment.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def commented_turns(study: Study) -> pd.DataFrame:
 
 
 def comment_counts(study: Study) -> pd.DataFrame:
-    """Number of comments on assistant turns, and of the participants who wrote them.
+    """Return the number of comments on assistant turns, and of the participants who wrote them.
 
     Parameters
     ----------
@@ -116,11 +118,12 @@ def comment_counts(study: Study) -> pd.DataFrame:
         "comments": estimate_row(len(written), n=len(frame), unit="comments", method="counted"),
         "commenting_participants": estimate_row(wrote, n=people, unit="participants", method="counted"),
     }
-    return estimate_table(rows, "count")
+    keys = {"comments": "comments", "commenting_participants": "commenting_participants"}
+    return estimate_table(rows, "count", keys)
 
 
 def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of rated turns with a comment, of all and by level.
+    """Return the share of rated turns with a comment, of all and by level.
 
     Parameters
     ----------
@@ -139,21 +142,20 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     frame = commented_turns(study)
     rated = frame[frame["level"].notna()]
     rows = {}
-    for name in KEYS:
+    for name in _SHARES:
         chosen = rated if name not in LEVELS else rated[rated["level"] == LEVELS.index(name) + 1]
         reason = NO_COMMENTS if not frame["comment"].notna().any() else "" if len(chosen) else "no turn was rated so"
         if reason:
             rows[name] = estimate_row(n=len(chosen), unit=unit, method=method, reason=reason)
             continue
         values = np.column_stack([chosen["comment"].notna(), np.ones(len(chosen))]).astype(float)
-        estimate, low, high, reason = bootstrap.estimate(ratio, values, chosen["participant"])
-        described = method if reason else f"{method}; {bootstrap.description}"
-        rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=described, reason=reason)
-    return estimate_table(rows, "level of the turn")
+        share = bootstrap.estimate(ratio, values, chosen["participant"])
+        rows[name] = bootstrap.row(share, n=len(chosen), unit=unit, method=method)
+    return estimate_table(rows, "level of the turn", _SHARES)
 
 
 def terms_of(text: str) -> list[str]:
-    """Words of a text: lower case, letters only, without apostrophes and without stop words.
+    """Return the words of a text: lower case, letters only, without apostrophes and without stop words.
 
     Examples
     --------
@@ -165,7 +167,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_total: float) -> np.ndarray:
-    r"""Log-odds ratio of terms in two groups of texts, with an informative Dirichlet prior.
+    r"""Return the log-odds ratio of terms in two groups of texts, with an informative Dirichlet prior.
 
     .. math:: \delta_w = \log\frac{y_{w1} + \alpha_w}{n_1 + \alpha_0 - y_{w1} - \alpha_w}
               - \log\frac{y_{w2} + \alpha_w}{n_2 + \alpha_0 - y_{w2} - \alpha_w}
@@ -202,11 +204,11 @@ def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_to
 
 
 def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int = 10) -> pd.DataFrame:
-    r"""Terms that mark comments on poor turns, and those that mark comments on good ones.
+    r"""Return terms that mark comments on poor turns, and those that mark comments on good ones.
 
     Terms are ranked by z, :func:`log_odds` by its standard error
     :math:`\sqrt{1/(y_{w1} + \alpha_w) + 1/(y_{w2} + \alpha_w)}`; the prior is 500 words, or as many as the
-    kind with fewer has, with the shares that terms have in all comments. That z takes words for
+    kind with fewer has, with the shares that terms have in all comments. That z takes words as
     independent, so the interval is that of the log-odds ratio over resampled participants, with the prior
     as it is; there is none for a term of one kind only. A term needs three
     participants who use it about turns of that kind.
@@ -234,37 +236,43 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     Monroe, B. L., Colaresi, M. P., & Quinn, K. M. (2008). Political Analysis 16, 372-403.
     """
     words = _words(study)
-    used = [words[words["kind"] == kind] for kind in ("poor", "good")]
-    if not all(map(len, used)):
+    of_kind = {kind: words[words["kind"] == kind] for kind in ("poor", "good")}
+    if not all(map(len, of_kind.values())):
         return _terms_table([])
-    terms = pd.Index(sorted(words["term"].unique()))
-    counts = np.column_stack([part["term"].value_counts().reindex(terms, fill_value=0) for part in used]).astype(float)
-    people = np.column_stack(
-        [part.groupby("term")["participant"].nunique().reindex(terms, fill_value=0) for part in used]
-    )
-    totals = counts.sum(axis=0)
-    size = min(PRIOR_WORDS, totals.min())
-    prior = size * words["term"].value_counts().reindex(terms).to_numpy() / len(words)
-    ratio = log_odds(counts, totals, prior, size)
-    z = ratio / np.sqrt((1 / (counts + prior[:, None])).sum(axis=1))
-    order = np.lexsort((terms, -z))
-    chosen = [("poor", place) for place in order if z[place] > 0 and people[place, 0] >= FEWEST_PEOPLE][:count]
-    chosen += [("good", place) for place in order if z[place] < 0 and people[place, 1] >= FEWEST_PEOPLE][-count:]
-    both = pd.concat(used)
-    groups = np.column_stack([both["kind"] == "poor", both["kind"] == "good"]).astype(float)
+    ranked, size = _ranked_terms(words, of_kind)
+    poor = ranked[(ranked["z"] > 0) & (ranked["people_poor"] >= FEWEST_PEOPLE)][:count]
+    good = ranked[(ranked["z"] < 0) & (ranked["people_good"] >= FEWEST_PEOPLE)][-count:]
+    both = pd.concat(of_kind.values())
+    groups = np.column_stack([both["kind"] == kind for kind in of_kind]).astype(float)
     rows = []
-    for kind, place in chosen:
-        mine = (both["term"] == terms[place]).to_numpy()
-        values = np.stack([groups * mine[:, None], groups], axis=1)
-        row = _term_row(values, both["participant"], prior[place], size, bootstrap)
-        side = 0 if kind == "poor" else 1
-        row |= {"kind": kind, "z": z[place], "poor": int(counts[place, 0]), "good": int(counts[place, 1])}
-        rows.append({"term": terms[place]} | row | {"participants": int(people[place, side])})
+    for kind, chosen in (("poor", poor), ("good", good)):
+        for term, numbers in chosen.iterrows():
+            used = (both["term"] == term).to_numpy()
+            values = np.stack([groups * used[:, None], groups], axis=1)
+            row = _term_row(values, both["participant"], numbers["prior"], size, bootstrap)
+            row |= {"kind": kind, "z": numbers["z"], "poor": int(numbers["poor"]), "good": int(numbers["good"])}
+            rows.append({"term": term} | row | {"participants": int(numbers[f"people_{kind}"])})
     return _terms_table(rows)
 
 
+def _ranked_terms(words: pd.DataFrame, of_kind: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, float]:
+    """Terms from the largest z to the smallest: uses and participants by kind, prior, z; and the size of the prior."""
+    terms = pd.DataFrame(index=pd.Index(sorted(words["term"].unique())))
+    for kind, own in of_kind.items():
+        terms[kind] = own["term"].value_counts().reindex(terms.index, fill_value=0).astype(float)
+        people = own.groupby("term")["participant"].nunique()
+        terms[f"people_{kind}"] = people.reindex(terms.index, fill_value=0)
+    counts = terms[list(of_kind)].to_numpy()
+    totals = counts.sum(axis=0)
+    size = min(PRIOR_WORDS, totals.min())
+    terms["prior"] = size * words["term"].value_counts().reindex(terms.index).to_numpy() / len(words)
+    errors = np.sqrt((1 / (counts + terms["prior"].to_numpy()[:, None])).sum(axis=1))
+    terms["z"] = log_odds(counts, totals, terms["prior"].to_numpy(), size) / errors
+    return terms.iloc[np.lexsort((terms.index, -terms["z"]))], size
+
+
 def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
-    """The term that marks comments on poor turns most, and that of good ones.
+    """Return the term that marks comments on poor turns most, and that of good ones.
 
     Parameters
     ----------
@@ -279,15 +287,15 @@ def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
         at least 1.96 in size.
     """
     rows = {}
-    for kind, place in (("poor", 0), ("good", -1)):
+    for kind, position in (("poor", 0), ("good", -1)):
         own = terms[(terms["kind"] == kind) & (terms["z"].astype(float).abs() >= STANDS_OUT)]
         row = dict.fromkeys(COLUMNS, np.nan) | {"unit": "term", "method": "largest z of the log-odds ratio"}
         if own.empty:
             row |= {"n": 0, "reason": f"no term stands out in comments on {kind} turns"}
         else:
-            row |= {"estimate": own.index[place], "n": int(own["n"].iloc[place]), "reason": ""}
+            row |= {"estimate": own.index[position], "n": int(own["n"].iloc[position]), "reason": ""}
         rows[kind] = row
-    return estimate_table(rows, "turns")
+    return estimate_table(rows, "turns", _LEADING)
 
 
 def _terms_table(rows: list[dict]) -> pd.DataFrame:
@@ -310,19 +318,16 @@ def _term_row(values, participants: pd.Series, prior: float, size: float, bootst
     def statistic(sums: np.ndarray) -> np.ndarray:
         return log_odds(sums[..., 0, :], sums[..., 1, :], np.asarray(prior), size)
 
-    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    log_ratio = bootstrap.estimate(statistic, values, participants)
     if not values[:, 0].any(axis=0).all():
-        # What nobody says in the sample, nobody says in a resampling: the interval would be too narrow.
-        low = high = np.nan
+        # A word that nobody uses in the sample is in no resample: the interval would be too narrow.
         reason = "no interval: used about turns of one kind only, and resampling can't tell how sure that is"
-    if not reason:
-        method += f"; {bootstrap.description}"
-    n = int(values[:, 0].sum())
-    return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
+        log_ratio = Estimate(log_ratio.estimate, reason=reason)
+    return bootstrap.row(log_ratio, n=int(values[:, 0].sum()), unit=unit, method=method)
 
 
 def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Comments whose length is nearest to the median length: the rule by which quotations are chosen.
+    """Return the comments whose length is nearest to the median length: the rule by which quotations are chosen.
 
     Parameters
     ----------
@@ -334,8 +339,8 @@ def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Its rows of the chosen ones, in the order of the file, with white space in comments folded. At most
-        one comment a participant, each wording once; of equally near ones the first.
+        The rows of the chosen comments, in the order of the file, with white space in comments folded. At most
+        one comment per participant, each wording once; of equally near ones the first.
 
     Examples
     --------
@@ -351,7 +356,7 @@ def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def quotations(study: Study, count: int = 5) -> pd.DataFrame:
-    """Comments on poor and on good turns, chosen by a rule and not by hand.
+    """Return comments on poor and on good turns, chosen by a rule and not by hand.
 
     Of each kind those that :func:`typical_in_length` gives.
 

@@ -1,8 +1,8 @@
-"""Themes of users' comments by a topic model, shown only if they are found again in resampled participants.
+"""Topics of users' comments by a topic model, shown only if they recur in resampled participants.
 
-The model is non-negative matrix factorisation (NMF) of TF-IDF weights, by scikit-learn: on short texts it tends to do
-better than latent Dirichlet allocation (Chen and others, 2019), and its usual start by singular vectors leaves nothing
-to chance. A topic model finds topics in anything, so its topics are compared with those of the same comments with
+The model is non-negative matrix factorization (NMF) of TF-IDF weights, by scikit-learn: on short texts it tends to do
+better than latent Dirichlet allocation (Chen and others, 2019), and its usual start by singular vectors is not
+random. A topic model finds topics in anything, so its topics are compared with those of the same comments with
 their words shuffled.
 
 References
@@ -34,9 +34,8 @@ __all__ = [
     "NOT_APART",
     "NO_TOPIC",
     "NUMBERS",
-    "SUMMARY_KEYS",
     "TopicModel",
-    "factorise",
+    "factorize",
     "farthest_above",
     "heaviest_terms",
     "matched_similarity",
@@ -46,13 +45,13 @@ __all__ = [
 ]
 
 FEWEST_COMMENTS, FEWEST_WRITERS, FEWEST_TERMS = 50, 10, 10
-"""Comments with a usable word, participants who wrote them, and usable words that a model needs, at least."""
+"""Fewest comments with a usable word, participants who wrote them, and usable words for a model."""
 
 NUMBERS = (2, 3, 4, 5, 6, 8, 10, 12)
-"""Numbers of topics that are tried: not more than a reader can take in."""
+"""Numbers of topics that are tried: not more than a reader can grasp."""
 
 COMMENTS_PER_TOPIC, TERMS_PER_TOPIC = 10, 5
-"""Comments and usable words for each topic, at least, so that a number of topics is tried."""
+"""Fewest comments and usable words for each topic with which a number of topics is tried."""
 
 RESAMPLINGS = 5
 """Resamplings of participants for each number of topics and each set of comments, shuffled or not."""
@@ -62,7 +61,7 @@ SHUFFLES = 19
 
 LARGEST_P = 0.05
 AGAIN = 50
-"""Resamplings for how well each topic is found again, once their number is chosen."""
+"""Resamplings for the stability of each topic, once their number is chosen."""
 
 SHOWN_TERMS = 6
 NO_TOPIC = "none of these"
@@ -72,13 +71,13 @@ NOT_APART = (
     "topics of shuffled ones"
 )
 
-SUMMARY_KEYS = {
+_SUMMARY = {
     "topics": "topics_told_apart",
     "found again": "topic_stability",
     "found again, shuffled": "topic_stability_shuffled",
     "p": "topic_stability_p",
 }
-"""Keys of the rows of the summary."""
+"""Rows of the summary -> keys."""
 
 _TOLERANCE, _MOST_STEPS = 3e-3, 500
 
@@ -94,8 +93,8 @@ class TopicModel:
     comments : int
         Comments on turns, those without a usable word included.
     summary : DataFrame
-        A table of estimates: the number of topics; how well they are found again (0..1), and so for
-        shuffled comments; p. Keys: ``SUMMARY_KEYS``.
+        A table of estimates: the number of topics; how well they are found again (0..1), and the same for
+        shuffled comments; p.
     stability : DataFrame
         By number of topics: how well topics are found again in the comments, and the mean, lowest and highest of
         the shuffled ones; empty if there were too few comments to try.
@@ -106,8 +105,6 @@ class TopicModel:
         A table of estimates: share of the comments, one row per topic by number and three words, and those of none.
     ratings : DataFrame
         A table of estimates: mean rating of the turns, one row per topic, those of none, and all.
-    keys : dict
-        Name of a row of ``shares`` or ``ratings`` -> its part of a key.
     """
 
     reason: str
@@ -117,21 +114,10 @@ class TopicModel:
     topics: pd.DataFrame = field(default_factory=pd.DataFrame)
     shares: pd.DataFrame = field(default_factory=lambda: estimate_table({}, "topic"))
     ratings: pd.DataFrame = field(default_factory=lambda: estimate_table({}, "topic"))
-    keys: dict = field(default_factory=dict)
-
-    @property
-    def share_keys(self) -> dict:
-        """Keys of the shares."""
-        return {name: f"topic_share_{key}" for name, key in self.keys.items()}
-
-    @property
-    def rating_keys(self) -> dict:
-        """Keys of the mean ratings."""
-        return {name: f"topic_rating_{key}" for name, key in self.keys.items()}
 
 
 def tf_idf(documents: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> csr_array:
-    r"""Weights of the terms in each text, by scikit-learn.
+    r"""Return TF-IDF weights of the terms in each text, by scikit-learn.
 
     .. math:: x_{dw} \propto n_{dw} \left(1 + \log\frac{1 + D}{1 + D_w}\right)
 
@@ -160,10 +146,10 @@ def tf_idf(documents: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> csr
     return csr_array(TfidfVectorizer(analyzer=list, vocabulary=list(vocabulary)).fit_transform(documents))
 
 
-def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    r"""Non-negative matrix factorisation with each text counted so often.
+def factorize(matrix: csr_array, topics: int, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the non-negative matrix factorization of weighted texts.
 
-    Minimises :math:`\sum_d v_d \sum_w (x_{dw} - \sum_k a_{dk} h_{kw})^2` over :math:`a, h \ge 0`, with
+    Minimizes :math:`\sum_d v_d \sum_w (x_{dw} - \sum_k a_{dk} h_{kw})^2` over :math:`a, h \ge 0`, with
     :math:`v_d` the weights: whole numbers give what copies of the texts would. Coordinate descent from the singular
     vectors (NNDSVD), the same on every call.
 
@@ -181,7 +167,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     loadings : array, shape (texts with a weight, topics)
         How much of each topic is in each text.
     terms : array, shape (topics, terms)
-        Weights of terms; the sum of squares of a topic is 1, or 0 if nothing is left for it.
+        Weights of terms; the sum of squares of a topic is 1, or 0 for a topic without weights.
 
     References
     ----------
@@ -191,7 +177,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     Examples
     --------
     >>> matrix = csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    >>> factorise(matrix, 2)[1].round(6).tolist()
+    >>> factorize(matrix, 2)[1].round(6).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
     from sklearn.decomposition import NMF
@@ -204,7 +190,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     model = NMF(topics, init="nndsvd", random_state=0, tol=_TOLERANCE, max_iter=_MOST_STEPS)
     # A perfect fit has an error of zero, which rounding may take below; scikit-learn then draws its root.
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-        # Some of a thousand fits may stop before they have settled; their topics are as good as they are.
+        # Some of a thousand fits may stop before they converge; their topics are used as they are.
         warnings.simplefilter("ignore", ConvergenceWarning)
         loadings = model.fit_transform(matrix)
     size = np.linalg.norm(model.components_, axis=1)
@@ -214,7 +200,7 @@ def factorise(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
 
 
 def heaviest_terms(terms: np.ndarray, count: int) -> np.ndarray:
-    """Which terms are the heaviest of each topic.
+    """Return which terms are the heaviest of each topic.
 
     Parameters
     ----------
@@ -240,9 +226,9 @@ def heaviest_terms(terms: np.ndarray, count: int) -> np.ndarray:
 
 
 def matched_similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    r"""Likeness of each topic and its counterpart, topics matched one to one so that the sum is largest.
+    r"""Return the similarity of each topic and its counterpart, topics matched one to one so that the sum is largest.
 
-    Likeness is Jaccard's index of weights, :math:`\sum_w \min(a_w, b_w) / \sum_w \max(a_w, b_w)`, the weights of a
+    Similarity is Jaccard's index of weights, :math:`\sum_w \min(a_w, b_w) / \sum_w \max(a_w, b_w)`, the weights of a
     topic summing to 1. The cosine would hide more: without any theme a topic is one frequent word with noise about
     it, and two such topics have a large cosine.
 
@@ -270,13 +256,13 @@ def matched_similarity(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     a, b = (terms / np.maximum(terms.sum(axis=1, keepdims=True), 1e-12) for terms in (first, second))
     both = np.minimum(a[:, None], b).sum(axis=-1)
     either = np.maximum(a[:, None], b).sum(axis=-1)
-    likeness = both / np.maximum(either, 1e-12)
-    rows, columns = linear_sum_assignment(likeness, maximize=True)
-    return likeness[rows, columns]
+    similarity = both / np.maximum(either, 1e-12)
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    return similarity[rows, columns]
 
 
 def shuffled(documents: Sequence[Sequence[str]], generator: np.random.Generator) -> list[list[str]]:
-    """The same texts with their words dealt out again: each keeps its length, each word its number of uses.
+    """Return the same texts with their words permuted over all: each keeps its length, each word its number of uses.
 
     Examples
     --------
@@ -289,7 +275,7 @@ def shuffled(documents: Sequence[Sequence[str]], generator: np.random.Generator)
 
 
 def farthest_above(curves: np.ndarray) -> tuple[int, float]:
-    r"""Where the first of several curves lies farthest above their mean, and how seldom one lies so far above it.
+    r"""Return where the first of several curves is farthest above their mean, and its p value.
 
     With :math:`d_s = \max_k (c_{sk} - \bar c_k)`, p is the share of curves with :math:`d_s \ge d_0`. If the first
     curve is one like the others, p is at most x with a probability of at most x, though k is chosen.
@@ -297,11 +283,11 @@ def farthest_above(curves: np.ndarray) -> tuple[int, float]:
     Parameters
     ----------
     curves : array, shape (curves, numbers)
-        The first is looked at; the others show what chance does.
+        The first is tested; the others show what chance does.
 
     Returns
     -------
-    place : int
+    column : int
         0 .. numbers - 1; the first of equal ones.
     p : float
         1 / curves .. 1.
@@ -318,14 +304,14 @@ def farthest_above(curves: np.ndarray) -> tuple[int, float]:
 
 
 def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
-    """Topics of users' comments, how well they are found again, how often they occur, and how their turns are rated.
+    """Return topics of users' comments, their stability, how often they occur, and how their turns are rated.
 
     The usable words are those of :func:`sense7.findings.words.terms.terms_of` that three participants use. For each
     number of topics in ``NUMBERS`` the model is fitted to all comments and to those of resampled participants; topics
     are found again as well as :func:`matched_similarity` says on average. The same is done with each of 19 sets of
     :func:`shuffled` comments. The number of topics is the one where the comments as written lie farthest above the
-    mean of all sets, and p is how seldom a set lies so far above it, by :func:`farthest_above`; if p is above 0.05 no
-    topics are shown.
+    mean of all sets, and p is the share of sets that lie at least so far above it, by :func:`farthest_above`; if p is
+    above 0.05 no topics are shown.
 
     A comment belongs to the topic with the largest loading, if it uses one of that topic's six heaviest words.
     Intervals of shares and ratings resample participants with that assignment as it is: they do not tell how sure the
@@ -360,10 +346,10 @@ def topic_model(study: Study, bootstrap: ParticipantBootstrap) -> TopicModel:
     with threadpool_limits(limits=1, user_api="blas"):
         weights = bootstrap.weights(slice(AGAIN))[:, bootstrap.codes(used["participant"])]
         curves = _stability_curves(used["terms"].tolist(), vocabulary, tried, weights[:RESAMPLINGS], bootstrap.seed)
-        place, p = farthest_above(curves)
-        number = tried[place]
+        column, p = farthest_above(curves)
+        number = tried[column]
         matrix = tf_idf(used["terms"], vocabulary)
-        loadings, terms = factorise(matrix, number)
+        loadings, terms = factorize(matrix, number)
         again = _found_again(matrix, terms, weights)
     stability = pd.DataFrame(
         {
@@ -392,18 +378,18 @@ def _comments(study: Study) -> pd.DataFrame:
 
 
 def _too_few(comments: pd.DataFrame, used: pd.DataFrame, vocabulary: list[str]) -> str:
-    """Why there is too little for a model; "" if there is enough."""
+    """Why there are too few comments for a model; "" if there are enough."""
     if comments.empty:
         return NO_COMMENTS
     writers = used["participant"].nunique()
-    found = (
+    needed = (
         (len(used), FEWEST_COMMENTS, f"comments with a word that at least {in_words(FEWEST_PEOPLE)} participants use"),
         (writers, FEWEST_WRITERS, "participants who wrote such comments"),
         (len(vocabulary), FEWEST_TERMS, f"words that at least {in_words(FEWEST_PEOPLE)} participants use"),
     )
-    for count, fewest, what in found:
+    for count, fewest, words in needed:
         if count < fewest:
-            return f"a topic model needs {fewest} {what}; here there are {count:,}"
+            return f"a topic model needs {fewest} {words}; here there are {count:,}"
     return ""
 
 
@@ -416,23 +402,23 @@ def _stability_curves(
     curves = []
     for one in sets:
         matrix = tf_idf(one, vocabulary)
-        curves.append([_found_again(matrix, factorise(matrix, number)[1], weights).mean() for number in tried])
+        curves.append([_found_again(matrix, factorize(matrix, number)[1], weights).mean() for number in tried])
     return np.array(curves)
 
 
 def _found_again(matrix: csr_array, terms: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean likeness of each topic and its counterparts in resampled comments, zero where too few are taken."""
-    found = np.zeros((len(weights), len(terms)))
-    for row, draw in zip(found, weights, strict=True):
+    """Mean similarity of each topic and its counterparts in resampled comments, zero where too few are taken."""
+    similarities = np.zeros((len(weights), len(terms)))
+    for row, draw in zip(similarities, weights, strict=True):
         if np.count_nonzero(draw) >= len(terms):
-            row[:] = matched_similarity(terms, factorise(matrix, len(terms), draw)[1])
-    return found.mean(axis=0)
+            row[:] = matched_similarity(terms, factorize(matrix, len(terms), draw)[1])
+    return similarities.mean(axis=0)
 
 
 def _summary(
     n: int, number: int = 0, again: float = np.nan, chance: float = np.nan, p: float = np.nan, reason: str = ""
 ) -> pd.DataFrame:
-    """The outcome as a table of estimates; without a test the reason stands in every row."""
+    """The outcome as a table of estimates; without a test every row has the reason."""
     how = "mean Jaccard index of the weights of words, topics matched by the Hungarian method"
     sets = f"{SHUFFLES} sets of shuffled comments"
     rows = {
@@ -449,11 +435,11 @@ def _summary(
         name: estimate_row(value, n=n, unit=unit, method=method, reason="" if np.isfinite(value) else reason)
         for name, (value, unit, method) in rows.items()
     }
-    return estimate_table(table, "quantity")
+    return estimate_table(table, "quantity", _SUMMARY)
 
 
 def _described(model, comments, used, vocabulary, loadings, terms, again, bootstrap) -> TopicModel:
-    """The topics, the largest first, with what is known of their comments."""
+    """The model with its topics, the largest first, and shares and ratings of their comments."""
     loadings = loadings.round(6)
     belongs = _assigned(loadings, terms, vocabulary, used["terms"])
     sizes = np.bincount(belongs[belongs >= 0], minlength=len(terms))
@@ -462,12 +448,12 @@ def _described(model, comments, used, vocabulary, loadings, terms, again, bootst
     topic[used.index] = np.where(belongs >= 0, np.argsort(order)[belongs], -1)
     heaviest = _words_in_order(terms[order], vocabulary)
     names = [f"{number}: {', '.join(words[:3]) or '(no word)'}" for number, words in enumerate(heaviest, 1)]
+    people = comments["participant"]
     shares, ratings = {}, {}
-    for place, name in [*enumerate(names), (-1, NO_TOPIC)]:
-        chosen = topic == place
-        shares[name] = _mean(
-            chosen.astype(float), comments["participant"], "share of comments", "comments of the topic", bootstrap
-        )
+    for number, name in [*enumerate(names), (-1, NO_TOPIC)]:
+        chosen = topic == number
+        values = chosen.astype(float)
+        shares[name] = _mean(values, people, "share of comments", "comments of the topic", bootstrap)
         ratings[name] = _rating(comments[chosen], bootstrap)
     ratings[ALL] = _rating(comments, bootstrap)
     loading = pd.Series(loadings.max(axis=1), index=used.index)
@@ -481,9 +467,16 @@ def _described(model, comments, used, vocabulary, loadings, terms, again, bootst
         },
         index=pd.RangeIndex(1, len(names) + 1, name="topic"),
     )
-    keys = {name: str(number) for number, name in enumerate(names, 1)} | {NO_TOPIC: "none", ALL: "all"}
-    shares, ratings = estimate_table(shares, "topic"), estimate_table(ratings, "topic")
-    return replace(model, topics=topics, shares=shares, ratings=ratings, keys=keys)
+    share_keys = {name: f"topic_share_{number}" for number, name in enumerate(names, 1)}
+    rating_keys = {name: f"topic_rating_{number}" for number, name in enumerate(names, 1)}
+    return replace(
+        model,
+        topics=topics,
+        shares=estimate_table(shares, "topic", share_keys | {NO_TOPIC: "topic_share_none"}),
+        ratings=estimate_table(
+            ratings, "topic", rating_keys | {NO_TOPIC: "topic_rating_none", ALL: "topic_rating_all"}
+        ),
+    )
 
 
 def _assigned(loadings: np.ndarray, terms: np.ndarray, vocabulary: list[str], documents: pd.Series) -> np.ndarray:
@@ -503,9 +496,10 @@ def _words_in_order(terms: np.ndarray, vocabulary: list[str]) -> list[list[str]]
 
 def _mean(values: pd.Series, participants: pd.Series, unit: str, method: str, bootstrap: ParticipantBootstrap) -> dict:
     sums = np.column_stack([values, np.ones(len(values))])
-    estimate, low, high, reason = bootstrap.estimate(ratio, sums, participants)
-    described = method if reason else f"{method}; {bootstrap.description}, topics as they are"
-    return estimate_row(estimate, low, high, n=len(values), unit=unit, method=described, reason=reason)
+    how = f"{bootstrap.description}, topics as they are"
+    return bootstrap.row(
+        bootstrap.estimate(ratio, sums, participants), n=len(values), unit=unit, method=method, how=how
+    )
 
 
 def _rating(comments: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
@@ -522,11 +516,11 @@ def _quotations(comments: pd.DataFrame, topic: pd.Series, loading: pd.Series, co
     """For each topic a comment typical in length, of the half with the larger loadings; nobody is quoted twice."""
     quoted: set[str] = set()
     texts = []
-    for place in range(count):
-        own = comments[(topic == place) & ~comments["participant"].isin(quoted)]
+    for number in range(count):
+        own = comments[(topic == number) & ~comments["participant"].isin(quoted)]
         chosen = typical_in_length(own[loading[own.index] >= loading[own.index].median()], 1)
         quoted.update(chosen["participant"])
-        nobody = "everybody who wrote one is quoted already" if (topic == place).any() else "there is none"
+        nobody = "everybody who wrote one is quoted already" if (topic == number).any() else "there is none"
         texts.append(chosen["comment"].iloc[0] if len(chosen) else nobody)
     return texts
 
