@@ -28,6 +28,7 @@ from sense7.book import execute
 from sense7.book.build import find_checkout, plan_jobs, write_ledger
 from sense7.book.partitioned import statistics_of_parts
 from sense7.book.plan import FIXED, library_digest
+from sense7.checkout import commit_of
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words
@@ -244,6 +245,8 @@ def main() -> None:
                 sizes[str(times)]["steps"][step] = measured[key]
         sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
     report = {
+        "commit": commit_of(root)["commit"],
+        "library": library[:12],
         "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors",
         "versions": {"Python": platform.python_version(), "numpy": np.__version__, "pandas": pd.__version__},
         "sizes": sizes,
