@@ -9,8 +9,8 @@ the guard `strict=` of a zip, whose parts have one length wherever the program i
 the share that lived when it was first run, before any test was written for it.
 mutmut leaves out annotations, and what stands outside of functions or in a function with a decorator.
 
-    make mutants                                       # or: python evidence/mutation.py --sample 20 statistics.mixed
-    python evidence/mutation.py --again statistics.mixed  # what was alive, with the tests as they are now
+    make mutants                                       # or: python evidence/mutation.py --sample 20 estimators.mixed
+    python evidence/mutation.py --again estimators.mixed  # what was alive, with the tests as they are now
 
 Interrupted, the same command goes on: what became of a mutant is kept until its function is changed.
 It needs mutmut, which is no part of the lock.
@@ -41,14 +41,15 @@ OUTPUT = ROOT / "_build" / "mutation"
 RESULT = ROOT / "data" / "mutation.json"
 
 MODULES = {
-    "statistics.*": "tests/statistics",
+    "estimators.*": "tests/estimators",
     "findings.*": "tests/findings",
+    "findings.*.*": "tests/findings",
     "workbook.*": "tests/workbook",
     "judge.reply": "tests/judge/test_reply.py",
-    "judge.metrics": "tests/judge/test_metrics.py",
+    "judge.scoring.metrics": "tests/judge/scoring/test_metrics.py",
     "judge.predictions": "tests/judge/test_predictions.py",
     "judge.chat": "tests/judge/test_chat.py",
-    "judge.prompt": "tests/judge/test_prompt.py",
+    "judge.asking.prompt": "tests/judge/asking/test_prompt.py",
     "claims": "tests/test_claims.py",
 }
 """What is mutated, and where its tests are."""
@@ -79,7 +80,7 @@ DEAD_SINCE = "dead since"
 def main() -> None:
     """Mutate, run, and show what lived; write the table when all modules were run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", help="such as statistics.mixed; default: all")
+    parser.add_argument("modules", nargs="*", help="such as estimators.mixed; default: all")
     parser.add_argument("--sample", type=int, default=12, help="mutants of a module; 0 for all")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

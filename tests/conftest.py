@@ -9,8 +9,10 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -177,6 +179,28 @@ class References(dict):
 def minimal_sheets():
     """Build a small valid workbook that is read without a diagnostic; see ``build_minimal``."""
     return build_minimal
+
+
+# One draw of a bootstrap, beside the sample itself
+
+
+@pytest.fixture(scope="session")
+def copies_of():
+    """Gives of a bootstrap one draw beside the sample itself, and how often that draw takes each participant."""
+
+    def one_draw(bootstrap):
+        taken = bootstrap.weights()[0]
+        both = replace(bootstrap, draws=2, confidence=np.nextafter(1.0, 0.0))  # from one of the two to the other
+        both.__dict__["_weights"] = np.stack([taken, np.ones_like(taken)])
+        return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
+
+    return one_draw
+
+
+@pytest.fixture(scope="session")
+def resampled():
+    """Gives of a table the values in that one draw: the other limit is that of the sample itself."""
+    return lambda table: (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
 
 
 # Whether every reference value was asserted is known when all tests have run, in however many processes.

@@ -19,9 +19,9 @@ FLOORS = (
     {"arguments", "checkout", "study", "files"},
     {"workbook", "simulate", "download", "sources"},
     {"loading"},
-    {"statistics"},
-    {"judge"},
+    {"estimators"},
     {"findings"},
+    {"judge"},
     {"record", "tables", "figures", "benchmarks"},
     {"claims", "implied"},
     {"book"},
@@ -87,6 +87,25 @@ def test_parts_do_not_use_each_other_in_a_circle():
     TopologicalSorter(graph).prepare()  # a circle is an error that names it
 
 
+def test_rooms_of_findings_do_not_use_each_other_in_a_circle():
+    graph = {}
+    for path in (BASE / "findings").rglob("*.py"):
+        room = path.relative_to(BASE / "findings").parts[0].removesuffix(".py")
+        used = {name.split(".")[2] for name in imports(path) if name.startswith("sense7.findings.")}
+        graph.setdefault(room, set()).update(used - {room})
+    TopologicalSorter(graph).prepare()
+
+
+def test_estimators_know_no_study():
+    for path in (BASE / "estimators").glob("*.py"):
+        assert used_parts(path) <= {"estimators", "arguments", "errors", "taxonomy", "terminal"}, path.name
+
+
+def test_scoring_a_judge_does_not_need_asking_it():
+    for path in (BASE / "judge" / "scoring").glob("*.py"):
+        assert not any(name.startswith("sense7.judge.asking") for name in imports(path)), path.name
+
+
 def test_the_ground_floor_imports_nothing_of_ours():
     assert {part: used_parts(BASE / f"{part}.py") for part in FLOORS[0]} == {part: set() for part in FLOORS[0]}
 
@@ -109,7 +128,7 @@ def test_the_front_door_leads_to_what_notebooks_may_use():
 
 
 def test_no_two_modules_that_notebooks_use_have_the_same_name():
-    names = [path.stem for part in ("statistics", "judge") for path in (BASE / part).glob("[a-z]*.py")]
+    names = [where.rpartition(".")[2] for where in sense7._MODULES.values()]
     assert sorted(names) == sorted(set(names))
 
 
@@ -121,6 +140,17 @@ def test_the_command_line_starts_without_the_heavy_libraries():
 
 
 # Notebooks
+
+OTHER_NAMES = {"judge": "available_judges", "ground_truth": "ground_truths", "taxonomy": "examples"}
+"""Notebooks whose module is reached by another name: that of a function or a package is taken."""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_module_of_a_notebook_has_its_name(path):
+    name = path.stem.partition("-")[2].replace("-", "_")
+    room = OTHER_NAMES.get(name, name)
+    assert room in sense7._MODULES
+    assert any(f"s7.{room}" in cell.source for cell in code_cells(path))
 
 
 def code_cells(path):

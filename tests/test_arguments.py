@@ -12,27 +12,35 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
+import sense7.estimators
+import sense7.findings
 import sense7.judge
-import sense7.statistics
 from sense7.arguments import HINTS
-from sense7.judge.ceiling import ContentShares
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.predictions import Predictions
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.judge.scoring.noise_ceiling import ContentShares
 from sense7.study import Study
 
 
 def public_functions():
     """Every public function of the statistics and the judges: name -> function."""
     found = {}
-    for package in (sense7.statistics, sense7.judge):
-        for entry in pkgutil.iter_modules(package.__path__):
-            module = importlib.import_module(f"{package.__name__}.{entry.name}")
+    for package in (sense7.estimators, sense7.findings, sense7.judge):
+        for entry in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            module = importlib.import_module(entry.name)
             functions = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
-            found |= {f"{entry.name}.{name}": one for name, one in functions.items() if inspect.isfunction(one)}
+            found |= {
+                f"{entry.name.removeprefix('sense7.')}.{name}": one
+                for name, one in functions.items()
+                if inspect.isfunction(one) and not entry.ispkg
+            }
     return found
 
 
-FUNCTIONS = public_functions()
+RELEASED = ("findings.elsewhere.", "findings.felt_heard.", "findings.whose_empathy.", "judge.scoring.three_judges.")
+"""Findings on released ratings, which take tables or bootstraps of other kinds."""
+
+FUNCTIONS = {name: one for name, one in public_functions().items() if not name.startswith(RELEASED)}
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 OF_STUDIES = [name for name, parameters in PARAMETERS.items() if "study" in parameters]
 OF_BOOTSTRAPS = [name for name, parameters in PARAMETERS.items() if "bootstrap" in parameters]
@@ -128,9 +136,9 @@ def test_participants_without_data_are_resampled_as_before(study):
     assert table.loc["overall", "low"] < table.loc["overall", "estimate"] < table.loc["overall", "high"]
 
 
-@pytest.mark.parametrize("function", [s7.reliability.alpha_row, s7.structure.consistency, s7.factor.omega_row])
+@pytest.mark.parametrize("function", [s7.alpha.alpha_row, s7.structure.consistency, s7.structure.omega_row])
 def test_rows_of_unknown_participants_are_refused(study, function):
-    ratings = s7.reliability.turn_ratings(study)
+    ratings = s7.measures.turn_ratings(study)
     few = study.subset(participants=study.conversations["participant"].unique()[:20])
     said = refused(function, ratings, bootstrap_of(few))
     assert "are not among the 20 that the bootstrap resamples" in said
@@ -150,7 +158,7 @@ def test_every_function_of_a_study_says_that_it_wants_one(study, name):
 
 @pytest.mark.parametrize("name", OF_BOOTSTRAPS)
 def test_every_function_of_a_bootstrap_says_that_it_wants_one(study, name):
-    ratings = s7.reliability.turn_ratings(study)
+    ratings = s7.measures.turn_ratings(study)
     frames = dict.fromkeys(("ratings", "turns", "post_task", "frame"), ratings) | {"unit": "u", "undefined": "none"}
     said = refused(call(name, study=study, bootstrap=study.conversations["participant"], **frames))
     assert "Bootstrap as bootstrap; got a Series. Give s7.ParticipantBootstrap(" in said
@@ -160,15 +168,15 @@ def test_every_function_of_a_bootstrap_says_that_it_wants_one(study, name):
 def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name):
     said = refused(call(name, ratings=study.turns, bootstrap=bootstrap_of(study), outcome=study.turns["overall"]))
     assert "wants ratings with a column of numbers for each item; column 'conversation' holds other values." in said
-    assert "Give s7.reliability.turn_ratings(study)" in said
-    assert "got a Study. Give s7.reliability.turn_ratings(study)" in refused(
+    assert "Give s7.measures.turn_ratings(study)" in said
+    assert "got a Study. Give s7.measures.turn_ratings(study)" in refused(
         call(name, ratings=study, bootstrap=bootstrap_of(study), outcome=study.turns["overall"])
     )
 
 
-@pytest.mark.parametrize("table", [s7.reliability.alpha_table, s7.factor.omega_table, s7.polychoric.ordinal_alphas])
+@pytest.mark.parametrize("table", [s7.reliability.alpha_table, s7.structure.omega_table, s7.structure.ordinal_alphas])
 def test_tables_over_turns_and_post_task_ratings_refuse_other_frames(study, table):
-    post_task = s7.reliability.post_task_ratings(study)
+    post_task = s7.measures.post_task_ratings(study)
     options = {"interval": "participants"} if table is s7.reliability.alpha_table else {}
     assert "wants ratings" in refused(table, study.turns, post_task, bootstrap_of(study), **options)
 
@@ -225,7 +233,7 @@ def test_what_may_be_given_stands_in_the_library():
     """The advice of the messages is code that works."""
     study = s7.load("synthetic")
     for advice in HINTS.values():
-        for code in ("s7.reliability.turn_ratings(study)", "s7.reliability.post_task_ratings(study)"):
+        for code in ("s7.measures.turn_ratings(study)", "s7.measures.post_task_ratings(study)"):
             if code in advice:
                 assert isinstance(eval(code), pd.DataFrame)  # noqa: S307
     assert isinstance(study, Study)
@@ -233,12 +241,17 @@ def test_what_may_be_given_stands_in_the_library():
 
 # What comes with every estimate
 
-SLOW = {"topics.topic_model", "robustness.multiverse", "variance.variance_parts", "power.headline_estimates"}
-OF_OTHER_TABLES = {"double_coding.coder_agreement"}
+SLOW = {
+    "findings.words.topics.topic_model",
+    "findings.robustness.headlines.multiverse",
+    "findings.individualized.variance_components.variance_parts",
+    "findings.robustness.detectable_difference.headline_estimates",
+}
+OF_OTHER_TABLES = {"findings.words.double_coding.coder_agreement"}
 QUICK = [
     name
     for name in OF_BOTH
-    if FUNCTIONS[name].__module__.startswith("sense7.statistics") and name not in SLOW | OF_OTHER_TABLES
+    if FUNCTIONS[name].__module__.startswith("sense7.findings") and name not in SLOW | OF_OTHER_TABLES
 ]
 """Statistics of a study and its bootstrap; those that take seconds, or tables besides, have tests of their own."""
 

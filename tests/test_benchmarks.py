@@ -12,8 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from sense7 import benchmarks, figures, start, tables
+from sense7.findings.ground_truth import ground_truth
 from sense7.loading import load
-from sense7.statistics.ground_truth import ground_truth
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "evidence" / "benchmarks"

@@ -11,15 +11,15 @@ import yaml
 from sense7 import claims, tables
 from sense7.book.pages import banner
 from sense7.errors import UserError
-from sense7.judge import available_judges, ceiling
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.judge.predictions import read_predictions
-from sense7.judge.simulated import is_planted
+from sense7.judge.scoring import available_judges, noise_ceiling
+from sense7.judge.scoring.simulated import is_planted
 from sense7.loading import load
 from sense7.record import Recorder
 from sense7.simulate import truth
 from sense7.sources import SOURCES, Provenance, record_path, write_record
 from sense7.sources.registry import SOURCE_SHEET
-from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import Sheet, write_sheets
 
@@ -193,7 +193,7 @@ def test_counts_in_words_are_those_of_the_claims(pattern):
 
 def test_published_figures_in_code_are_those_of_the_claims():
     """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
-    assert (PUBLISHED["judge_spearman"]["value"], PUBLISHED["judge_accuracy"]["value"]) == ceiling.PUBLISHED
+    assert (PUBLISHED["judge_spearman"]["value"], PUBLISHED["judge_accuracy"]["value"]) == noise_ceiling.PUBLISHED
     differing = {key: value for key, value in truth._PUBLISHED.items() if value != PUBLISHED[key]["value"]}
     assert differing == {}
 

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.record import Recorder, format_distinct, format_number, format_value, read_values
-from sense7.statistics.estimates import estimate_row, estimate_table
 
 
 @pytest.fixture

@@ -221,22 +221,24 @@ def test_every_error_is_within_its_tolerance(stored):
 
 
 def test_errors_of_cheap_statistics_are_those_of_a_fresh_run(script, golden, workbooks, stored):
-    from sense7.statistics import agreement, reliability, structure
-    from sense7.statistics.bootstrap import ParticipantBootstrap
+    from sense7.estimators import alpha
+    from sense7.estimators.bootstrap import ParticipantBootstrap
+    from sense7.findings import agreement, measures
+    from sense7.findings.structure import items
     from sense7.taxonomy import DIMENSION_NAMES
     from sense7.workbook import read_workbook
 
     study = read_workbook(workbooks["reference"])
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=1)
-    turns = reliability.turn_ratings(study)
+    turns = measures.turn_ratings(study)
     kappas = {
         short: agreement.agreement_with_overall(study, bootstrap, weights)["estimate"]
         for weights, short in (("linear", "lin"), ("quadratic", "quad"))
     }
-    rest = structure.item_rest(turns, bootstrap, "pairwise")["estimate"]
+    rest = items.item_rest(turns, bootstrap, "pairwise")["estimate"]
     found = {f"kappa_{short}_{name}_overall": kappas[short][name] for name in DIMENSION_NAMES for short in kappas}
     found |= {f"item_rest_r_turn_pairwise_{name}": rest[name] for name in DIMENSION_NAMES}
-    found["alpha_raw_turn_pairwise"] = reliability.cronbach_alpha(turns)
+    found["alpha_raw_turn_pairwise"] = alpha.cronbach_alpha(turns)
     entries = script.family_of(golden, script.read_families())
     largest = {row["statistic"]: max(error["largest_error"] for error in row["errors"]) for row in stored["families"]}
     for quantity, value in found.items():
@@ -248,8 +250,8 @@ def function_of(name):
     """The definition of a function or class that the table names, and its docstring."""
     path, _, inside = name.partition(":")
     if not inside:
-        package, module, inside = name.split(".")
-        path = f"src/sense7/{package}/{module}.py"
+        module, _, inside = name.rpartition(".")
+        path = f"src/sense7/{module.replace('.', '/')}.py"
     tree = ast.parse((ROOT / path).read_text("utf-8"))
     (node,) = [node for node in tree.body if getattr(node, "name", "") == inside]
     return ast.get_docstring(node)
@@ -272,14 +274,23 @@ def test_no_docstring_says_that_it_was_checked_against_r_without_naming_the_scri
 
 def test_every_module_of_statistics_is_in_the_table(stored):
     named = {name for part in ("families", "without_reference") for row in stored[part] for name in row["functions"]}
-    modules = {".".join(name.split(".")[:2]) for name in named if ":" not in name}
-    own = {f"statistics.{path.stem}" for path in (ROOT / "src/sense7/statistics").glob("[!_]*.py")}
-    assert own <= modules
+    package = ROOT / "src/sense7"
+    own = {
+        path.relative_to(package).with_suffix("").as_posix().replace("/", ".")
+        for part in ("estimators", "findings")
+        for path in (package / part).rglob("[!_]*.py")
+    }
+    covered = {
+        module
+        for module in own
+        for name in named
+        if f"{name}.".startswith(f"{module}.") or f"{module}.".startswith(f"{name}.")
+    }
+    assert own - covered == set()
     for name in named:
         if ":" not in name:
-            package, module, *rest = name.split(".")
-            assert (ROOT / "src" / "sense7" / package / f"{module}.py").is_file(), name
-            assert not rest or function_of(name) is not None, name
+            path = package / name.replace(".", "/")
+            assert path.is_dir() or path.with_suffix(".py").is_file() or function_of(name) is not None, name
 
 
 # Numbers on the page

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from sense7 import figures, tables
-from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.taxonomy import LEVELS
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]

@@ -11,14 +11,16 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from measuring import ROOT, Counts, Row, in_turn, timed
-from sense7.statistics import reliability
-from sense7.statistics.agreement import weighted_kappa
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
-from sense7.statistics.comparison import condition_pairs, conversation_ratings
-from sense7.statistics.disruption import cohens_d
-from sense7.statistics.ground_truth import ground_truth, labels
-from sense7.statistics.mixed import fit_nested, nested_sums
-from sense7.statistics.ranks import spearman_in_draws
+from sense7.estimators import alpha as alpha_module
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.kappa import weighted_kappa
+from sense7.estimators.mixed import fit_nested, nested_sums
+from sense7.estimators.ranks import spearman_in_draws
+from sense7.findings import measures
+from sense7.findings.conditions.pairs import condition_pairs
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
@@ -116,7 +118,7 @@ class Bootstrapped:
 
     def __init__(self, study: Study):
         self.study = study
-        self.turns = reliability.turn_ratings(study)
+        self.turns = measures.turn_ratings(study)
         self.groups = dict(list(self.turns.groupby(level=0)))
         self.first, self.second = next(iter(condition_pairs(study).values()))
         both = study.turns.set_index("participant")[["Affective", "overall"]].dropna()
@@ -141,7 +143,7 @@ class Bootstrapped:
         hits = np.column_stack([labels(truth) == score, ones])
         codes = bootstrap.names.get_indexer(people)
         rho = bootstrap.in_every_draw(lambda weights: spearman_in_draws(truth, score, weights, codes))
-        alpha = reliability.alpha_row(self.turns, bootstrap, interval="percentile")
+        alpha = alpha_module.alpha_row(self.turns, bootstrap, interval="percentile")
         return {
             "alpha": (alpha["low"], alpha["high"]),
             "difference": bootstrap.estimate(difference, moments, people)[1:3],
@@ -161,7 +163,7 @@ class Bootstrapped:
             one, other = (frame.loc[frame["condition"] == name, "ground_truth"] for name in (self.first, self.second))
             pooled = ((len(one) - 1) * one.var() + (len(other) - 1) * other.var()) / (len(one) + len(other) - 2)
             values = {
-                "alpha": float(reliability.alpha_from_covariances(turns.cov().to_numpy())),
+                "alpha": float(alpha_module.alpha_from_covariances(turns.cov().to_numpy())),
                 "difference": one.mean() - other.mean(),
                 "d": (one.mean() - other.mean()) / math.sqrt(pooled),
                 "kappa": cohen_kappa_score(both["Affective"], both["overall"], weights="linear"),
@@ -178,7 +180,7 @@ class Bootstrapped:
         alphas = []
         for _ in range(draws):
             rows = pd.concat([groups[names[code]] for code in generator.integers(len(names), size=len(names))])
-            alphas.append(reliability.alpha_from_covariances(rows.cov().to_numpy()))
+            alphas.append(alpha_module.alpha_from_covariances(rows.cov().to_numpy()))
         return np.quantile(alphas, [0.025, 0.975])
 
 

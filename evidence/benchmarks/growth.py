@@ -130,7 +130,7 @@ def run_step(step: str, folder: Path, data: Path) -> None:
     if step.startswith("read "):
         read_workbook(data)
     elif step == "ground truth":
-        from sense7.statistics.ground_truth import ground_truth
+        from sense7.findings.ground_truth import ground_truth
 
         study = read_workbook(data)
         start = time.process_time()

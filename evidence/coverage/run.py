@@ -27,28 +27,26 @@ import scipy
 from scipy import stats
 from tqdm import tqdm
 
+from sense7.estimators.alpha import alpha_from_covariances, alpha_row, covariances_from_sums, pair_moments
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.kappa import WEIGHTS
+from sense7.findings.agreement import agreement_with_overall
+from sense7.findings.conditions.means import condition_differences
+from sense7.findings.conditions.mixed_model import mixed_contrasts
+from sense7.findings.context.shares import context_shares
+from sense7.findings.disrupted.recovery import lasting_drop
+from sense7.findings.ground_truth import ground_truth
+from sense7.findings.individualized.same_person import participant_icc
+from sense7.findings.individualized.variance_components import variance_parts
+from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
+from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
+from sense7.findings.relative_importance import overall_and_ratings, relative_importance
+from sense7.findings.robustness.headlines import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.implied import implied_values
 from sense7.simulate.implied.arrays import turn_means
-from sense7.statistics.agreement import WEIGHTS, agreement_with_overall
-from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.statistics.comparison import condition_differences, conversation_ratings, mixed_contrasts
-from sense7.statistics.context import context_shares
-from sense7.statistics.disruption import OUTCOMES, cohens_d, poor_turn_conversations, poor_turn_effects
-from sense7.statistics.ground_truth import ground_truth
-from sense7.statistics.recovery import lasting_drop
-from sense7.statistics.relative_importance import overall_and_ratings, relative_importance
-from sense7.statistics.reliability import (
-    alpha_from_covariances,
-    alpha_row,
-    covariances_from_sums,
-    pair_moments,
-    post_task_ratings,
-    turn_ratings,
-)
-from sense7.statistics.robustness import multiverse
-from sense7.statistics.variance import participant_icc, variance_parts
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 

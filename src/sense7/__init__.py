@@ -11,7 +11,6 @@ Examples
 """
 
 import importlib
-import os
 
 __version__ = "0.1.0"
 
@@ -19,36 +18,45 @@ _WHERE = {
     "DIMENSIONS": "taxonomy",
     "DIMENSION_NAMES": "taxonomy",
     "LEVELS": "taxonomy",
-    "ConversationBootstrap": "statistics.bootstrap",
-    "ParticipantBootstrap": "statistics.bootstrap",
+    "ConversationBootstrap": "estimators.bootstrap",
+    "ParticipantBootstrap": "estimators.bootstrap",
     "Recorder": "record",
-    "StratifiedBootstrap": "statistics.bootstrap",
+    "StratifiedBootstrap": "estimators.bootstrap",
     "Study": "study",
     "UserError": "errors",
     "count_of": "terminal",
-    "cronbach_alpha": "statistics.reliability",
-    "estimate_table": "statistics.estimates",
-    "ground_truth": "statistics.ground_truth",
+    "cronbach_alpha": "estimators.alpha",
+    "estimate_table": "estimators.estimates",
+    "ground_truth": "findings.ground_truth",
     "load": "loading",
     "read_values": "record",
     "read_workbook": "workbook",
 }
-_STATISTICS, _FINDINGS, _JUDGE = (
-    # Not by pathlib or pkgutil: their import takes longer than all of this.
-    sorted(name.removesuffix(".py") for name in os.listdir(os.path.join(__path__[0], folder)) if name.endswith(".py"))  # noqa: PTH118, PTH208
-    for folder in ("statistics", "findings", "judge")
-)
+_PACKAGES = {
+    "estimators": """
+        alpha bootstrap clustered cumulative_logit effect_size estimates factor group_factors intraclass item_analysis
+        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis polychoric rank_tests ranks
+        within_correlation
+    """,
+    "findings": """
+        agreement conditions context coverage dataset disrupted elsewhere examples felt_heard importance
+        individualized measures naming poor_turn ratings relative_importance reliability robustness structure
+        sufficient_statistics whole whose_empathy words
+    """,
+    "judge": "evaluate predictions",
+    "judge.scoring": "available_judges baselines metrics noise_ceiling simulated three_judges",
+}
+"""Modules that notebooks and tutorials use, by package."""
+
 _MODULES = {
     "benchmarks": "benchmarks",
     "figures": "figures",
-    "ground_truths": "statistics.ground_truth",  # the name itself leads to the function
+    "ground_truths": "findings.ground_truth",  # the name itself leads to the function
     "report": "workbook.report",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",
-    **{name: f"statistics.{name}" for name in _STATISTICS if name not in {"__init__", *_WHERE}},
-    **{name: f"findings.{name}" for name in _FINDINGS if name != "__init__"},
-    **{name: f"judge.{name}" for name in _JUDGE if name != "__init__"},
+    **{name: f"{package}.{name}" for package, names in _PACKAGES.items() for name in names.split()},
 }
 __all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
 

@@ -21,8 +21,8 @@ HINTS = {
     "data": "Give 'synthetic', the name of a data set that was fetched, or the path of a workbook.",
     "judged": "Give s7.three_judges.ratings().",
     "path": "Give the path of a file.",
-    "post_task": "Give s7.reliability.post_task_ratings(study).",
-    "ratings": "Give s7.reliability.turn_ratings(study) or s7.reliability.post_task_ratings(study).",
+    "post_task": "Give s7.measures.post_task_ratings(study).",
+    "ratings": "Give s7.measures.turn_ratings(study) or s7.measures.post_task_ratings(study).",
     "resampling": "Give s7.three_judges.CorpusBootstrap(judged).",
     "study": "Give what s7.load(...) returns.",
     "table": "Give a table of estimates, as statistics return it.",
@@ -116,7 +116,8 @@ def _checked(function: Callable) -> Callable:
         if _RATINGS in wanted and isinstance(arguments[_RATINGS], _of_pandas("DataFrame")):
             _require_numbers(own_name, arguments[_RATINGS])
         if consistent and arguments.get("bootstrap") is not None:
-            arguments["bootstrap"].require(arguments["study"])
+            study = arguments["study"]
+            arguments["bootstrap"].require(study.conversations["participant"], study.name)
 
     def call(*args, **kwargs):
         check(args, kwargs)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.sources import data_file
-from sense7.statistics.estimates import estimate_row, estimate_table
 
 __all__ = [
     "NO_GROWTH",

@@ -165,13 +165,13 @@ class Recorder:
             "cell": _running_cell(),
         }
 
-    def table(self, table: pd.DataFrame, keys: str | Mapping[str, str] = "{}") -> None:
-        """Record every row of a table of estimates.
+    def table(self, table: pd.DataFrame, keys: str | Mapping[str, str] | None = None) -> None:
+        """Record every row of a table of estimates that has a key.
 
         Parameters
         ----------
         table : DataFrame
-            As statistics return it: estimate, low, high, n, unit, method, reason.
+            As statistics return it: estimate, low, high, n, unit, method, reason, key.
         keys : str or mapping
             Pattern for the keys, ``{}`` standing for the row's name, or row's name -> key;
             with a mapping, rows that it lacks are not recorded.
@@ -183,13 +183,15 @@ class Recorder:
         UserError
             If it is no table of estimates.
         """
-        from sense7.statistics.estimates import require_estimates
+        from sense7.estimators.estimates import require_estimates
 
         require_estimates("record.table", "table", table)
         for name, row in table.iterrows():
-            key = keys.format(name) if isinstance(keys, str) else keys.get(name)
-            if key is not None:
-                self._add(key, **row.to_dict())
+            entry = row.to_dict()
+            own = entry.pop("key", name)
+            key = own if keys is None else keys.format(name) if isinstance(keys, str) else keys.get(name)
+            if key:
+                self._add(key, **entry)
         self._write()  # once: the file is written whole each time
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
+from sense7.estimators.estimates import require_estimates
 from sense7.record import format_number
-from sense7.statistics.estimates import require_estimates
 from sense7.terminal import plain_lines
 
 __all__ = ["NO_MATH", "VERDICT_MARKS", "Matrix", "Sentence", "Table", "Variants", "estimates", "plain"]
@@ -278,7 +278,7 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
 
     Examples
     --------
-    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.5, 0.4, 0.6, n=9, unit="share of turns", method="mean; percentile interval")
     >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
     'Rated turns; mean; percentile interval'

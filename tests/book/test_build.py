@@ -20,9 +20,9 @@ from sense7.book.build import BuildError, build_edition, find_checkout, read_led
 from sense7.book.editions import claim_edition, require_same_source, write_site
 from sense7.book.pages import banner as banner_of
 from sense7.errors import UserError
+from sense7.findings.ground_truth import ground_truth
 from sense7.loading import load
 from sense7.sources import SOURCES, Provenance
-from sense7.statistics.ground_truth import ground_truth
 from sense7.workbook import ReadingOptions
 
 HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'

@@ -19,7 +19,7 @@ from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.explorer import add_conversations, explorer_files, script_json
 from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.figures.style import LEVEL_COLOURS
-from sense7.statistics.ground_truth import ground_truth, labels
+from sense7.findings.ground_truth import ground_truth, labels
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 

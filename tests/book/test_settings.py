@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from sense7.book.settings import SETTINGS, setting
-from sense7.statistics import disruption
-from sense7.statistics.ground_truth import labels
+from sense7.findings import measures
+from sense7.findings.ground_truth import labels
+from sense7.findings.poor_turn import definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.md")])
@@ -68,8 +69,10 @@ def test_no_other_module_compares_with_the_level_itself():
         for path in (ROOT / "src" / "sense7").rglob("*.py")
         if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
     }
-    alternatives = {f"statistics/{name}.py" for name in ("robustness", "failures", "finding_specifications")}
-    assert users == {"book/settings.py", "statistics/disruption.py"} | alternatives
+    alternatives = {
+        f"findings/{name}.py" for name in ("disrupted/failures", "robustness/headlines", "robustness/specifications")
+    }
+    assert users == {"book/settings.py", "findings/measures.py"} | alternatives
 
 
 # What is poor
@@ -77,22 +80,22 @@ def test_no_other_module_compares_with_the_level_itself():
 
 def test_a_rating_is_poor_by_its_label():
     ratings = np.array([1, 2, 2.5, 2.500001, 1.67, 3, 3.5, 5, np.nan])
-    assert disruption.is_poor(ratings).tolist() == [True, True, True, False, True, False, False, False, False]
-    assert disruption.is_poor(ratings).tolist() == (labels(ratings) <= disruption.POOR).tolist()
+    assert measures.is_poor(ratings).tolist() == [True, True, True, False, True, False, False, False, False]
+    assert measures.is_poor(ratings).tolist() == (labels(ratings) <= measures.POOR).tolist()
     series = pd.Series(ratings, index=list("abcdefghi"))
-    pd.testing.assert_series_equal(disruption.is_poor(series), pd.Series(disruption.is_poor(ratings), series.index))
+    pd.testing.assert_series_equal(measures.is_poor(series), pd.Series(measures.is_poor(ratings), series.index))
 
 
 def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
     from dataclasses import replace
 
-    from sense7.statistics.words import commented_turns
+    from sense7.findings.words.terms import commented_turns
     from sense7.workbook import parse_sheets
 
     study = parse_sheets(minimal_sheets(conversations=4, turns=2))
     ratings = pd.Series([1.67, 3.5, 2.5, 2.75, 3.0, 4.5, 5.0, np.nan])
     study = replace(study, turns=study.turns.assign(overall=ratings))
-    found = disruption.poor_turn_conversations(study)
+    found = definitions.poor_turn_conversations(study)
     assert found["poor"].tolist() == [1, 1, 0, 0]
     levels = commented_turns(study)["level"]
     assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
@@ -103,12 +106,14 @@ def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
 OTHER = """
 import json
 from sense7.book.settings import SETTINGS, setting
-from sense7.statistics import disruption, robustness
+from sense7.findings import measures
+from sense7.findings.poor_turn import definitions
+from sense7.findings.robustness import headlines
 print(json.dumps({
     "poor_turn": setting("poor_turn"),
-    "poor": disruption.is_poor([1, 1.5, 2, 2.5]).tolist(),
-    "choices": robustness.HEADLINES["poor_turn_d"].choices["poor turn"],
-    "docs": [disruption.poor_turn_conversations.__doc__, robustness.__doc__],
+    "poor": measures.is_poor([1, 1.5, 2, 2.5]).tolist(),
+    "choices": headlines.HEADLINES["poor_turn_d"].choices["poor turn"],
+    "docs": [definitions.poor_turn_conversations.__doc__, headlines.__doc__],
 }))
 """
 
@@ -119,7 +124,7 @@ def very_poor_only(tmp_path_factory):
     folder = tmp_path_factory.mktemp("other")
     source = ROOT / "src" / "sense7"
     shutil.copytree(source, folder / "sense7", ignore=shutil.ignore_patterns("__pycache__"))
-    module = folder / "sense7" / "statistics" / "disruption.py"
+    module = folder / "sense7" / "findings" / "measures.py"
     text = module.read_text("utf-8")
     assert text.count("\nPOOR = 2\n") == 1
     module.write_text(text.replace("\nPOOR = 2\n", "\nPOOR = 1\n"), "utf-8")

@@ -41,8 +41,8 @@ def built(checkout, monkeypatch, tmp_path):
     (checkout.editions / "editions.js").touch()
     # The library's own sources are an input like the others; a copy can be changed.
     library = tmp_path / "library"
-    (library / "statistics").mkdir(parents=True)
-    for name in ("__init__.py", "statistics/mixed.py", "help.txt"):
+    (library / "estimators").mkdir(parents=True)
+    for name in ("__init__.py", "estimators/mixed.py", "help.txt"):
         (library / name).write_text("# code\n", "utf-8")
     monkeypatch.setattr(unchanged, "_package", [str(library)])
     keep(COMMAND, observe(COMMAND), SAID)
@@ -59,7 +59,7 @@ def inputs(root):
 
 def test_every_kind_of_input_is_there(built):
     names = {path.relative_to(built.root.parent).as_posix() for path in inputs(built.root)}
-    for name in ("library/statistics/mixed.py", "cache/official/0/official.xlsx"):
+    for name in ("library/estimators/mixed.py", "cache/official/0/official.xlsx"):
         assert name in names
     for name in (
         *("notebooks/01-a.md", "book/index.md", "book/static/companion.css", "data/claims.yml", "_config.yml"),

@@ -62,7 +62,7 @@ def test_the_front_door_is_listed_whole():
     table = api.expand("```{front-door}\n```")
     assert sorted(re.findall(r"`s7\.(\w+) <", table)) == sorted(sense7.__all__)
     assert ":py:obj:`s7.load <sense7.loading.load>`" in table
-    assert ":py:obj:`s7.agreement <sense7.statistics.agreement>`" in table
+    assert ":py:obj:`s7.agreement <sense7.findings.agreement>`" in table
     assert "     - \n" not in f"{table}\n", "each has something said of it"
 
 
@@ -118,8 +118,8 @@ def test_every_name_that_a_docstring_refers_to_exists():
 def test_the_check_finds_a_name_that_is_gone():
     module = importlib.import_module("sense7.loading")
     assert resolves("load", module)
-    assert resolves("sense7.statistics.agreement.weighted_kappa", module)
-    assert not resolves("sense7.statistics.agreement.gone", module)
+    assert resolves("sense7.estimators.kappa.weighted_kappa", module)
+    assert not resolves("sense7.findings.agreement.gone", module)
     assert not resolves("gone", module)
 
 

@@ -19,9 +19,9 @@ from papermill.translators import PythonTranslator
 from typer.testing import CliRunner
 
 from sense7 import cli, figures, tables
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.style import csv_text
 from sense7.judge.predictions import read_predictions, write_predictions
-from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.terminal import plain_lines
 from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7.judge.journal import JOURNAL, read_journal
+from sense7.judge.asking.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
 

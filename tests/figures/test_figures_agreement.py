@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.agreement import intervals_by_group, published_against_computed
-from sense7.statistics.estimates import estimate_row, estimate_table
 
 TABLE = pd.DataFrame(
     {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import forest
 from sense7.figures.style import styled
-from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.tables import Sentence
 
 

@@ -11,9 +11,9 @@ import pytest
 from matplotlib.colors import to_hex
 
 from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.style import COLOURS
-from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.tables import Sentence
 
 

@@ -6,9 +6,9 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import require_estimates
 from sense7.findings import felt_heard
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.estimates import require_estimates
 
 FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "cared for"]
 CELLS = [("ai", "ai"), ("ai", "human"), ("human", "ai"), ("human", "human")]

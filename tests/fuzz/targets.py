@@ -20,11 +20,11 @@ import xlsxwriter
 from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
 from sense7.errors import UserError
-from sense7.judge.batch import custom_id, import_replies
-from sense7.judge.journal import read_journal
+from sense7.judge.asking.batch import custom_id, import_replies
+from sense7.judge.asking.journal import read_journal
+from sense7.judge.asking.prompt import CHAT, EXAMPLES, Prompt
+from sense7.judge.asking.questions import Questions, questions_for
 from sense7.judge.predictions import Predictions, read_predictions
-from sense7.judge.prompt import CHAT, EXAMPLES, Prompt
-from sense7.judge.questions import Questions, questions_for
 from sense7.judge.reply import STATUSES, read_reply
 from sense7.simulate import Parameters
 from sense7.sources.provenance import Provenance, read_record_at

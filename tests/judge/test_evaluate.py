@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
-from sense7.judge import metrics
+from sense7.estimators import bootstrap as bootstrap_module
 from sense7.judge.evaluate import evaluate, find_files
 from sense7.judge.predictions import prediction_path, read_predictions, write_predictions
+from sense7.judge.scoring import metrics
 from sense7.workbook import Sheet, write_sheets
 
 
@@ -198,7 +199,7 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
 def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
     frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
-    bootstrap = metrics.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
+    bootstrap = bootstrap_module.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
     expected = metrics.over_runs(frames, bootstrap, policy=policy)
     pd.testing.assert_frame_equal(found.metrics.mean, expected.mean)
     pd.testing.assert_frame_equal(found.metrics.spread, expected.spread)

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, mean_absolute_error
 
-from sense7.judge.answers import Answer, read_completion
-from sense7.judge.batch import custom_id, import_replies
+from sense7.judge.asking.answers import Answer, read_completion
+from sense7.judge.asking.batch import custom_id, import_replies
+from sense7.judge.asking.prompt import Prompt
+from sense7.judge.asking.questions import questions_for
 from sense7.judge.chat import chat_json
-from sense7.judge.metrics import label_metrics
 from sense7.judge.predictions import read_predictions
-from sense7.judge.prompt import Prompt
-from sense7.judge.questions import questions_for
 from sense7.judge.reply import STATUSES, read_reply
+from sense7.judge.scoring.metrics import label_metrics
 from sense7.workbook import parse_sheets
 
 any_text = st.text()  # lone surrogates and control characters included

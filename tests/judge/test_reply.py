@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
+from sense7.findings.ground_truth import labels
 from sense7.judge.reply import STATUSES, Reply, check_policy, read_reply
-from sense7.statistics.ground_truth import labels
 
 
 @pytest.mark.parametrize(

@@ -13,35 +13,31 @@ import pandas as pd
 import pytest
 
 from sense7 import ParticipantBootstrap
-from sense7.judge import ceiling
+from sense7.estimators import clustered
+from sense7.findings import agreement, ground_truth, naming, relative_importance
+from sense7.findings import measures as measures_module
+from sense7.findings import ratings as library_ratings
+from sense7.findings.conditions import cumulative_logit_model, mixed_model
+from sense7.findings.conditions import intervals as conditions_intervals
+from sense7.findings.conditions import means as conditions_means
+from sense7.findings.conditions import pairs as pairs_module
+from sense7.findings.conditions import profile as profile_module
+from sense7.findings.context import gap
+from sense7.findings.context import means as context_means
+from sense7.findings.context import shares as shares_module
+from sense7.findings.context import slopes as slopes_module
+from sense7.findings.disrupted import expectations, failures, recovery
+from sense7.findings.individualized import characteristics, same_person, variance_components
+from sense7.findings.poor_turn import definitions, ladder
+from sense7.findings.poor_turn import intervals as poor_turn_intervals
+from sense7.findings.reliability import alphas, levels
+from sense7.findings.structure import items, number_of_factors, one_factor
+from sense7.findings.whole import outcomes, time_course
+from sense7.judge.scoring import noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.implied.meanings import described, parameters_behind
-from sense7.statistics import (
-    agreement,
-    characteristics,
-    clustered,
-    comparison,
-    condition_profile,
-    context,
-    disruption,
-    expectations,
-    factor,
-    failures,
-    ground_truth,
-    multilevel,
-    ordinal,
-    outcomes,
-    parallel_analysis,
-    recovery,
-    relative_importance,
-    reliability,
-    structure,
-    time_course,
-    variance,
-)
-from sense7.statistics import ratings as library_ratings
 from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,14 +106,14 @@ def of_ratings(study, bootstrap):
 
 
 def of_reliability(study, bootstrap):
-    turns, after = reliability.turn_ratings(study), reliability.post_task_ratings(study)
+    turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
     found = {}
     for interval, ending in (("participants", ""), ("percentile", "_percentile"), ("feldt", "_feldt")):
-        table = reliability.alpha_table(turns, after, bootstrap, interval=interval)
-        found |= keyed(table, {name: key + ending for name, key in reliability.ALPHA_KEYS.items()})
+        table = alphas.alpha_table(turns, after, bootstrap, interval=interval)
+        found |= keyed(table, {name: key + ending for name, key in alphas.ALPHA_KEYS.items()})
     for which, frame in (("turn", turns), ("post", after)):
         for missing, ending in (("pairwise", ""), ("listwise", "_listwise")):
-            table = reliability.alpha_if_dropped(frame, bootstrap, missing=missing)
+            table = alphas.alpha_if_dropped(frame, bootstrap, missing=missing)
             found |= keyed(table, f"alpha_{which}{ending}_without_only_{{}}")
     return found
 
@@ -136,31 +132,31 @@ def of_agreement(study, bootstrap):
 
 
 def of_structure(study, bootstrap):
-    turns, after = reliability.turn_ratings(study), reliability.post_task_ratings(study)
-    pairs = {pair: f"correlation_turn_{key}" for pair, key in structure.PAIR_KEYS.items()}
-    found = keyed(structure.correlations(turns, bootstrap), pairs)
+    turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
+    pairs = {pair: f"correlation_turn_{key}" for pair, key in items.PAIR_KEYS.items()}
+    found = keyed(items.correlations(turns, bootstrap), pairs)
     for frame, missing, ending in (
         (turns, "pairwise", "turn"),
         (turns, "listwise", "turn_listwise"),
         (after, "pairwise", "post"),
     ):
-        found |= keyed(structure.item_rest(frame, bootstrap, missing=missing), f"item_rest_{ending}_{{}}")
-        keys = {name: f"{key}_{ending}" for name, key in structure.CONSISTENCY_KEYS.items()}
-        found |= keyed(structure.consistency(frame, bootstrap, missing=missing), keys)
-    return found | keyed(parallel_analysis.eigenvalues(turns, bootstrap), "eigenvalue_turn_{}")
+        found |= keyed(items.item_rest(frame, bootstrap, missing=missing), f"item_rest_{ending}_{{}}")
+        keys = {name: f"{key}_{ending}" for name, key in items.CONSISTENCY_KEYS.items()}
+        found |= keyed(items.consistency(frame, bootstrap, missing=missing), keys)
+    return found | keyed(number_of_factors.eigenvalues(turns, bootstrap), "eigenvalue_turn_{}")
 
 
 def of_one_factor(study, bootstrap):
-    turns, after = reliability.turn_ratings(study), reliability.post_task_ratings(study)
-    found = keyed(factor.omega_table(turns, after, bootstrap), factor.OMEGA_KEYS)
-    found |= keyed(multilevel.omegas_within(multilevel.nested_turn_ratings(study), bootstrap), multilevel.OMEGA_KEYS)
-    return found | keyed(factor.loadings(turns, bootstrap), "one_factor_loading_turn_{}")
+    turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
+    found = keyed(one_factor.omega_table(turns, after, bootstrap), one_factor.OMEGA_KEYS)
+    found |= keyed(levels.omegas_within(measures_module.nested_turn_ratings(study), bootstrap), levels.LEVEL_OMEGA_KEYS)
+    return found | keyed(one_factor.loadings(turns, bootstrap), "one_factor_loading_turn_{}")
 
 
 def of_nesting(study, bootstrap):
-    nested = multilevel.nested_turn_ratings(study)
-    found = keyed(multilevel.alphas_by_level(nested, bootstrap), multilevel.ALPHA_KEYS)
-    found |= keyed(multilevel.average_correlations_by_level(nested, bootstrap), multilevel.CORRELATION_KEYS)
+    nested = measures_module.nested_turn_ratings(study)
+    found = keyed(levels.alphas_by_level(nested, bootstrap), levels.LEVEL_ALPHA_KEYS)
+    found |= keyed(levels.average_correlations_by_level(nested, bootstrap), levels.CORRELATION_KEYS)
     overall, turns = relative_importance.overall_and_ratings(study)
     talks = study.turns_put_to_rating["conversation"]
     within = relative_importance.relative_importance(overall, turns, bootstrap, conversations=talks)
@@ -196,27 +192,29 @@ def without_mixed(keys, ending=""):
 def of_poor_turns(study, bootstrap):
     found = {}
     for outcome, ending in (("empathy", ""), ("experience", "_experience")):
-        table = disruption.poor_turn_effects(study, bootstrap, outcome=outcome)
-        found |= keyed(table, without_mixed(disruption.KEYS, ending))
-    measures = disruption.poor_turn_measures(study, bootstrap)
-    found |= keyed(measures["points"], without_mixed(disruption.POINTS_KEYS))
-    found |= keyed(measures["spread"], without_mixed(disruption.SPREAD_KEYS))
-    found |= keyed(disruption.poor_turn_ladder(study, bootstrap), disruption.LADDER_KEYS)
-    found |= keyed(disruption.poor_turn_by_length(study, bootstrap), disruption.LENGTH_KEYS)
-    intervals = clustered.poor_turn_intervals(study, bootstrap)
+        table = definitions.poor_turn_effects(study, bootstrap, outcome=outcome)
+        found |= keyed(table, without_mixed(definitions.KEYS, ending))
+    measures = definitions.poor_turn_measures(study, bootstrap)
+    found |= keyed(measures["points"], without_mixed(definitions.POINTS_KEYS))
+    found |= keyed(measures["spread"], without_mixed(definitions.SPREAD_KEYS))
+    found |= keyed(ladder.poor_turn_ladder(study, bootstrap), ladder.LADDER_KEYS)
+    found |= keyed(ladder.poor_turn_by_length(study, bootstrap), ladder.LENGTH_KEYS)
+    intervals = poor_turn_intervals.poor_turn_intervals(study, bootstrap)
     for kind in intervals:
         if (end := clustered.KINDS[kind]) in ("naive", "clustered"):
-            found |= keyed(intervals[kind], {row: f"{key}_{end}" for row, key in clustered.POOR_TURN_KEYS.items()})
+            found |= keyed(
+                intervals[kind], {row: f"{key}_{end}" for row, key in poor_turn_intervals.POOR_TURN_KEYS.items()}
+            )
     return found
 
 
 def of_poor_turns_mixed(study, bootstrap):
     found = {}
     for outcome, ending in (("empathy", ""), ("experience", "_experience")):
-        table = disruption.poor_turn_effects(study, bootstrap, outcome=outcome)
-        found |= keyed(table, {name: key + ending for name, key in disruption.KEYS.items() if "mixed" in name})
-    measures = disruption.poor_turn_measures(study, bootstrap)
-    for measure, keys in (("points", disruption.POINTS_KEYS), ("spread", disruption.SPREAD_KEYS)):
+        table = definitions.poor_turn_effects(study, bootstrap, outcome=outcome)
+        found |= keyed(table, {name: key + ending for name, key in definitions.KEYS.items() if "mixed" in name})
+    measures = definitions.poor_turn_measures(study, bootstrap)
+    for measure, keys in (("points", definitions.POINTS_KEYS), ("spread", definitions.SPREAD_KEYS)):
         found |= keyed(measures[measure], {name: key for name, key in keys.items() if "mixed" in name})
     return found
 
@@ -235,39 +233,39 @@ def of_failures(study, bootstrap):
 
 
 def of_expectations(study, bootstrap):
-    found = keyed(expectations.unmet_expectations(study, bootstrap), expectations.KEYS)
-    keys = {name: f"{key}_experience" for name, key in expectations.KEYS.items()}
+    found = keyed(expectations.unmet_expectations(study, bootstrap), expectations.EXPECTATION_KEYS)
+    keys = {name: f"{key}_experience" for name, key in expectations.EXPECTATION_KEYS.items()}
     return found | keyed(expectations.unmet_expectations(study, bootstrap, outcome="experience"), keys)
 
 
 def of_conditions(study, bootstrap):
     found = {}
     for rating, start in (("ground_truth", "condition_mean"), ("overall", "condition_mean_overall")):
-        means = comparison.condition_means(study, bootstrap, rating=rating)
-        found |= keyed(means, comparison.condition_keys(study, start))
+        means = conditions_means.condition_means(study, bootstrap, rating=rating)
+        found |= keyed(means, pairs_module.condition_keys(study, start))
     for start, standardised in (("condition_difference", False), ("condition_d", True)):
-        differences = comparison.condition_differences(study, bootstrap, standardised=standardised)
-        found |= keyed(differences, comparison.pair_keys(study, start))
-    intervals = clustered.condition_intervals(study, bootstrap)
+        differences = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
+        found |= keyed(differences, pairs_module.pair_keys(study, start))
+    intervals = conditions_intervals.condition_intervals(study, bootstrap)
     for kind, key in clustered.KINDS.items():
-        found |= keyed(intervals[kind], comparison.pair_keys(study, f"condition_difference_turns_{key}"))
-    profile = condition_profile.condition_profile(study, bootstrap)
+        found |= keyed(intervals[kind], pairs_module.pair_keys(study, f"condition_difference_turns_{key}"))
+    profile = profile_module.condition_profile(study, bootstrap)
     for condition, table in profile.items():
-        found |= keyed(table, condition_profile.profile_keys(study, condition))
-    prompted = comparison.prompted_by_dimension(study, bootstrap).rename(index={"ground truth": "ground_truth"})
+        found |= keyed(table, profile_module.profile_keys(study, condition))
+    prompted = conditions_means.prompted_by_dimension(study, bootstrap).rename(index={"ground truth": "ground_truth"})
     return found | keyed(prompted, "prompted_difference_{}")
 
 
 def of_odds(study, bootstrap):
-    return keyed(ordinal.odds_ratios(study, "overall", 0.95), ordinal.odds_keys(study))
+    return keyed(cumulative_logit_model.odds_ratios(study, "overall", 0.95), cumulative_logit_model.odds_keys(study))
 
 
 def of_persons(study, bootstrap):
     found = keyed(
-        variance.participant_icc(study, bootstrap),
+        same_person.participant_icc(study, bootstrap),
         {"as rated": "icc_1", "without conditions' means": "icc_1_without_conditions"},
     )
-    alike = variance.same_condition_differences(study, bootstrap)
+    alike = same_person.same_condition_differences(study, bootstrap)
     kinds = (f"{kind}{ending}" for ending in ("", "_topic") for kind in ("two_people", "one_person", "excess"))
     found |= keyed(alike, {row: f"apart_{kind}" for row, kind in zip(alike.index, kinds, strict=True)})
     relations = characteristics.relations(study, bootstrap, permutations=0)
@@ -280,9 +278,11 @@ def of_persons(study, bootstrap):
 def of_variances(study, bootstrap):
     found = {}
     for rating, prefix in (("ground_truth", ""), ("turn_mean", "turn_"), ("overall", "overall_")):
-        parts = variance.variance_parts(study, bootstrap, rating=rating)
+        parts = variance_components.variance_parts(study, bootstrap, rating=rating)
         names = {
-            part: f"variance_{prefix}{key}" for part, key in variance.KEYS.items() if part in parts.variances.index
+            part: f"variance_{prefix}{key}"
+            for part, key in variance_components.KEYS.items()
+            if part in parts.variances.index
         }
         found |= keyed(parts.variances, names)
     return found
@@ -296,18 +296,18 @@ def of_context(study, bootstrap):
         ("desired_empathy", "desired_mean_{}", False),
         ("topic", "topic_mean_own_{}", True),
     ):
-        table = context.group_means(study, bootstrap, by, own=own)
-        found |= keyed(table, context.numbered_keys(table, pattern))
-    found |= keyed(context.context_slopes(study, bootstrap), context.SLOPE_KEYS)
-    found |= keyed(context.context_shares(study, bootstrap), context.SHARE_KEYS)
+        table = context_means.group_means(study, bootstrap, by, own=own)
+        found |= keyed(table, naming.numbered_keys(table, pattern))
+    found |= keyed(slopes_module.context_slopes(study, bootstrap), slopes_module.SLOPE_KEYS)
+    found |= keyed(shares_module.context_shares(study, bootstrap), shares_module.SHARE_KEYS)
     for name, column in (("desired", "desired_empathy"), ("importance", "importance")):
-        keys = {row: key.format(name) for row, key in context.PROMPT_KEYS.items()}
-        found |= keyed(context.slopes_with_prompt(study, bootstrap, column), keys)
-    by_condition = context.slopes_by_condition(study, bootstrap)
-    found |= keyed(by_condition, context.numbered_keys(by_condition, "desired_slope_condition_{}"))
-    by_topic = context.gap_by_topic(study, bootstrap)
-    found |= keyed(by_topic, context.numbered_keys(by_topic, "expected_experienced_gap_topic_{}"))
-    gaps = keyed(context.expected_experienced_gap(study, bootstrap), context.GAP_KEYS)
+        keys = {row: key.format(name) for row, key in slopes_module.PROMPT_KEYS.items()}
+        found |= keyed(slopes_module.slopes_with_prompt(study, bootstrap, column), keys)
+    by_condition = slopes_module.slopes_by_condition(study, bootstrap)
+    found |= keyed(by_condition, naming.numbered_keys(by_condition, "desired_slope_condition_{}"))
+    by_topic = gap.gap_by_topic(study, bootstrap)
+    found |= keyed(by_topic, naming.numbered_keys(by_topic, "expected_experienced_gap_topic_{}"))
+    gaps = keyed(gap.expected_experienced_gap(study, bootstrap), gap.GAP_KEYS)
     del gaps["expected_experienced_gap_ranks"]
     return found | gaps | {"expected_experienced_gap": gaps["expected_experienced_gap_scale"]}
 
@@ -317,7 +317,7 @@ def of_course(study, bootstrap):
     for number, table in enumerate(time_course.levels_by_turn(study, bootstrap).values(), 1):
         found |= keyed(table, {turn: f"level_turn_{turn}_condition_{number}" for turn in table.index})
     slopes = time_course.slopes_per_turn(study, bootstrap)
-    found |= keyed(slopes, context.numbered_keys(slopes, "turn_slope_{}"))
+    found |= keyed(slopes, naming.numbered_keys(slopes, "turn_slope_{}"))
     found |= keyed(time_course.prompt_fading(study, bootstrap), time_course.FADING_KEYS)
     found |= keyed(outcomes.peak_end(study), outcomes.PEAK_END_KEYS)
     found |= keyed(outcomes.variance_inflation(study), "peak_end_inflation_{}")
@@ -339,8 +339,8 @@ def of_ground_truth(study, bootstrap):
 
 
 def of_ceiling(study, bootstrap):
-    shares = ceiling.content_shares(study, bootstrap)
-    found = keyed(shares.bounds, {name: f"ceiling_bound_{key}" for name, key in ceiling.BOUNDS.items()})
+    shares = noise_ceiling.content_shares(study, bootstrap)
+    found = keyed(shares.bounds, {name: f"ceiling_bound_{key}" for name, key in noise_ceiling.BOUNDS.items()})
     names = ("condition", "participant", "participant_condition", "conversation", "turns")
     rows = zip(shares.averaged.index, (f"ceiling_part_{name}" for name in names), strict=True)
     return found | keyed(shares.averaged, dict(rows))
@@ -390,8 +390,8 @@ def of_chance_order(study, bootstrap):
 
 
 def of_models(study, _):
-    contrasts = comparison.mixed_contrasts(study, confidence=0.95)
-    return keyed(contrasts.differences, comparison.pair_keys(study, "condition_model_difference"))
+    contrasts = mixed_model.mixed_contrasts(study, confidence=0.95)
+    return keyed(contrasts.differences, pairs_module.pair_keys(study, "condition_model_difference"))
 
 
 ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)

@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 
 from sense7.errors import UserError
-from sense7.judge import available_judges
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.ground_truth import ground_truth as ground_truth_of
 from sense7.judge.reply import read_reply
-from sense7.judge.simulated import write_simulated
+from sense7.judge.scoring import available_judges
+from sense7.judge.scoring.simulated import write_simulated
 from sense7.simulate import DEFAULT_SEED, JudgeParameters, Parameters, describe_parameters, draw, simulate
 from sense7.simulate.judge import KINDS, USABLE, assistant_words, draw_judge, offered_quality, reply_text
 from sense7.simulate.judge_truth import _difference, implied_judge_values, judge_statistics, plant_judge
 from sense7.simulate.truth import ground_truth
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.ground_truth import ground_truth as ground_truth_of
 from sense7.workbook import parse_sheets
 
 DATA = Path(__file__).resolve().parents[2] / "data"

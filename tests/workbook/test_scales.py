@@ -427,6 +427,6 @@ def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_sca
     covariance = np.cov(given, rowvar=False)
     alpha = 7 / 6 * (1 - np.trace(covariance) / covariance.sum())
     bootstrap = s7.ParticipantBootstrap(study.conversations["participant"], 50, 1)
-    assert s7.cronbach_alpha(s7.reliability.turn_ratings(study)) == pytest.approx(alpha, abs=1e-12)
+    assert s7.cronbach_alpha(s7.measures.turn_ratings(study)) == pytest.approx(alpha, abs=1e-12)
     means = s7.ratings.mean_levels(study, bootstrap)
     assert f"with the mean {given[:, 0].mean():.2f}" in means.loc["Affective", "method"]

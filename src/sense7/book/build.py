@@ -38,7 +38,7 @@ from sense7.files import disk_trouble, exchange, lock_file, not_written
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
 from sense7.judge.predictions import files_to_copy
-from sense7.judge.simulated import is_planted, simulated_files, simulated_folder
+from sense7.judge.scoring.simulated import is_planted, simulated_files, simulated_folder
 from sense7.loading import load, synthetic_marks
 from sense7.record import read_values, write_json
 from sense7.sources import released
@@ -48,7 +48,7 @@ from sense7.workbook.options import ReadingOptions
 from sense7.workbook.report import warnings_by_kind
 
 if TYPE_CHECKING:
-    from sense7.judge.available_judges import Judges
+    from sense7.judge.scoring.available_judges import Judges
 
 __all__ = [
     "Built",
@@ -407,7 +407,7 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
     """Logs of the sessions that the predictions come from, where what shows them is installed."""
     if not judged or importlib.util.find_spec("inspect_ai") is None:
         return []
-    from sense7.judge.logs import LOGS
+    from sense7.judge.asking.logs import LOGS
 
     return sorted((judged[0].parent / LOGS).glob("*.eval"))
 
@@ -438,7 +438,7 @@ def _judges(study: Study | None, judged: Sequence[Path], say: Callable[[str], No
     """The judges of an edition, with what has to be known of their files said; None without files, or not read yet."""
     if study is None or not judged:
         return None
-    from sense7.judge.available_judges import read_runs  # statistics, likewise
+    from sense7.judge.scoring.available_judges import read_runs  # statistics, likewise
 
     judges = read_runs(study, judged[0].parent)
     for file, note in judges.notes.items():
@@ -450,7 +450,7 @@ def _without_other_judges(truth: dict | None, judges: "Judges | None", judge: st
     """The truth, without that of the simulated judge unless the judge that the book shows is that one."""
     if truth is None or "judge" not in truth:
         return truth
-    from sense7.judge.available_judges import chosen_judge
+    from sense7.judge.scoring.available_judges import chosen_judge
 
     if judges and is_planted(truth, judges.simulated.get(chosen_judge(judges, judge), ())):
         return truth
@@ -634,7 +634,7 @@ def _complete_pages(
     add_conversations(explorer, pages)
     write_downloads(root, facts, pages, installable_from(config["repository"]))
     if facts["judge_logs"]:
-        from sense7.judge.logs import bundle_logs
+        from sense7.judge.asking.logs import bundle_logs
 
         bundle_logs(judged[0].parent, pages / JUDGE_LOGS)
     shutil.move(pages, edition / "html")

@@ -26,7 +26,7 @@ from pathlib import Path
 from sense7.book.notebooks import TextNotebook, cells_of, to_ipynb
 from sense7.book.plan import FIXED, Job
 from sense7.book.warm_kernels import Nursery, NurseryError, provisioner
-from sense7.judge.endpoint import without_keys
+from sense7.judge.asking.endpoint import without_keys
 
 __all__ = [
     "SCRATCH",

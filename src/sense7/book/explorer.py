@@ -18,8 +18,8 @@ from matplotlib.colors import to_rgb
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.files import write_whole
-from sense7.statistics.disruption import is_poor
-from sense7.statistics.ground_truth import ground_truth, labels
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.measures import is_poor
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.values import as_name

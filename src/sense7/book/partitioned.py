@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sense7.statistics.sufficient import PartSums, estimates_of_parts, sums_of_part
+from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, sums_of_part
 from sense7.workbook import ReadingOptions, read_workbook
 from sense7.workbook.partitions import partition_folders
 
@@ -36,12 +36,12 @@ def statistics_of_parts(
         Applies a function to each of several items, as ``map`` does; that of a
         :class:`~sense7.book.scheduler.Cluster` or :class:`~sense7.book.scheduler.ThisMachine`.
     **options
-        Of :class:`~sense7.statistics.bootstrap.ParticipantBootstrap`.
+        Of :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
 
     Returns
     -------
     DataFrame
-        See :func:`sense7.statistics.sufficient.estimates_of_parts`.
+        See :func:`sense7.findings.sufficient_statistics.estimates_of_parts`.
 
     Raises
     ------

@@ -14,19 +14,28 @@ from sense7.terminal import in_words
 __all__ = ["SETTINGS", "module_of", "setting"]
 
 SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
-    "event_study_last": ("statistics.recovery", lambda recovery: in_words(recovery.STUDY_TIMES[-1])),
-    "fewest_participants": ("statistics.bootstrap", lambda bootstrap: in_words(bootstrap.FEWEST_PARTICIPANTS)),
-    "fewest_participants_of_baselines": ("judge.baselines", lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS)),
-    "good_turn": ("statistics.words", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
-    "high_example": ("statistics.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
-    "items_for_a_factor": ("statistics.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
-    "items_for_a_test_of_a_factor": ("statistics.factor", lambda factor: in_words(factor.ITEMS_FOR_A_TEST)),
-    "low_example": ("statistics.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
-    "poor_turn": ("statistics.disruption", lambda disruption: levels_in_words(range(disruption.POOR, 0, -1))),
+    "event_study_last": ("findings.disrupted.recovery", lambda recovery: in_words(recovery.STUDY_TIMES[-1])),
+    "fewest_participants": ("estimators.bootstrap", lambda bootstrap: in_words(bootstrap.FEWEST_PARTICIPANTS)),
+    "fewest_participants_of_baselines": (
+        "judge.scoring.baselines",
+        lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS),
+    ),
+    "good_turn": ("findings.words.terms", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
+    "high_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
+    "items_for_a_factor": ("estimators.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
+    "items_for_a_test_of_a_factor": (
+        "findings.structure.one_factor",
+        lambda one_factor: in_words(one_factor.ITEMS_FOR_A_TEST),
+    ),
+    "low_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
+    "poor_turn": ("findings.measures", lambda measures: levels_in_words(range(measures.POOR, 0, -1))),
     "precise": ("claims", lambda claims: f"{claims.PRECISE:.0%}"),
-    "turns_after": ("statistics.recovery", lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}"),
-    "turns_before": ("statistics.recovery", lambda recovery: in_words(len(recovery.BEFORE))),
-    "writers_of_a_term": ("statistics.words", lambda words: in_words(words.FEWEST_PEOPLE)),
+    "turns_after": (
+        "findings.disrupted.recovery",
+        lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}",
+    ),
+    "turns_before": ("findings.disrupted.recovery", lambda recovery: in_words(len(recovery.BEFORE))),
+    "writers_of_a_term": ("findings.words.terms", lambda words: in_words(words.FEWEST_PEOPLE)),
 }
 """Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
 

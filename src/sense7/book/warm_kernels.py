@@ -44,7 +44,7 @@ _PRELOADED = (
     "PIL.PpmImagePlugin",
 )
 _LIBRARIES = ("pandas", "scipy.stats", "seaborn", "sklearn", "statsmodels.api", "yaml")
-_PARTS = ("", "figures", "findings", "judge", "sources", "statistics", "workbook")
+_PARTS = ("", "estimators", "figures", "findings", "judge", "judge.asking", "judge.scoring", "sources", "workbook")
 
 
 class NurseryError(Exception):
@@ -226,7 +226,7 @@ def _preload() -> None:
         f"{package.__name__}.{entry.name}"
         for package in packages
         for entry in pkgutil.iter_modules(package.__path__)
-        if not entry.ispkg and not entry.name.startswith("cli")
+        if package is not sense7 or not (entry.ispkg or entry.name.startswith("cli"))
     ]
     for name in (*_PRELOADED, *_LIBRARIES, *ours):
         with contextlib.suppress(Exception):

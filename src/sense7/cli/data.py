@@ -116,7 +116,7 @@ def simulate(
         simulated.write(out, truth)
         print(f"{out}\n{truth}")
         return
-    from sense7.judge.simulated import require_own_folder, simulated_folder, write_simulated
+    from sense7.judge.scoring.simulated import require_own_folder, simulated_folder, write_simulated
 
     folder = judge or simulated_folder(out)
     require_own_folder(folder)

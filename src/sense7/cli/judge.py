@@ -15,14 +15,14 @@ import typer
 
 from sense7.cli.common import complain
 from sense7.errors import UserError
-from sense7.judge.prompt import DEFAULT_MODEL
+from sense7.judge.asking.prompt import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.asking import Tally
-    from sense7.judge.batch import Imported
-    from sense7.judge.questions import Questions, Shots
-    from sense7.judge.run import Outcome
+    from sense7.judge.asking.batch import Imported
+    from sense7.judge.asking.questions import Questions, Shots
+    from sense7.judge.asking.run import Outcome
+    from sense7.judge.asking.session import Tally
 
 __all__ = ["judge"]
 
@@ -94,11 +94,11 @@ def run(
     Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
     lines say which, and show a reply.
     """
-    from sense7.judge.cost import Prices
-    from sense7.judge.endpoint import Endpoint
-    from sense7.judge.plan import plan_session
-    from sense7.judge.questions import Shots
-    from sense7.judge.run import carry_out
+    from sense7.judge.asking.cost import Prices
+    from sense7.judge.asking.endpoint import Endpoint
+    from sense7.judge.asking.plan import plan_session
+    from sense7.judge.asking.questions import Shots
+    from sense7.judge.asking.run import carry_out
 
     prices = Prices.of(price_in, price_out)
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
@@ -192,9 +192,9 @@ def export_batch(
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
-    from sense7.judge.batch import export_requests
-    from sense7.judge.cost import Prices, estimate
-    from sense7.judge.questions import Shots
+    from sense7.judge.asking.batch import export_requests
+    from sense7.judge.asking.cost import Prices, estimate
+    from sense7.judge.asking.questions import Shots
 
     prices = Prices.of(price_in, price_out)
     questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
@@ -223,8 +223,8 @@ def import_batch(
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
-    from sense7.judge.batch import import_replies
-    from sense7.judge.questions import Shots
+    from sense7.judge.asking.batch import import_replies
+    from sense7.judge.asking.questions import Shots
 
     questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
     found = import_replies(questions, replies, out, runs=runs, policy=policy)
@@ -257,7 +257,7 @@ def _require_none(problems: list[str]) -> None:
 
 def _opened(data: str, prompt: Path | None):
     """The study and the prompt that options name."""
-    from sense7.judge.prompt import Prompt
+    from sense7.judge.asking.prompt import Prompt
     from sense7.loading import load
 
     return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
@@ -266,7 +266,7 @@ def _opened(data: str, prompt: Path | None):
 def _questions(
     data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None, omit: list[str] | None
 ) -> "Questions":
-    from sense7.judge.questions import questions_for
+    from sense7.judge.asking.questions import questions_for
 
     study, template = _opened(data, prompt)
     return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())

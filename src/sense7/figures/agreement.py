@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
+from sense7.estimators.estimates import require_estimates
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
-from sense7.statistics.estimates import require_estimates
 
 __all__ = ["intervals_by_group", "published_against_computed"]
 

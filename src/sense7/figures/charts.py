@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
+from sense7.estimators.estimates import require_estimates
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
-from sense7.statistics.estimates import require_estimates
 from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -149,7 +149,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     Parameters
     ----------
     counts : DataFrame
-        As :func:`sense7.statistics.ratings.level_counts` returns it. A bar is as long as all turns of its row.
+        As :func:`sense7.findings.ratings.level_counts` returns it. A bar is as long as all turns of its row.
     name, caption : str
         As for :func:`intervals`.
     """

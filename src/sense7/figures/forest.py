@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
+from sense7.estimators.estimates import require_estimates
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.record import format_number
-from sense7.statistics.estimates import require_estimates
 from sense7.tables import Sentence
 
 __all__ = ["forest"]
@@ -39,7 +39,7 @@ def forest(panels: Mapping[str, tuple[pd.DataFrame, Sequence[float]]], *, name: 
 
     Examples
     --------
-    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.9, 0.8, 0.95, n=9, unit="alpha", method="alpha; 95% interval")
     >>> forest({"consistent": (estimate_table({"A": row}, "data"), (0.7,))}, name="x", caption="n = 9.")
     Figure: consistent, line at 0.700: A: 0.900 (0.800 to 0.950).

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.estimators.estimates import require_estimates
 from sense7.figures.charts import ranges_in_words
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, new_axes, styled
 from sense7.record import format_number
-from sense7.statistics.estimates import require_estimates
 from sense7.tables import Sentence
 
 __all__ = ["grouped_intervals", "score_pairs"]

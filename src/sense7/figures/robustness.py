@@ -28,7 +28,7 @@ def specification_curve(
     Parameters
     ----------
     table : DataFrame
-        As :func:`sense7.statistics.robustness.multiverse` returns it: choices, then estimates; the
+        As :func:`sense7.findings.robustness.headlines.multiverse` returns it: choices, then estimates; the
         first row is the specification of the other pages and is marked.
     name, label, caption : str
         As for :func:`sense7.figures.charts.intervals`.

@@ -17,7 +17,7 @@ def distinctive_terms(terms: pd.DataFrame, *, name: str, caption: str) -> Figure
     Parameters
     ----------
     terms : DataFrame
-        As :func:`sense7.statistics.words.distinctive_terms` returns it.
+        As :func:`sense7.findings.words.terms.distinctive_terms` returns it.
     name, caption : str
         As for :func:`sense7.figures.charts.intervals`.
     """
@@ -34,7 +34,7 @@ def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figu
     Parameters
     ----------
     stability : DataFrame
-        As in :class:`sense7.statistics.topics.TopicModel`.
+        As in :class:`sense7.findings.words.topics.TopicModel`.
     name, caption : str
         As for :func:`sense7.figures.charts.intervals`.
 

@@ -21,21 +21,23 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.estimators.alpha import alpha_row
+from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
+from sense7.findings.conditions.means import condition_means
+from sense7.findings.context.shares import context_shares
+from sense7.findings.individualized.characteristics import relations
+from sense7.findings.individualized.same_person import participant_icc
+from sense7.findings.individualized.variance_components import variance_parts
+from sense7.findings.measures import conversation_ratings, turn_ratings
+from sense7.findings.structure.items import consistency, correlations
+from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import Resampled, panel
 from sense7.sources import released
 from sense7.sources.places import data_file
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
-from sense7.statistics.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
-from sense7.statistics.characteristics import relations
-from sense7.statistics.comparison import condition_means, conversation_ratings
-from sense7.statistics.context import context_shares
-from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.outcomes import empathy_and_experience
-from sense7.statistics.reliability import alpha_row, turn_ratings
-from sense7.statistics.structure import consistency, correlations
-from sense7.statistics.variance import participant_icc, variance_parts
 from sense7.study import Study
 
 __all__ = [
@@ -306,7 +308,8 @@ def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
     See Also
     --------
-    sense7.statistics.variance.variance_parts, sense7.statistics.variance.participant_icc : the formulas.
+    sense7.findings.individualized.variance_components.variance_parts,
+    sense7.findings.individualized.same_person.participant_icc : the formulas.
     """
     two = _only(study, ("Affective", "Response"))
     five_icc, two_icc = participant_icc(study, bootstrap), participant_icc(two, bootstrap)
@@ -331,7 +334,7 @@ def bots(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     -------
     DataFrame
         A row for each of ``BOT_KEYS``: means of the five statements (1 .. 5), then the adjusted share
-        (:func:`sense7.statistics.context.context_shares`, which is zero on average if bots do not matter).
+        (:func:`sense7.findings.context.shares.context_shares`, which is zero on average if bots do not matter).
     """
     rows = condition_means(study, bootstrap).to_dict("index")
     rows["bot's share of the variance within people"] = _share_within(study, bootstrap, "condition", "bot")
@@ -427,7 +430,7 @@ def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     -------
     DataFrame
         ``all conversations``: Spearman correlation of "likable" with the mean of the five statements
-        (:func:`sense7.statistics.outcomes.empathy_and_experience`). ``within people and bots``: Pearson correlation
+        (:func:`sense7.findings.whole.outcomes.empathy_and_experience`). ``within people and bots``: Pearson correlation
         of the two after each person's and each bot's mean is taken off. Estimate (-1 .. 1), low, high, n
         (conversations), unit, method, reason.
     """
@@ -480,7 +483,7 @@ def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Parameters
     ----------
     draws, seed, confidence
-        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`: whole conversations, each with its three
+        As for :class:`sense7.estimators.bootstrap.ConversationBootstrap`: whole conversations, each with its three
         experts, are left out in turn.
 
     Returns
@@ -526,7 +529,7 @@ def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
     Parameters
     ----------
     draws, seed, confidence
-        As for :class:`sense7.statistics.bootstrap.ConversationBootstrap`; all ranks are those of the resampled texts.
+        As for :class:`sense7.estimators.bootstrap.ConversationBootstrap`; all ranks are those of the resampled texts.
 
     Returns
     -------

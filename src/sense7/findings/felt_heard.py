@@ -24,16 +24,15 @@ import pandas as pd
 import statsmodels.api as sm
 
 from sense7.arguments import check_arguments
+from sense7.estimators.alpha import alpha_row
+from sense7.estimators.bootstrap import ParticipantBootstrap, StratifiedBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
+from sense7.estimators.multiplicity import holm
+from sense7.findings.structure.items import consistency
+from sense7.findings.structure.number_of_factors import eigenvalues, retained
+from sense7.findings.structure.one_factor import omega_row
 from sense7.sources import released
 from sense7.sources.released import FEELINGS
-from sense7.statistics.bootstrap import ParticipantBootstrap, StratifiedBootstrap, ratio
-from sense7.statistics.comparison import p_in_words
-from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.factor import omega_row
-from sense7.statistics.multiplicity import holm
-from sense7.statistics.parallel_analysis import eigenvalues, retained
-from sense7.statistics.reliability import alpha_row
-from sense7.statistics.structure import consistency
 
 __all__ = [
     "CEILING_KEYS",
@@ -236,7 +235,7 @@ def resampling(table: pd.DataFrame, draws: int, seed: int, confidence: float = 0
     table : DataFrame
         As :func:`people` gives it.
     draws, seed, confidence
-        As for :class:`sense7.statistics.bootstrap.ParticipantBootstrap`.
+        As for :class:`sense7.estimators.bootstrap.ParticipantBootstrap`.
 
     Examples
     --------

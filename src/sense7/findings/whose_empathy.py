@@ -30,11 +30,11 @@ from scipy.special import ndtri
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.estimators.alpha import alpha_row
+from sense7.estimators.bootstrap import ConversationBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.ranks import spearman_in_draws
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
-from sense7.statistics.bootstrap import ConversationBootstrap
-from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.ranks import spearman_in_draws
-from sense7.statistics.reliability import alpha_row
 
 __all__ = [
     "CORPUS",
@@ -678,7 +678,7 @@ def noise(resampled: Resampled) -> pd.DataFrame:
     -------
     DataFrame
         A table of estimates, keys as in ``TITLES``; alphas with the t interval on the scale log(1 - alpha)
-        (:func:`sense7.statistics.reliability.alpha_row`), the others with percentile intervals in which the
+        (:func:`sense7.estimators.alpha.alpha_row`), the others with percentile intervals in which the
         reliabilities are estimated again in every resample.
 
     Notes

@@ -11,18 +11,17 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.files import reason
-from sense7.judge import metrics
-from sense7.judge.journal import JOURNAL, with_unfinished_runs
-from sense7.judge.metrics import AUTHORS_METRICS, METRICS, OverRuns
+from sense7.judge.asking.journal import JOURNAL, with_unfinished_runs
 from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_files
 from sense7.judge.score_scale import ScoreScale
-from sense7.judge.simulated import ABOUT_SIMULATED
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.judge.scoring import metrics
+from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
+from sense7.judge.scoring.simulated import ABOUT_SIMULATED
 from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["Evaluation", "evaluate", "find_files"]
-
 
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
@@ -49,12 +48,12 @@ class Evaluation:
     metrics : OverRuns
         Every metric per file, its mean over files and its spread.
     spearman_p : dict of float
-        Name of a file -> see :func:`sense7.judge.metrics.spearman_p`.
+        Name of a file -> see :func:`sense7.judge.scoring.metrics.spearman_p`.
     coverage, bounds : dict of DataFrame
-        Name of a file -> see :func:`sense7.judge.metrics.coverage` and
-        :func:`sense7.judge.metrics.missing_bounds` (of usable scores, whatever the policy).
+        Name of a file -> see :func:`sense7.judge.scoring.metrics.coverage` and
+        :func:`sense7.judge.scoring.metrics.missing_bounds` (of usable scores, whatever the policy).
     confusion, calibration, stability : DataFrame
-        Over all files; see the functions of these names in :mod:`sense7.judge.metrics`.
+        Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
         What has to be known to read the figures.
     """

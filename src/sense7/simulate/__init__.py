@@ -69,7 +69,7 @@ class Simulation:
     judge : JudgeParameters or None
         What was planted in the simulated judge, if one was asked for.
     judged : JudgeScores or None
-        Its scores; :func:`sense7.judge.simulated.write_simulated` writes them.
+        Its scores; :func:`sense7.judge.scoring.simulated.write_simulated` writes them.
     """
 
     sheets: dict[str, Sheet] = field(repr=False)

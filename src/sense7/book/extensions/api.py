@@ -24,7 +24,7 @@ import sense7
 
 __all__ = ["OPEN", "expand", "modules_of", "setup"]
 
-OPEN = ("statistics", "findings", "judge")
+OPEN = ("estimators", "findings", "judge", "judge.scoring", "judge.asking")
 """Packages whose modules are each reached by name; of any other package, only what it offers itself is public."""
 
 _LOGGER = logging.getLogger(__name__)
@@ -68,12 +68,13 @@ def modules_of(name: str) -> list[str]:
     >>> modules_of("loading")
     ['loading']
     >>> modules_of("judge")[:2]
-    ['judge.answers', 'judge.asking']
+    ['judge.chat', 'judge.evaluate']
     """
     module = importlib.import_module(f"sense7.{name}")
     if name not in OPEN:
         return [name]
-    return [f"{name}.{entry.name}" for entry in pkgutil.iter_modules(module.__path__)]
+    inside = [f"{name}.{entry.name}" for entry in pkgutil.iter_modules(module.__path__)]
+    return [entry for entry in inside if entry not in OPEN]
 
 
 def expand(text: str) -> str:

@@ -1,0 +1,779 @@
+r"""The one engine for intervals: resample participants, by weights, exactly.
+
+Turns nest in conversations and conversations in participants, so it is participants that
+are drawn. A draw is how often each is taken. A statistic that is a function of sums over
+rows (means, shares, covariances, tables of counts) then needs its sums per participant
+only: with :math:`w_{bp}` the times that draw b takes participant p and :math:`s_p` the sums
+of p, the sums of the resampled data are :math:`\sum_p w_{bp} s_p`, equal to those of the
+rows copied out. The cost grows linearly in participants and draws, and not at all in rows.
+
+Two kinds of interval come from this. The percentile interval is the middle part of the draws.
+It leans to one side, and is somewhat narrow, for a statistic near an end of its range that depends on few
+participants, as alpha does; for such there is a t interval on a :class:`Scale`, whose standard error comes
+from leaving out each participant in turn.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from sense7.arguments import check_arguments, described
+from sense7.errors import UserError
+from sense7.estimators.estimates import Estimate, estimate_row
+from sense7.terminal import count_of
+
+__all__ = [
+    "OWN_SCALE",
+    "ConversationBootstrap",
+    "ParticipantBootstrap",
+    "Scale",
+    "StratifiedBootstrap",
+    "jackknife_error",
+    "pieces",
+    "ratio",
+    "sums_by_participant",
+]
+
+FEWEST_PARTICIPANTS = 5
+MOST_UNDEFINED = 0.05
+NO_WIDTH = "no interval: every resampling gives the same value"
+
+MOST_DRAWS = 10_000_000
+"""Largest number of resamples: more would say nothing further, and is a typing error."""
+
+_CELLS = 1 << 23
+"""Numbers of a table that are worked on at once."""
+
+_ARRAYS = 4
+"""Arrays of one number a cell that drawing takes beside the table."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which the estimates of a statistic spread more evenly than as they are.
+
+    Attributes
+    ----------
+    words : str
+        Its name, e.g. ``log(1 - alpha)``; "" for the statistic as it is.
+    forward, backward : callable
+        To the scale and back, element by element: one rises or falls as the other does. NaN or
+        infinite where the scale has no such value.
+    """
+
+    words: str
+    forward: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[np.ndarray], np.ndarray]
+
+
+OWN_SCALE = Scale("", lambda values: values, lambda values: values)
+"""The statistic as it is."""
+
+
+def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int) -> np.ndarray:
+    """Sum rows by participant.
+
+    Parameters
+    ----------
+    values : array, shape (rows, ...)
+        What is to be summed; no NaN.
+    codes : array of int, shape (rows,)
+        Participant of each row, 0 .. participants - 1.
+    participants : int
+        Number of participants.
+
+    Returns
+    -------
+    array, shape (participants, ...)
+
+    Examples
+    --------
+    >>> sums_by_participant(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 0]), 2).tolist()
+    [[5.0], [2.0]]
+    """
+    sums = np.zeros((participants, math.prod(values.shape[1:])))
+    for place, column in enumerate(values.reshape(len(values), sums.shape[1]).T):
+        sums[:, place] = np.bincount(codes, weights=column, minlength=participants)
+    return sums.reshape(participants, *values.shape[1:])
+
+
+def pieces(length: int, width: int, most: int | None = None) -> Iterator[slice]:
+    """Cut a table of many rows into pieces of few, so that memory does not grow with its length.
+
+    Parameters
+    ----------
+    length, width : int
+        Rows and columns.
+    most : int, optional
+        Rows of a piece; fewer where the rows are long.
+
+    Examples
+    --------
+    >>> list(pieces(5, 3, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows = max(1, min(_CELLS // max(1, width), most or length))
+    return (slice(first, min(first + rows, length)) for first in range(0, length, rows))
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """Return the first of two sums by the second: a mean (second: counts) or a share, in every draw.
+
+    Examples
+    --------
+    >>> float(ratio(np.array([3.0, 4.0])))
+    0.75
+    """
+    return sums[..., 0] / sums[..., 1]
+
+
+def jackknife_error(left_out: np.ndarray) -> float:
+    r"""Jackknife standard error of a statistic from its values without each participant in turn.
+
+    .. math:: SE^2 = \frac{m - 1}{m} \sum_p (t_p - \bar t)^2
+
+    with :math:`t_p` the statistic without participant p of m, and :math:`\bar t` the mean of these.
+
+    Parameters
+    ----------
+    left_out : array, shape (participants,)
+        The statistic without each participant; at least two values, all finite.
+
+    Returns
+    -------
+    float
+        In the statistic's unit.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 11.
+
+    Examples
+    --------
+    Of a mean it is the usual one, the standard deviation by the root of the number of values.
+
+    >>> values = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> round(jackknife_error((values.sum() - values) / 3), 6), round(float(values.std(ddof=1)) / 2, 6)
+    (1.080123, 1.080123)
+    """
+    count = len(left_out)
+    return float(np.sqrt((count - 1) * np.var(left_out)))
+
+
+@dataclass(frozen=True, eq=False)
+class ParticipantBootstrap:
+    """Bootstrap resamples of participants, the same for every statistic of a study.
+
+    Parameters
+    ----------
+    participants : Series or other sequence
+        Participant of each unit, in any order; the distinct ones are resampled. For statistics of a study these are
+        all participants of that study, ``study.conversations["participant"]``, those without data for the statistic
+        included.
+    draws : int
+        Number of draws, at most ``MOST_DRAWS``.
+    seed : int
+        Seed of the draws, from 0; equal seeds give equal draws for equally many participants in the same order.
+    confidence : float
+        Of the intervals, between 0 and 1, e.g. 0.95.
+
+    Raises
+    ------
+    UserError
+        If an argument is of another kind or out of range, or a participant is missing; later, if a statistic
+        is given another study's bootstrap, or rows of participants that the bootstrap does not resample.
+
+    Examples
+    --------
+    >>> bootstrap = ParticipantBootstrap(["a", "b", "c", "a"], draws=1000, seed=1)
+    >>> rows = pd.DataFrame({"who": ["a", "a", "b", "c"], "x": [1.0, 2.0, 3.0, 4.0]})
+    >>> totals = np.column_stack([rows["x"], np.ones(4)])
+    >>> bootstrap.estimate(ratio, totals, rows["who"])[0]
+    2.5
+    """
+
+    participants: pd.Series
+    draws: int = 10_000
+    seed: int = 0
+    confidence: float = 0.95
+
+    may_be_empty: ClassVar[bool] = False
+    """Whether there may be none to resample."""
+
+    def __post_init__(self):
+        _require_participants(self.participants, self.may_be_empty)
+        _require_number("draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000")
+        _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
+        # Neither end: an interval of no or of all values is none.
+        ends = math.ulp(0.0), math.nextafter(1.0, 0.0)
+        _require_number("confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95")
+
+    def require(self, participants: pd.Series, name: str) -> None:
+        """Refuse data whose participants are not exactly those that are resampled.
+
+        Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
+
+        Parameters
+        ----------
+        participants : Series
+            Participant of each unit of the data.
+        name : str
+            Name of the data, for the message.
+
+        Raises
+        ------
+        UserError
+            If the data have participants that are not resampled, or lack some that are.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b", "c"]).require(pd.Series(["a", "b"]), "few")
+        Traceback (most recent call last):
+        sense7.errors.UserError: The bootstrap resamples 3 participants; few has 2 participants ...
+        """
+        theirs = pd.Index(participants.dropna().unique())
+        lacking, unknown = self.names.difference(theirs), theirs.difference(self.names)
+        if len(lacking) or len(unknown):
+            differ = ", ".join(
+                f"{len(names):,} {where} ({_shown(names[0])}{' ...' if len(names) > 1 else ''})"
+                for names, where in ((lacking, "only in the bootstrap"), (unknown, "only in the study"))
+                if len(names)
+            )
+            raise UserError(
+                f"The bootstrap resamples {count_of(len(self.names), 'participant')}; {name} has "
+                f"{count_of(len(theirs), 'participant')} ({differ}). Make it from the study that is analyzed: "
+                "s7.ParticipantBootstrap(study.conversations['participant'])."
+            )
+
+    def codes(self, participants: pd.Series) -> np.ndarray:
+        """Return the place of each row's participant in ``names``.
+
+        Parameters
+        ----------
+        participants : Series or other sequence
+            Participant of each row.
+
+        Returns
+        -------
+        array of int
+
+        Raises
+        ------
+        UserError
+            If a participant is not resampled.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["b", "a"]).codes(["a", "b", "a"]).tolist()
+        [1, 0, 1]
+        """
+        codes = self.names.get_indexer(participants)
+        if (codes < 0).any():
+            strange = pd.Index(participants)[codes < 0].unique()
+            raise UserError(
+                f"{count_of(len(strange), 'participant')} of these rows, such as {_shown(strange[0])}, "
+                f"{'is' if len(strange) == 1 else 'are'} not among the {len(self.names):,} that the bootstrap "
+                "resamples. Make it from all participants of the study, and give the rows' own participants."
+            )
+        return codes
+
+    @cached_property
+    def names(self) -> pd.Index:
+        """The distinct participants in the order of their first rows, so that other ids give the same resamples."""
+        return pd.Index(pd.unique(pd.Series(self.participants).dropna()))
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        table = _empty_table(self.draws, len(self.names))
+        for piece, taken in self._taken(self._generator(), len(self.names)):
+            table = _with_counts(table, piece, slice(None), taken)
+        return table
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+    def _taken(self, generator: np.random.Generator, count: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Who is taken of so many in each place of each draw, some draws at a time."""
+        for piece in pieces(self.draws, _ARRAYS * count):
+            yield piece, generator.integers(count, size=(piece.stop - piece.start, count))
+
+    def split(self, most: int) -> list["ParticipantBootstrap"]:
+        """Cut into bootstraps of some draws each, for other processes: their draws together are these.
+
+        Each starts where the random numbers of those before it end.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of draws of each.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=5, seed=1)
+        >>> parts = bootstrap.split(2)
+        >>> [part.draws for part in parts]
+        [2, 2, 1]
+        >>> np.array_equal(np.concatenate([part.weights() for part in parts]), bootstrap.weights())
+        True
+        """
+        generator, parts = self._generator(), []
+        for piece in pieces(self.draws, 1, most):
+            state = generator.bit_generator.state
+            some = _SomeDraws(self.names, piece.stop - piece.start, self.seed, self.confidence, state)
+            parts.append(some)
+            for _ in some._taken(generator, len(self.names)):
+                pass
+        return parts
+
+    def weights(self, draws: slice = slice(None)) -> np.ndarray:
+        """How often each draw takes each participant.
+
+        Parameters
+        ----------
+        draws : slice, optional
+            Of these draws only: of many participants, the table of all takes gigabytes.
+
+        Returns
+        -------
+        array of float, shape (draws, participants)
+            Whole numbers, in the order of ``names``; not to be changed.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1).weights().sum(axis=1).tolist()
+        [3.0, 3.0]
+        """
+        return self._weights[draws].astype(float, copy=False)
+
+    def distribution(
+        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+    ) -> np.ndarray:
+        """Return the statistic in every draw.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (...).
+        values : array, shape (rows, ...)
+            What is summed.
+        participants : Series
+            Participant of each row.
+        """
+        sums = self._sums(values, participants)
+        flat = sums.reshape(len(sums), -1)
+        return self._of(statistic, self.in_every_draw(lambda weights: weights @ flat), values)
+
+    def in_every_draw(
+        self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None
+    ) -> np.ndarray:
+        """Return a statistic of the weights in every draw, computed from some draws at a time.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes :meth:`weights` of some draws, shape (draws, participants), and returns shape (draws, ...).
+        width : int
+            Numbers that it holds for a draw, where they are more than the participants.
+        most : int, optional
+            Largest number of draws at a time.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1)
+        >>> bootstrap.in_every_draw(lambda weights: weights.sum(axis=1)).tolist()
+        [3.0, 3.0]
+        """
+        drawn = pieces(self.draws, max(width, len(self.names)), most)
+        parts = [statistic(self.weights(piece)) for piece in drawn]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def without_each(
+        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+    ) -> np.ndarray:
+        """Return the statistic without each participant in turn, of those that have rows, in the order of names.
+
+        Parameters
+        ----------
+        statistic, values, participants
+            As for :meth:`distribution`.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
+        >>> totals = np.array([[1.0, 1.0], [2.0, 1.0], [6.0, 1.0]])
+        >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
+        [4.0, 3.5, 1.5]
+        """
+        present = np.unique(self.codes(participants))
+        sums = self._sums(values, participants)
+        return self._of(statistic, sums.sum(axis=0) - sums[present], values)
+
+    def _sums(self, values: np.ndarray, participants) -> np.ndarray:
+        return sums_by_participant(values, self.codes(participants), len(self.names))
+
+    @staticmethod
+    def _of(statistic, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return statistic(sums.reshape(len(sums), *values.shape[1:]))
+
+    def estimate(
+        self,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        values: np.ndarray,
+        participants: pd.Series,
+        scale: Scale | None = None,
+    ) -> Estimate:
+        r"""Return the statistic, its interval, and why there is none if so.
+
+        Without a scale it is the percentile interval. It is left out below five participants, where the
+        statistic is undefined in more than 5% of the draws (draws in which it is undefined are passed over), and
+        where every draw gives the same value: a share of zero has no width, and is not certain.
+
+        With a scale g it is a t interval on it,
+
+        .. math:: g^{-1}\left(g(\hat t) \pm t_{m - 1, 1 - \gamma/2} \, SE\right)
+
+        with the standard error of :math:`g(\hat t)` by :func:`jackknife_error` over the m participants that have
+        rows, and :math:`\gamma` one minus the confidence; no draw is needed. It is left out below five participants,
+        where g is undefined without one of them, and where leaving out any of them gives the same value.
+
+        Parameters
+        ----------
+        statistic, values, participants
+            As for :meth:`distribution`.
+        scale : Scale, optional
+            Of the t interval.
+
+        Returns
+        -------
+        Estimate
+        """
+        values = np.asarray(values, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimate = float(statistic(values.sum(axis=0)))
+        few = self.too_few(participants)
+        if few:
+            return Estimate(estimate, reason=few)
+        if scale is not None:
+            left_out = self.without_each(statistic, values, participants)
+            return Estimate(estimate, *self._t_interval(estimate, left_out, scale))
+        return Estimate(estimate, *self.interval(self.distribution(statistic, values, participants), participants))
+
+    def estimates(
+        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+    ) -> list[Estimate]:
+        """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
+
+        Parameters
+        ----------
+        statistic : callable
+            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (..., number of statistics).
+        values, participants
+            As for :meth:`distribution`.
+
+        Returns
+        -------
+        list of Estimate
+            One for each statistic.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
+        >>> totals = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])
+        >>> both = lambda sums: np.stack([sums[..., 0], ratio(sums)], axis=-1)
+        >>> [found[0] for found in bootstrap.estimates(both, totals, pd.Series(["a", "b", "c"]))]
+        [9.0, 1.5]
+        """
+        values = np.asarray(values, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimates = [float(estimate) for estimate in statistic(values.sum(axis=0))]
+        if few := self.too_few(participants):
+            return [Estimate(estimate, reason=few) for estimate in estimates]
+        resampled = self.distribution(statistic, values, participants)
+        return [
+            Estimate(estimate, *self.interval(resampled[:, place], participants))
+            for place, estimate in enumerate(estimates)
+        ]
+
+    def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
+        from scipy.special import stdtrit  # with it comes a fifth of the memory of what computes no interval
+
+        if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
+            return np.nan, np.nan, NO_WIDTH
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle, scaled = scale.forward(np.asarray(estimate)), scale.forward(left_out)
+        if not (np.isfinite(middle) and np.isfinite(scaled).all()):
+            undefined = np.count_nonzero(~np.isfinite(scaled))
+            without = f"without {undefined} of the {len(left_out)} participants" if undefined else "at this value"
+            return np.nan, np.nan, f"no interval: undefined {without}"
+        reach = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2) * jackknife_error(scaled)
+        low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
+        return (np.nan, np.nan, NO_WIDTH) if _alike(low, high) else (float(low), float(high), "")
+
+    @staticmethod
+    def too_few(participants: pd.Series) -> str:
+        """Why there are too few participants for an interval; "" if there are enough."""
+        present = pd.Series(participants).nunique()
+        if present >= FEWEST_PARTICIPANTS:
+            return ""
+        return f"no interval: only {count_of(present, 'participant')} to resample"
+
+    def interval(
+        self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
+    ) -> tuple[float, float, str]:
+        """Return the percentile interval of a statistic that comes as draws, and why there is none if so.
+
+        Parameters
+        ----------
+        draws : array, shape (draws,)
+            The statistic in every draw; NaN where it is undefined.
+        participants : Series
+            Participant of each row that it rests on.
+        shift_to : float, optional
+            Move the draws so that their mean is this: for statistics that resampling inflates.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none; see :meth:`estimate` for when.
+        reason : str
+            "" if there is an interval.
+        """
+        if few := self.too_few(participants):
+            return np.nan, np.nan, few
+        defined = draws[np.isfinite(draws)]
+        if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
+            return np.nan, np.nan, f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws"
+        if shift_to is not None:
+            defined = defined - defined.mean() + shift_to
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        if _alike(low, high):
+            return np.nan, np.nan, NO_WIDTH
+        return float(low), float(high), ""
+
+    def row(
+        self,
+        found: Estimate,
+        *,
+        n: int,
+        unit: str,
+        method: str,
+        undefined: str = "it is undefined in these data",
+        how: str | None = None,
+        key: str = "",
+    ) -> dict:
+        """Return what :meth:`estimate` found as a row of estimates.
+
+        Parameters
+        ----------
+        found : Estimate
+            As :meth:`estimate` returns it.
+        n, unit, method, key
+            As for :func:`sense7.estimators.estimates.estimate_row`; the kind of interval is added to the
+            method if there is one.
+        undefined : str
+            The reason if there is no estimate.
+        how : str, optional
+            Kind of interval; without it, that of the percentile interval.
+
+        Examples
+        --------
+        >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
+        >>> row = bootstrap.row(Estimate(2.5, 1.0, 4.0), n=7, unit="points", method="mean")
+        >>> row["method"]
+        'mean; 95% percentile interval, 100 resamplings of participants'
+        >>> bootstrap.row(Estimate(np.nan), n=0, unit="points", method="mean", undefined="no rating")["reason"]
+        'no rating'
+        """
+        estimate, low, high, reason = found
+        if not np.isfinite(estimate):
+            return estimate_row(n=n, unit=unit, method=method, reason=undefined, key=key)
+        if not reason:
+            method = f"{method}; {how or self.description}"
+        return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason, key=key)
+
+    @property
+    def description(self) -> str:
+        """Kind of the percentile interval, in words."""
+        return self.describe()
+
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words: the percentile interval, or the t interval on a scale.
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b"], draws=100, seed=1).describe(OWN_SCALE)
+        '95% t interval, standard error by leaving out each participant in turn'
+        """
+        if scale is None:
+            return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of participants"
+        on = f" on the scale {scale.words}" if scale.words else ""
+        return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each participant in turn"
+
+
+class ConversationBootstrap(ParticipantBootstrap):
+    """Resamples of conversations instead of participants, and called so.
+
+    For ratings in which every rater rated every conversation: the raters are few and fixed, and what a rater says of
+    two conversations is taken as independent. There may be no conversations at all, as where data were not fetched.
+
+    Examples
+    --------
+    >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
+    '95% percentile interval, 1,000 resamplings of conversations'
+    """
+
+    may_be_empty = True
+
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words; see :meth:`ParticipantBootstrap.describe`."""
+        return super().describe(scale).replace("participant", "conversation")
+
+    @staticmethod
+    def too_few(participants: pd.Series) -> str:
+        """Why there are too few conversations for an interval; "" if there are enough."""
+        return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
+
+
+@dataclass(frozen=True, eq=False)
+class StratifiedBootstrap(ParticipantBootstrap):
+    """Resamples of participants within groups whose sizes the design fixed, such as the cells of an experiment.
+
+    Every resample holds as many participants of each group as the study does.
+
+    Parameters
+    ----------
+    participants, draws, seed, confidence
+        As for :class:`ParticipantBootstrap`.
+    groups : Series or other sequence
+        Group of each of ``participants``, in the same order; a participant belongs to one group.
+
+    Raises
+    ------
+    UserError
+        If there is not one group for each participant.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 8 (several samples).
+
+    Examples
+    --------
+    >>> people, groups = list("abcde"), ["x", "x", "y", "y", "y"]
+    >>> bootstrap = StratifiedBootstrap(people, draws=200, seed=1, groups=groups)
+    >>> set(bootstrap.weights()[:, :2].sum(axis=1)), set(bootstrap.weights()[:, 2:].sum(axis=1))
+    ({np.float64(2.0)}, {np.float64(3.0)})
+    """
+
+    groups: pd.Series | tuple | list = ()
+
+    def __post_init__(self):
+        super().__post_init__()
+        given = len(self.groups)
+        if given != len(self.participants) or pd.Series(self.groups, dtype=object).isna().any():
+            raise UserError(
+                f"StratifiedBootstrap wants the group of each of {count_of(len(self.participants), 'participant')} as "
+                f"groups; got {given:,}, or some are missing."
+            )
+        pairs = pd.DataFrame({"who": list(self.participants), "group": list(self.groups)}).drop_duplicates()
+        if doubled := int(pairs["who"].duplicated().sum()):
+            raise UserError(
+                f"StratifiedBootstrap wants one group of each participant; {count_of(doubled, 'participant')} "
+                f"{'has' if doubled == 1 else 'have'} several. Resample them without groups: ParticipantBootstrap."
+            )
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        group_of = pd.Series(list(self.groups), index=list(self.participants))
+        group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
+        generator, table = self._generator(), _empty_table(self.draws, len(self.names))
+        for group in pd.unique(group_of):
+            places = np.flatnonzero(group_of == group)
+            for piece, taken in self._taken(generator, len(places)):
+                table = _with_counts(table, piece, places, taken)
+        return table
+
+    def split(self, most: int) -> list[ParticipantBootstrap]:
+        """Refused: groups are drawn one after the other, so that no draw has its random numbers together."""
+        raise UserError("Resamples within groups can't be split. Split a ParticipantBootstrap.")
+
+    def describe(self, scale: Scale | None = None) -> str:
+        """Kind of interval, in words.
+
+        Examples
+        --------
+        >>> StratifiedBootstrap(["a", "b"], draws=100, groups=["x", "y"]).describe()
+        '95% percentile interval, 100 resamplings of participants within groups'
+        """
+        return super().describe(scale) + ("" if scale else " within groups")
+
+
+@dataclass(frozen=True, eq=False)
+class _SomeDraws(ParticipantBootstrap):
+    """Consecutive draws of a bootstrap: those that follow a state of its random numbers."""
+
+    state: Mapping = field(default_factory=dict)
+
+    def __post_init__(self):
+        """Nothing: all was checked of the bootstrap that is cut."""
+
+    def _generator(self) -> np.random.Generator:
+        generator = np.random.default_rng()
+        generator.bit_generator.state = self.state
+        return generator
+
+
+def _empty_table(draws: int, participants: int) -> np.ndarray:
+    """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
+    return np.empty((draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8)
+
+
+def _with_counts(table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The table with how often each of the places is taken in these draws, in a wider type where that needs it."""
+    cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
+    counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
+    table = table.astype(np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False)
+    table[draws, places] = counts
+    return table
+
+
+def _alike(low: float, high: float) -> bool:
+    """Whether an interval has no width but for rounding."""
+    return bool(high - low <= 1e-12 * max(1.0, abs(high)))
+
+
+def _shown(name: object) -> str:
+    """A participant's name as it would be typed."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _require_participants(participants: object, may_be_empty: bool) -> None:
+    """Refuse what is no sequence of participants' names."""
+    wanted = "ParticipantBootstrap wants the participant of each unit, such as study.conversations['participant']"
+    if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
+        raise UserError(f"{wanted}; got {described(participants)}.")
+    names = pd.Series(participants) if np.ndim(participants) == 1 else None
+    if names is None or (names.empty and not may_be_empty):
+        raise UserError(f"{wanted}; got {'none' if names is not None else f'{np.ndim(participants)} dimensions'}.")
+    if missing := int(names.isna().sum()):
+        raise UserError(f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows.")
+    kinds = {"text" if isinstance(name, str) else "number" if isinstance(name, Real) else "" for name in names.unique()}
+    if kinds not in ({"text"}, {"number"}, set()):
+        raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
+
+
+def _require_number(name: str, value: object, kind: type, least: float, most: float | None, wanted: str) -> None:
+    fits = isinstance(value, kind) and not isinstance(value, bool)
+    if not (fits and value >= least and (most is None or value <= most)):
+        raise UserError(f"ParticipantBootstrap wants {wanted} as {name}; got {described(value)}.")
+
+
+check_arguments(globals())

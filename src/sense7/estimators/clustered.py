@@ -1,0 +1,357 @@
+r"""Least squares on rows of which several come from one participant, and how sure it then is.
+
+Three ways to an interval, each with its own assumption: rows as *independent* (the textbook's, and too
+narrow here); *clustered* errors, which take the residuals of one participant as going together in any
+way; and *resampled* participants. They stand side by side where the lesson matters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import nctdtrinc
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.terminal import count_of
+
+__all__ = [
+    "KINDS",
+    "WIDTH_KEYS",
+    "ClusteredFit",
+    "clustered_intervals",
+    "d_interval",
+    "fit_clustered",
+    "resampled",
+    "side_by_side",
+    "widths",
+]
+
+KINDS = {"as if independent": "naive", "clustered errors": "clustered", "participants resampled": "resampled"}
+"""Kinds of intervals that stand side by side -> part of the key."""
+
+WIDTH_KEYS = {name: f"interval_width_{key}" for name, key in KINDS.items() if key != "naive"}
+"""Rows of :func:`widths` -> start of the key."""
+
+FEWEST_DEGREES = 4
+"""Below so many degrees of freedom, Satterthwaite's rule itself is not to be trusted."""
+
+_HAIR = 1e-12
+_NEAR = 1e-3
+_ALONE = 1e-10
+"""What is left of a direction that one participant determines alone, up to rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredFit:
+    r"""Least squares, with what its standard errors need.
+
+    All of it follows from cross products: with :math:`M_g = X_g^\top X_g` and :math:`B = (\sum_g M_g)^{-1}`,
+    the part of the hat matrix that belongs to participant g has the eigenvalues :math:`\lambda` of
+    :math:`B^{1/2} M_g B^{1/2} = V \Lambda V^\top`, and
+
+    .. math:: (I - H_{gg})^{-1/2} X_g = X_g K_g, \quad K_g = B^{1/2} V (I - \Lambda)^{-1/2} V^\top B^{-1/2}.
+
+    Directions that one participant determines alone (:math:`\lambda = 1`) are left out, which is the
+    Moore-Penrose inverse.
+
+    Attributes
+    ----------
+    coefficients : array, shape (p,)
+        Of the design's columns.
+    bread : array, shape (p, p)
+        B.
+    products : array, shape (participants, p, p)
+        M of each participant.
+    scores : array, shape (participants, p)
+        :math:`X_g^\top e_g`, with the residuals e.
+    residual : float
+        Sum of squared residuals.
+    rows : int
+        Number of rows.
+    """
+
+    coefficients: np.ndarray
+    bread: np.ndarray
+    products: np.ndarray
+    scores: np.ndarray
+    residual: float
+    rows: int
+
+    @property
+    def participants(self) -> int:
+        """Number of participants."""
+        return len(self.products)
+
+    @property
+    def independent(self) -> np.ndarray:
+        r"""Covariances of the coefficients if rows were independent, :math:`B\,\mathrm{RSS}/(n - p)`; NaN if n = p."""
+        freedom = self.rows - len(self.coefficients)
+        return self.bread * (self.residual / freedom if freedom > 0 else np.nan)
+
+    @property
+    def cr1(self) -> np.ndarray:
+        r"""Clustered covariances with the plain correction for few participants (CR1S, also HC1 by cluster).
+
+        .. math:: \frac{m}{m - 1} \frac{n - 1}{n - p} \, B \Big(\sum_g s_g s_g^\top\Big) B
+        """
+        m, n, p = self.participants, self.rows, len(self.coefficients)
+        scale = m / (m - 1) * (n - 1) / (n - p) if m > 1 and n > p else np.nan
+        return scale * self.bread @ (self.scores.T @ self.scores) @ self.bread
+
+    @cached_property
+    def _adjusted(self) -> np.ndarray:
+        """K of each participant."""
+        values, vectors = np.linalg.eigh(self.bread)
+        root, inverse = ((vectors * values**power) @ vectors.T for power in (0.5, -0.5))
+        shares, axes = np.linalg.eigh(root @ self.products @ root)
+        left = 1 - shares
+        factors = np.where(left > _ALONE, 1 / np.sqrt(np.maximum(left, _ALONE)), 0.0)
+        return root @ (axes * factors[:, None, :]) @ axes.transpose(0, 2, 1) @ inverse
+
+    @property
+    def cr2(self) -> np.ndarray:
+        r"""Clustered covariances whose bias is zero if rows are independent (CR2).
+
+        .. math:: B \Big(\sum_g K_g^\top s_g s_g^\top K_g\Big) B
+        """
+        scores = np.einsum("gij,gi->gj", self._adjusted, self.scores)
+        return self.bread @ (scores.T @ scores) @ self.bread
+
+    def freedom(self, contrasts: np.ndarray) -> np.ndarray:
+        r"""Degrees of freedom of CR2's variance of contrasts, by Satterthwaite's rule.
+
+        That variance is a quadratic form of the residuals. If rows are independent, it has the eigenvalues of
+        G, and
+
+        .. math:: \nu = \frac{(\mathrm{tr}\, G)^2}{\mathrm{tr}(G^2)}, \quad
+                  G_{gh} = \delta_{gh} a_g^\top a_g - a_g^\top X_g B X_h^\top a_h, \quad a_g = X_g K_g B c.
+
+        Parameters
+        ----------
+        contrasts : array, shape (contrasts, p)
+            Weights c of the coefficients.
+
+        Returns
+        -------
+        array, shape (contrasts,)
+            NaN where the variance is zero.
+        """
+        found = []
+        for contrast in np.asarray(contrasts, dtype=float):
+            taken = self._adjusted @ (self.bread @ contrast)
+            outer = np.einsum("gij,gj->gi", self.products, taken)
+            own = np.einsum("gi,gi->g", taken, outer)
+            # Of G no more is formed than its diagonal: its other squares follow from a matrix of the coefficients.
+            shared = np.einsum("gi,ij,gj->g", outer, self.bread, outer)
+            inner = self.bread @ (outer.T @ outer)
+            squares = ((own - shared) ** 2).sum() + (inner * inner.T).sum() - (shared**2).sum()
+            found.append((own - shared).sum() ** 2 / squares if (own > _ALONE).any() else np.nan)
+        return np.array(found)
+
+
+def fit_clustered(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> ClusteredFit:
+    """Fit by least squares and keep what belongs to each participant.
+
+    Parameters
+    ----------
+    y : array, shape (rows,)
+        The outcome; no NaN.
+    design : array, shape (rows, p)
+        Columns independent.
+    participants : Series
+        Participant of each row.
+
+    Returns
+    -------
+    ClusteredFit
+        Coefficients, and covariances of three kinds.
+
+    Raises
+    ------
+    ValueError
+        If the columns of the design are not independent.
+
+    References
+    ----------
+    Bell, R. M., & McCaffrey, D. F. (2002). Survey Methodology 28, 169-181. Pustejovsky, J. E., & Tipton, E. (2018).
+    Journal of Business & Economic Statistics 36, 672-683.
+
+    Notes
+    -----
+    R: lm, clubSandwich::vcovCR, clubSandwich::coef_test, sandwich::vcovCL(type='HC1'),
+    tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 2, 4, 5, 3, 6])
+    >>> fit = fit_clustered(y, np.ones((6, 1)), pd.Series(list("aabbcc")))
+    >>> [round(float(np.sqrt(kind[0, 0])), 3) for kind in (fit.independent, fit.cr1, fit.cr2)]
+    [0.764, 1.0, 1.0]
+    >>> fit.freedom(np.ones((1, 1))).round(3).tolist()
+    [2.0]
+    """
+    y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        raise ValueError("the columns of the design are not independent")
+    codes, people = pd.factorize(pd.Series(participants).to_numpy())
+    products = sums_by_participant(design[:, :, None] * design[:, None, :], codes, len(people))
+    bread = np.linalg.inv(products.sum(axis=0))
+    coefficients = bread @ design.T @ y
+    left = y - design @ coefficients
+    scores = sums_by_participant(design * left[:, None], codes, len(people))
+    return ClusteredFit(coefficients, bread, products, scores, float(left @ left), len(y))
+
+
+def clustered_intervals(
+    fit: ClusteredFit, contrast: np.ndarray, confidence: float
+) -> dict[str, tuple[float, float, float, str, str]]:
+    """A contrast as if rows were independent, and with clustered errors: estimate, limits, method, reason."""
+    estimate, p = float(contrast @ fit.coefficients), len(fit.coefficients)
+    found = {}
+    for name, covariance, freedom, words in (
+        ("as if independent", fit.independent, fit.rows - p, "rows as if independent"),
+        ("clustered errors", fit.cr2, float(fit.freedom(contrast[None])[0]), "errors clustered by participant (CR2)"),
+    ):
+        error = float(np.sqrt(contrast @ covariance @ contrast)) if fit.rows > p else np.nan
+        reason = ""
+        if not error > _HAIR * max(1.0, abs(estimate)):
+            alike = "the ratings do not vary" if name == "as if independent" else "participants do not differ"
+            reason = f"no interval: {alike}"
+        elif name == "clustered errors" and not freedom >= FEWEST_DEGREES:
+            reason = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
+        half = np.nan if reason else error * stats.t.ppf((1 + confidence) / 2, freedom)
+        degrees = f"{freedom:.0f}" if name == "as if independent" else f"{freedom:.1f}"
+        method = f"{words}; {confidence:.0%} t interval" + ("" if reason else f", {degrees} degrees of freedom")
+        found[name] = (estimate, estimate - half, estimate + half, method, reason)
+    return found
+
+
+def resampled(
+    statistic: Callable, values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap
+) -> tuple[float, float, float, str, str]:
+    """Return a statistic with its bootstrap interval: estimate, limits, method, and why there is no interval."""
+    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    return estimate, low, high, bootstrap.description, reason
+
+
+def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> tuple[float, float]:
+    r"""Limits of Cohen's d of two groups, if all values are independent and normal.
+
+    With :math:`k = \sqrt{n_0 n_1 / (n_0 + n_1)}`, :math:`kd` has the noncentral t distribution; the limits are those
+    noncentralities by k at which :math:`kd` is its upper and its lower quantile.
+
+    Parameters
+    ----------
+    d : float
+        Cohen's d.
+    first, second : int
+        Sizes of the groups.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    low, high : float
+        NaN without at least three values, or where d is too large for the distribution to be computed.
+
+    References
+    ----------
+    Hedges, L. V., & Olkin, I. (1985). Statistical methods for meta-analysis. Cumming, G., & Finch, S. (2001).
+    Educational and Psychological Measurement 61, 532-574.
+
+    Notes
+    -----
+    R: effectsize::cohens_d(pooled_sd=TRUE), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> [round(limit, 4) for limit in d_interval(1.0, 50, 50)]
+    [0.5815, 1.4139]
+    """
+    freedom = first + second - 2
+    if not np.isfinite(d) or min(first, second) < 1 or freedom < 1:
+        return np.nan, np.nan
+    k = np.sqrt(first * second / (first + second))
+    t, tail = k * d, (1 - confidence) / 2
+    limits = []
+    for share in (1 - tail, tail):
+        near = nctdtrinc(freedom, share, t)  # to six digits; on the rest of the line the distribution may be NaN
+        away = [stats.nct.cdf(t, freedom, near + step) - share for step in (-_NEAR, _NEAR)]
+        if not away[0] > 0 > away[1]:
+            return np.nan, np.nan
+        exact = brentq(
+            lambda centre, share=share: stats.nct.cdf(t, freedom, centre) - share, near - _NEAR, near + _NEAR
+        )
+        limits.append(float(exact / k))
+    return limits[0], limits[1]
+
+
+def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The estimate, and each kind of interval beside it, in words.
+
+    Parameters
+    ----------
+    tables : dict of DataFrame
+        Kind -> table of estimates; all with the same rows and estimates.
+
+    Returns
+    -------
+    DataFrame
+        One row per estimate: ``estimate``, one column per kind, ``n``, and ``note`` where something is missing.
+
+    Examples
+    --------
+    >>> rows = {"a": estimate_row(1.0, 0.5, 1.5, n=3, unit="points", method="m")}
+    >>> side_by_side({"narrow": estimate_table(rows, "row")}).loc["a", "narrow"]
+    '0.500 to 1.500'
+    """
+    first = next(iter(tables.values()))
+    shown = pd.DataFrame(index=first.index)
+    shown["estimate"] = [f"{value:z.3f}" if np.isfinite(value) else "not available" for value in first["estimate"]]
+    for kind, table in tables.items():
+        limits = zip(table["low"], table["high"], strict=True)
+        shown[kind] = [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "none" for low, high in limits]
+    shown["n"] = first["n"]
+    notes = [
+        "; ".join(dict.fromkeys(filter(None, (table.loc[row, "reason"] for table in tables.values()))))
+        for row in first.index
+    ]
+    return shown.assign(note=notes) if any(notes) else shown
+
+
+def widths(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """How many times as wide as the interval *as if independent* the other kinds are, on average over the rows.
+
+    Parameters
+    ----------
+    tables : dict of DataFrame
+        As :func:`condition_intervals` and :func:`poor_turn_intervals` return them.
+
+    Returns
+    -------
+    DataFrame
+        A row each other kind (``WIDTH_KEYS``): estimate (mean of the ratios of the widths; no interval), n (rows that
+        have both intervals), unit, method, reason.
+    """
+    naive, *others = KINDS
+    rows = {}
+    for kind in others:
+        wide, narrow = (tables[name]["high"] - tables[name]["low"] for name in (kind, naive))
+        ratios = (wide / narrow).dropna()
+        rows[kind] = estimate_row(
+            ratios.mean() if len(ratios) else np.nan,
+            n=len(ratios),
+            unit="times as wide",
+            method=f"mean over {len(ratios)} estimates of the width of the interval by that of the one {naive}",
+            reason="" if len(ratios) else "there are no two intervals to compare",
+        )
+    return estimate_table(rows, "interval")
+
+
+check_arguments(globals())

@@ -1,0 +1,161 @@
+"""The common form of what statistics return: an estimate with its interval, and tables of them."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import HINTS, described
+from sense7.errors import UserError
+
+__all__ = ["COLUMNS", "Estimate", "estimate_row", "estimate_table", "require_estimates"]
+
+COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
+
+
+class Estimate(NamedTuple):
+    """An estimate with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        NaN where there is none.
+    reason : str
+        Why there is no interval; "" if there is one.
+    """
+
+    estimate: float
+    low: float = np.nan
+    high: float = np.nan
+    reason: str = ""
+
+
+def estimate_row(
+    estimate: float = np.nan,
+    low: float = np.nan,
+    high: float = np.nan,
+    *,
+    n: int,
+    unit: str,
+    method: str,
+    reason: str = "",
+    key: str = "",
+) -> dict:
+    """Return one row of a table of estimates.
+
+    Parameters
+    ----------
+    estimate, low, high : float
+        The estimate and its interval; NaN where there is none.
+    n : int
+        Number of observations that the estimate rests on.
+    unit : str
+        What is counted or measured, e.g. ``share of turns``.
+    method : str
+        Estimator and kind of interval.
+    reason : str
+        Why there is no estimate, or no interval; "" if there is one.
+    key : str
+        Name under which the estimate is recorded, unique in the book; "" for one that is only shown.
+
+    Returns
+    -------
+    dict
+        The columns of ``COLUMNS``, and ``key`` if there is one.
+
+    Raises
+    ------
+    ValueError
+        If unit or method is no text or empty: no number is shown without them.
+    """
+    for name, text in {"unit": unit, "method": method}.items():
+        if not (isinstance(text, str) and text):
+            raise ValueError(f"an estimate needs a {name}, not {text!r}")
+    return {
+        "estimate": float(estimate),
+        "low": float(low),
+        "high": float(high),
+        "n": int(n),
+        "unit": unit,
+        "method": method,
+        "reason": reason,
+    } | ({"key": key} if key else {})
+
+
+def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return rows as a table of estimates.
+
+    Parameters
+    ----------
+    rows : mapping
+        Name of the row -> what :func:`estimate_row` returns.
+    name : str
+        What the rows are: the name of the index, which stands above it.
+    keys : mapping, optional
+        Name of the row -> key under which it is recorded; rows without one are only shown.
+
+    Returns
+    -------
+    DataFrame
+        One row each, with the columns of ``COLUMNS``; and ``key``, if any row has one ("" where a row has none).
+
+    Raises
+    ------
+    ValueError
+        If the rows have no name.
+
+    Examples
+    --------
+    >>> row = estimate_row(2.5, n=4, unit="points", method="mean")
+    >>> estimate_table({"all": row, "good": row}, "turns", {"all": "turn_mean"})["key"].tolist()
+    ['turn_mean', '']
+    """
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
+    own = {row: entry["key"] for row, entry in rows.items() if "key" in entry} | dict(keys or {})
+    return frame.assign(key=[own.get(row, "") for row in rows]) if own else frame
+
+
+def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:
+    """Refuse what is no table of estimates, before it is shown or recorded.
+
+    Parameters
+    ----------
+    function, name : str
+        Who wants it, and as which argument.
+    table : DataFrame
+        What was given.
+    optional : collection of str
+        Columns that it may lack.
+
+    Raises
+    ------
+    UserError
+        If it is no frame, or lacks a column of ``COLUMNS``.
+
+    Examples
+    --------
+    >>> require_estimates("intervals", "tables", pd.DataFrame({"estimate": [1.0]}))
+    Traceback (most recent call last):
+    sense7.errors.UserError: intervals wants a table of estimates as tables; it lacks the columns low, high, n, ...
+    """
+    if not isinstance(table, pd.DataFrame):
+        raise UserError(f"{function} wants a table of estimates as {name}; got {described(table)}. {HINTS['table']}")
+    if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
+        lacking = ", ".join(lacking)
+        raise UserError(
+            f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"
+        )
+
+
+def p_in_words(p: float) -> str:
+    """A p value to four places.
+
+    Examples
+    --------
+    >>> p_in_words(0.00002), p_in_words(0.031)
+    ('< 0.0001', '0.0310')
+    """
+    return "" if not np.isfinite(p) else "< 0.0001" if p < 0.0001 else f"{p:.4f}"

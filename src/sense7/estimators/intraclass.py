@@ -1,0 +1,144 @@
+"""Intraclass correlations."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.arguments import check_arguments
+
+__all__ = ["icc_1", "icc_of_sums", "icc_sums", "intraclass_correlations"]
+
+
+def icc_1(y: np.ndarray, groups: pd.Series) -> float:
+    r"""Intraclass correlation ICC(1) by the one-way analysis of variance.
+
+    .. math:: \frac{B - W}{B + (n_0 - 1) W}, \quad n_0 = \frac{1}{m - 1}\left(n - \frac{\sum_i n_i^2}{n}\right)
+
+    with B and W the mean squares between and within m groups of :math:`n_i` rows.
+
+    Parameters
+    ----------
+    y : array, shape (rows,)
+        The values; no NaN.
+    groups : Series
+        Group of each row.
+
+    Returns
+    -------
+    float
+        At most 1, below zero where groups are more alike than chance; NaN below two groups, if no
+        group has two rows, or if nothing varies.
+
+    References
+    ----------
+    Shrout, P. E., & Fleiss, J. L. (1979). Psychological Bulletin 86, 420-428.
+
+    Notes
+    -----
+    R: anova(aov(overall ~ factor(participant))), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> round(icc_1(np.array([1.0, 2, 5, 6, 9, 9]), pd.Series(list("aabbcc"))), 4)
+    0.9766
+    """
+    codes, names = pd.factorize(pd.Series(groups).to_numpy())
+    sums = icc_sums(np.asarray(y, dtype=float), codes, np.ones((len(codes), 1)), len(names))
+    return float(icc_of_sums(sums.sum(axis=0), centred=False))
+
+
+def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: int) -> np.ndarray:
+    """Per participant: number, n, n squared, y squared; then by condition n and totals, and their products by n."""
+    totals, counts = np.zeros((count, conditions.shape[1])), np.zeros((count, conditions.shape[1]))
+    np.add.at(totals, codes, conditions * y[:, None])
+    np.add.at(counts, codes, conditions)
+    n = counts.sum(axis=1)
+    both = np.concatenate([counts, totals], axis=1)
+    products = both[:, :, None] * both[:, None, :] / n[:, None, None]
+    head = np.column_stack([np.ones(count), n, n**2, np.bincount(codes, weights=y**2, minlength=count)])
+    return np.concatenate([head, both, products.reshape(count, -1)], axis=1)
+
+
+def icc_of_sums(sums: np.ndarray, *, centred: bool) -> np.ndarray:
+    """ICC(1) from the sums; of values minus their condition's mean if ``centred``."""
+    width = round((np.sqrt(4 * sums.shape[-1] - 15) - 1) / 4)  # from 4 + 2 width + (2 width)^2 entries
+    groups, n, squares_of_n, squares = np.moveaxis(sums[..., :4], -1, 0)
+    counts, totals = sums[..., 4 : 4 + width], sums[..., 4 + width : 4 + 2 * width]
+    products = sums[..., 4 + 2 * width :].reshape(*sums.shape[:-1], 2 * width, 2 * width)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if centred:
+            means = np.where(counts > 0, totals / counts, 0)
+        else:
+            means = np.broadcast_to((totals.sum(axis=-1) / n)[..., None], totals.shape)
+        # Total of a participant minus what the means make of it: weights -mean on counts, 1 on totals.
+        weights = np.concatenate([-means, np.ones_like(means)], axis=-1)
+        between = np.einsum("...i,...ij,...j->...", weights, products, weights)
+        whole = squares - 2 * (means * totals).sum(axis=-1) + (means**2 * counts).sum(axis=-1)
+        within = whole - between
+        size = (n - squares_of_n / n) / (groups - 1)
+        b, w = between / (groups - 1), within / (n - groups)
+        defined = (groups > 1) & (n > groups) & (whole > 1e-9 * np.maximum(squares, 1))
+        return np.where(defined, (b - w) / (b + (size - 1) * w), np.nan)
+
+
+def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
+    """The six intraclass correlations of a complete table of rows rated on the same columns.
+
+    Parameters
+    ----------
+    table : array, shape (rows, columns)
+        At least two of each, no NaN.
+    confidence : float
+        Of the intervals, which take rows as independent and ratings as normal.
+
+    Returns
+    -------
+    DataFrame
+        Rows ICC1, ICC2, ICC3 (of one column), ICC1k, ICC2k, ICC3k (of their mean): estimate, low, high.
+
+    References
+    ----------
+    Shrout, P. E., & Fleiss, J. L. (1979). Psychological Bulletin 86, 420-428.
+
+    Notes
+    -----
+    R: psych::ICC(lmer=FALSE), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    >>> intraclass_correlations(table)["estimate"].round(2).tolist()
+    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    """
+    n, k = table.shape
+    grand, by_row, by_column = table.mean(), table.mean(axis=1), table.mean(axis=0)
+    rows = k * ((by_row - grand) ** 2).sum() / (n - 1)
+    columns = n * ((by_column - grand) ** 2).sum() / (k - 1)
+    inside = ((table - by_row[:, None]) ** 2).sum() / (n * (k - 1))
+    rest = ((table - by_row[:, None] - by_column + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    tail = (1 + confidence) / 2
+    single = lambda f: (f - 1) / (f + k - 1)  # noqa: E731
+    one, three = rows / inside, rows / rest
+    limits = {
+        1: (one / stats.f.ppf(tail, n - 1, n * (k - 1)), one * stats.f.ppf(tail, n * (k - 1), n - 1)),
+        3: (three / stats.f.ppf(tail, n - 1, (n - 1) * (k - 1)), three * stats.f.ppf(tail, (n - 1) * (k - 1), n - 1)),
+    }
+    two = (rows - rest) / (rows + (k - 1) * rest + k * (columns - rest) / n)
+    ratio = columns / rest
+    above = (k - 1) * (n - 1) * (k * two * ratio + n * (1 + (k - 1) * two) - k * two) ** 2
+    below = (n - 1) * k**2 * two**2 * ratio**2 + (n * (1 + (k - 1) * two) - k * two) ** 2
+    f_low, f_high = stats.f.ppf(tail, n - 1, above / below), stats.f.ppf(tail, above / below, n - 1)
+    base = k * columns + (k * n - k - n) * rest
+    low = n * (rows - f_low * rest) / (f_low * base + n * rows)
+    high = n * (f_high * rows - rest) / (base + n * f_high * rows)
+    found = {
+        "ICC1": (single(one), *map(single, limits[1])),
+        "ICC2": (two, low, high),
+        "ICC3": (single(three), *map(single, limits[3])),
+    }
+    of_mean = lambda r: r * k / (1 + r * (k - 1))  # noqa: E731
+    found |= {f"{name}k": tuple(map(of_mean, values)) for name, values in found.items()}
+    return pd.DataFrame.from_dict(found, orient="index", columns=["estimate", "low", "high"])
+
+
+check_arguments(globals())

@@ -1,0 +1,272 @@
+"""Item analysis: correlations of items, corrected item-rest correlations, standardized alpha, Guttman's lambda 6."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row
+from sense7.terminal import count_of
+
+__all__ = [
+    "ROUNDING",
+    "average_correlation",
+    "correlations_from_covariances",
+    "guttman_lambda6",
+    "item_rest_from_covariances",
+    "joined",
+    "lacking_items",
+    "rows_of",
+    "standardised_alpha",
+    "too_few",
+    "unexplained_variances",
+    "usable",
+    "varies",
+]
+
+FEWEST_UNITS = 3
+ROUNDING = 1e-9
+
+
+def varies(values: pd.Series) -> bool:
+    """Whether there are two different values."""
+    return bool(values.max() > values.min())  # False for NaN
+
+
+def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFrame, str]:
+    """Leave out items that were never rated or do not vary and, listwise, incomplete units.
+
+    Parameters
+    ----------
+    ratings : DataFrame, shape (units, items)
+        Indexed by participant; NaN if not rated.
+    missing : {"pairwise", "listwise"}
+        Whether units that lack one of the items rated at all are kept.
+
+    Returns
+    -------
+    used : DataFrame
+        What is left.
+    note : str
+        What was left out, for the method; "" if nothing.
+
+    Examples
+    --------
+    >>> used, note = usable(pd.DataFrame({"a": [1, 2.0], "b": [3, 3.0], "c": [np.nan] * 2}))
+    >>> list(used), note
+    (['a'], ' (never rated: c; does not vary: b)')
+    """
+    if missing not in {"pairwise", "listwise"}:
+        raise ValueError(f"missing must be 'pairwise' or 'listwise', not {missing!r}")
+    rated = ratings.loc[:, ratings.notna().any()]
+    never = [name for name in ratings if name not in rated]
+    if missing == "listwise":
+        rated = rated.dropna()
+    constant = [name for name in rated if not varies(rated[name])] if len(rated) else []
+    notes = [
+        f"{what}: {', '.join(names)}" for what, names in (("never rated", never), ("does not vary", constant)) if names
+    ]
+    return rated.drop(columns=constant), f" ({'; '.join(notes)})" if notes else ""
+
+
+def lacking_items(used: pd.DataFrame, note: str) -> str:
+    """What a value over all items lacks, for its reason; "" if nothing.
+
+    Examples
+    --------
+    >>> lacking_items(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), " (never rated: c)")
+    '2 dimensions; never rated: c'
+    """
+    return f"{count_of(used.shape[1], 'dimension')}; {note[2:-1]}" if note else ""
+
+
+def joined(*reasons: str) -> str:
+    """Reasons in one line; those that are empty are passed over."""
+    return "; ".join(filter(None, reasons))
+
+
+def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
+    """Why what :func:`usable` left is too little for a statistic; "" if it is enough.
+
+    Parameters
+    ----------
+    used : DataFrame
+        Ratings left.
+    items, units : int
+        The fewest that the statistic takes.
+
+    Examples
+    --------
+    >>> too_few(pd.DataFrame({"a": [1.0, 2.0, 3.0]}), items=3)
+    'only 1 of these ratings was given and varies; this needs 3'
+    """
+    count = used.shape[1]
+    if len(used) < units and count:
+        return f"units that rate all of {count_of(count, 'item')}: {len(used)}; this needs {units}"
+    if count >= items:
+        return ""
+    which = "none of these ratings" if count == 0 else f"only {count} of these ratings"
+    return f"{which} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
+
+
+def rows_of(
+    names: Sequence[str],
+    results: Sequence[tuple[float, float, float, str]],
+    bootstrap: ParticipantBootstrap,
+    *,
+    counts: Sequence[int],
+    unit: str,
+    method: str,
+    undefined: str,
+    lacking: str = "",
+) -> dict[str, dict]:
+    """Rows of estimates from :meth:`ParticipantBootstrap.estimates`.
+
+    ``undefined`` is the reason where there is none; ``lacking`` is added to the reason in every row.
+    """
+    rows = {}
+    for name, (estimate, low, high, reason), n in zip(names, results, counts, strict=True):
+        if not np.isfinite(estimate):
+            rows[name] = estimate_row(n=n, unit=unit, method=method, reason=joined(undefined, lacking))
+            continue
+        how = method if reason else f"{method}; {bootstrap.description}"
+        why = joined(reason, lacking)
+        rows[name] = estimate_row(estimate, low, high, n=n, unit=unit, method=how, reason=why)
+    return rows
+
+
+def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
+    r"""Correlation of each item with the sum of the others, from their covariances.
+
+    .. math:: r_i = \frac{\sum_{j \ne i} C_{ij}}{\sqrt{C_{ii} \sum_{j \ne i} \sum_{l \ne i} C_{jl}}}
+
+    Parameters
+    ----------
+    covariances : array, shape (..., k, k)
+        One matrix or many.
+
+    Returns
+    -------
+    array, shape (..., k)
+        -1..1; NaN where a variance is zero, or pairwise covariances are of no real data set.
+
+    References
+    ----------
+    Henrysson, S. (1963). Psychometrika 28, 211-218 (correction for overlap).
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$item.stats$r.drop, tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> item_rest_from_covariances(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    sums = covariances.sum(axis=-1)
+    rest = sums.sum(axis=-1)[..., None] - 2 * sums + own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        defined = (own > ROUNDING) & (rest > ROUNDING)
+        r = np.where(defined, (sums - own) / np.sqrt(np.where(defined, own * rest, 1)), np.nan)
+        return np.where(np.abs(r) <= 1 + ROUNDING, np.clip(r, -1, 1), np.nan)
+
+
+def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
+    """Correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
+    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.sqrt(np.where(own > ROUNDING, own, np.nan))
+        return covariances / (scale[..., :, None] * scale[..., None, :])
+
+
+def average_correlation(correlations: np.ndarray) -> np.ndarray:
+    """Mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$total$average_r, tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> float(average_correlation(np.array([[1.0, 0.5], [0.5, 1.0]])))
+    0.5
+    """
+    k = correlations.shape[-1]
+    return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (k * (k - 1))
+
+
+def standardised_alpha(correlations: np.ndarray) -> np.ndarray:
+    r"""Alpha of the items brought to equal variances.
+
+    .. math:: \alpha_s = \frac{k \bar r}{1 + (k - 1) \bar r}
+
+    Parameters
+    ----------
+    correlations : array, shape (..., k, k)
+        One matrix or many.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$total$std.alpha, tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> round(float(standardised_alpha(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
+    0.666667
+    """
+    k, r = correlations.shape[-1], average_correlation(correlations)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(1 + (k - 1) * r > ROUNDING, k * r / (1 + (k - 1) * r), np.nan)
+
+
+def guttman_lambda6(correlations: np.ndarray) -> np.ndarray:
+    r"""Guttman's lambda 6, a lower bound of reliability.
+
+    .. math:: \lambda_6 = 1 - \frac{\sum_i (1 - R_i^2)}{\sum_{ij} r_{ij}}, \quad
+              1 - R_i^2 = 1 / (R^{-1})_{ii}
+
+    with :math:`R_i^2` the squared multiple correlation of item i with the others.
+
+    Parameters
+    ----------
+    correlations : array, shape (..., k, k)
+        One matrix or many.
+
+    Returns
+    -------
+    array, shape (...)
+        NaN where the matrix is singular or not positive definite.
+
+    References
+    ----------
+    Guttman, L. (1945). Psychometrika 10, 255-282.
+
+    Notes
+    -----
+    R: psych::alpha(use='pairwise')$total$G6(smc), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> round(float(guttman_lambda6(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
+    0.5
+    """
+    unexplained = unexplained_variances(correlations)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 - unexplained.sum(axis=-1) / correlations.sum(axis=(-2, -1))
+
+
+def unexplained_variances(correlations: np.ndarray) -> np.ndarray:
+    """Share of each item that the others do not explain, (..., k); NaN where not positive definite."""
+    correlations = np.asarray(correlations, dtype=float)
+    finite = np.isfinite(correlations).all(axis=(-2, -1))
+    identity = np.eye(correlations.shape[-1])
+    safe = np.where(finite[..., None, None], correlations, identity)
+    positive = finite & (np.linalg.eigvalsh(safe)[..., 0] > ROUNDING)
+    inverse = np.linalg.inv(np.where(positive[..., None, None], safe, identity))
+    return np.where(positive[..., None], 1 / np.diagonal(inverse, axis1=-2, axis2=-1), np.nan)
+
+
+check_arguments(globals())

@@ -1,0 +1,79 @@
+"""Context: topic, importance and desired empathy against the ratings, and expected against experienced empathy.
+
+Conversations differ in context and so do the people who had them. So every effect stands twice where
+it can: over conversations, and within participants, each person's conversations compared with that person's
+own mean. Demeaned cross products are sums over participants, so that resampling them is exact.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.ground_truth import ground_truth
+from sense7.study import Study
+
+__all__ = ["CONTEXT", "context_design", "context_frame", "not_varying"]
+
+CONTEXT = {"topic": "topic", "importance": "importance", "desired_empathy": "desired empathy"}
+"""What is known of a conversation before it begins: column -> words."""
+STEPS = ("importance", "desired_empathy")
+
+MOST_DRAWS = 2_000
+"""Draws are cut to this number where each costs an eigendecomposition or a permutation; ``method`` says so."""
+
+
+def context_frame(study: Study) -> pd.DataFrame:
+    """Context and ground truth of the conversations that have ground truth.
+
+    Returns
+    -------
+    DataFrame
+        participant, condition, topic, importance (1..5), desired_empathy (1..3), ``y`` (ground
+        truth, 1..5); NaN or None where not given.
+    """
+    conversations = study.conversations
+    truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+    frame = conversations[["participant", "condition", "topic", *STEPS]].assign(y=truth)
+    return frame[np.isfinite(truth)].reset_index(drop=True)
+
+
+def not_varying(frame: pd.DataFrame, name: str) -> str:
+    """Why a context variable says nothing; "" if it does."""
+    if frame.empty:
+        return "no conversation has ground truth in this data set"
+    given = frame[name].dropna()
+    if given.empty:
+        return f"{CONTEXT[name]} was not given in this data set"
+    if given.nunique() < 2:
+        return f"{CONTEXT[name]} is the same in every conversation"
+    return ""
+
+
+def context_design(frame: pd.DataFrame, names) -> np.ndarray:
+    """Columns of a design: steps as numbers, texts as indicators of all but the first."""
+    columns = []
+    for name in names:
+        if name in STEPS:
+            columns.append(frame[[name]].to_numpy(dtype=float))
+        else:
+            columns.append(indicators(frame[name])[:, 1:])
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
+def indicators(texts: pd.Series) -> np.ndarray:
+    levels = sorted(texts.unique())
+    return (texts.to_numpy()[:, None] == np.array(levels, dtype=object)[None, :]).astype(float)
+
+
+def products(z: np.ndarray) -> np.ndarray:
+    return z[:, :, None] * z[:, None, :]
+
+
+def fewer_resamples(bootstrap: ParticipantBootstrap) -> ParticipantBootstrap:
+    return replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
+
+
+check_arguments(globals())

@@ -1,0 +1,87 @@
+"""Share of the variance that context explains."""
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import NEGLIGIBLE, least_squares, within
+from sense7.findings.context.frame import CONTEXT, context_design, context_frame, fewer_resamples, not_varying, products
+from sense7.study import Study
+
+__all__ = ["SHARE_KEYS", "context_shares"]
+
+SHARE_KEYS = {words: f"context_share_{name}" for name, words in CONTEXT.items()} | {
+    "all of the context": "context_share"
+}
+
+
+def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Share of the variance within participants that context explains: what it adds to who is asked.
+
+    .. math:: 1 - \frac{\mathrm{RSS} / (n - G - r)}{\mathrm{TSS} / (n - G)}
+
+    with all columns minus their participant's mean, n conversations, G participants and r the rank of the
+    context's columns. So chance alone gives zero on average, and single estimates may be negative.
+    Resampling inflates it, as it does every share of explained variance: the draws are moved so
+    that their mean is the estimate. In simulation (8 topics, 109 participants) such intervals covered the truth
+    in 93 to 97 of 100 studies, and in all of them where it was zero: there they are too wide.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants, at most 2,000 of them.
+
+    Returns
+    -------
+    DataFrame
+        Rows topic, importance, desired empathy, all that were given: estimate (at most 1), low,
+        high, n (conversations), unit, method, reason.
+
+    References
+    ----------
+    Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
+    """
+    frame = context_frame(study)
+    given = [name for name in CONTEXT if not not_varying(frame, name)]
+    rows = {CONTEXT[name]: _share_row(frame, [name], not_varying(frame, name), bootstrap) for name in CONTEXT}
+    reason = "" if given else "nothing of the context varies in this data set"
+    rows["all of the context"] = _share_row(frame, given, reason, bootstrap)
+    return estimate_table(rows, "context")
+
+
+def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: ParticipantBootstrap) -> dict:
+    unit, method = "share of the variance within participants", "adjusted share explained by least squares"
+    if reason:
+        return estimate_row(n=0, unit=unit, method=method, reason=reason)
+    frame = frame[frame[names].notna().all(axis=1)]
+    z = within(np.column_stack([context_design(frame, names), frame["y"]]), frame["participant"])
+    size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
+    values = np.column_stack([products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
+    estimate = float(_adjusted_share(values.sum(axis=0), z.shape[1]))
+    if not np.isfinite(estimate):
+        reason = "too few conversations of the same participant to compare, or their ratings do not vary"
+        return estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
+    bootstrap = fewer_resamples(bootstrap)
+    draws = bootstrap.distribution(
+        lambda sums: _adjusted_share(sums, z.shape[1]), np.asarray(values), frame["participant"]
+    )
+    found = estimate, *bootstrap.interval(draws, frame["participant"], shift_to=estimate)
+    how = f"{bootstrap.description}, moved to the estimate"
+    return bootstrap.row(found, n=len(frame), unit=unit, method=method, how=how)
+
+
+def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:
+    cross = sums[..., : width * width].reshape(*sums.shape[:-1], width, width)
+    n, people = sums[..., -2], sums[..., -1]
+    _, residual, rank = least_squares(cross)
+    freedom, total = np.round(n - people), cross[..., -1, -1]
+    defined = (freedom - rank > 0) & (rank > 0) & (total > NEGLIGIBLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, 1 - residual / (freedom - rank) * freedom / total, np.nan)
+
+
+check_arguments(globals())

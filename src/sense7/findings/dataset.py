@@ -1,0 +1,781 @@
+"""What a data set holds: people, conversations, turns, their ground truth, lengths, times and disturbances."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.individualized.characteristics import (
+    FEWEST_PER_GROUP,
+    MOST_GROUPS,
+    NO_SHEET,
+    characteristic_columns,
+)
+from sense7.study import Study
+from sense7.taxonomy import RATING_NAMES
+from sense7.terminal import count_of
+from sense7.workbook.options import Interval, scale_columns
+from sense7.workbook.values import as_name, as_number
+
+__all__ = [
+    "ALL",
+    "DISTURBANCE_KEYS",
+    "MEDIAN_KEYS",
+    "NO_CONDITION",
+    "NO_TOPIC",
+    "Characteristics",
+    "Quantity",
+    "answers",
+    "by_condition",
+    "characteristics",
+    "counts",
+    "disturbance_shares",
+    "disturbances",
+    "ground_truth_mean",
+    "in_words",
+    "lengths",
+    "levels_by_condition",
+    "median_in_draws",
+    "medians",
+    "quartiles_by_condition",
+    "shown_by_condition",
+    "time_gaps",
+    "times",
+    "topics_by_condition",
+    "turns_per_conversation",
+]
+
+NO_CONDITION = "(no condition)"
+NO_TOPIC = "(no topic)"
+ALL = "(all)"
+
+MOST_TOPICS = 40
+"""Topics that a figure can hold; the rarest of more are put together."""
+
+LONG_NUMBER = 10_000
+"""Whole numbers from here on, another one for everybody, are taken for the names of people."""
+
+NO_RETRY = frozenset({"false", "no", "none", "n"})
+"""Words in the column Retry that say that a message is none."""
+
+_QUANTITIES = {
+    "user_words": ("words in a user's message", "words", "messages"),
+    "assistant_words": ("words in an assistant's message", "words", "messages"),
+    "turns": ("turns in a conversation", "turns", "conversations"),
+    "duration": ("seconds that a conversation lasts", "seconds", "conversations"),
+    "wait": ("seconds from a user's message to the assistant's turn", "seconds", "turns"),
+    "importance": ("importance of the topic", "level, 1 to 5", "conversations"),
+    "desired_empathy": ("desired empathy", "level, 1 to 3", "conversations"),
+}
+"""Key -> name, unit, and what n counts."""
+
+MEDIAN_KEYS = {name: f"median_{key}" for key, (name, *_) in _QUANTITIES.items()}
+"""Keys of the rows of :func:`medians`."""
+
+DISTURBANCE_KEYS = {
+    "messages marked as retries": "retries",
+    "conversations with a retry": "conversations_with_retry",
+    "conversations with an error": "conversations_with_error",
+}
+"""Keys of the rows of :func:`disturbance_shares`."""
+
+
+NO_TIMES = "no message has a time (TimeOffsetSeconds) in this data set"
+NO_RETRIES = "no cell of the column Retry is filled in this data set"
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """Something measured of every message, turn or conversation.
+
+    Attributes
+    ----------
+    key, name, unit, units : str
+        Part of a key; what is measured; its unit; what is counted by n.
+    frame : DataFrame
+        participant, condition (``(no condition)`` if there is none), value; no NaN.
+    reason : str
+        Why there is no value; "" if there is one.
+    """
+
+    key: str
+    name: str
+    unit: str
+    units: str
+    frame: pd.DataFrame = field(repr=False)
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Characteristics:
+    """The columns of the participants' sheet.
+
+    Attributes
+    ----------
+    numbers : DataFrame
+        One row per column of numbers: n, lowest, lower quartile, median, upper quartile, highest.
+    groups : DataFrame
+        One row per answer of a column of few answers: participants, share of answers (%).
+    others : DataFrame
+        One row per column of many texts or of what may name people: n, different answers. Not the answers.
+    reason : str
+        Why there are none; "" if there are.
+    """
+
+    numbers: pd.DataFrame
+    groups: pd.DataFrame
+    others: pd.DataFrame
+    reason: str
+
+
+def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
+    return ground_truth(study.turns, study.conversations["conversation"]) if truth is None else truth
+
+
+def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
+    """Counts of the study, as a table of estimates without intervals.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    truth : Series, optional
+        Ground truth of the conversations in their order, if it is available.
+
+    Returns
+    -------
+    DataFrame
+        Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
+        least once), levels (that occur among the ratings of turns), messages, turns,
+        turns_put_to_rating, conversations_with_ground_truth, error_rows, rescaled_columns, unreadable_answers; n is
+        the number of rows, columns or answers
+        looked at.
+    """
+    conversations, messages = study.conversations, study.messages
+    truth = _truth(study, truth)
+    levels = study.turns[list(RATING_NAMES)].to_numpy()
+    numbers = {
+        "participants": (conversations["participant"].nunique(), "Tasks", "participants", "distinct PIDs in Tasks"),
+        "conversations_released": (len(conversations), "Tasks", "conversations", "rows of Tasks"),
+        "llm_conditions": (conversations["condition"].nunique(), "Tasks", "conditions", "distinct Models in Tasks"),
+        "tasks": (conversations["topic"].nunique(), "Tasks", "topics", "distinct topics in Tasks"),
+        "dimensions": (len(study.rated_dimensions), "turns", "dimensions", "dimensions rated in at least one turn"),
+        "levels": (
+            len(np.unique(levels[np.isfinite(levels)])),
+            "turns",
+            "levels",
+            "distinct levels among the ratings of turns",
+        ),
+        "messages": (len(messages), "Messages", "messages", "rows of Messages that belong to a conversation"),
+        "turns": (len(study.turns), "Messages", "turns", "messages whose Role is assistant"),
+        "turns_put_to_rating": (
+            len(study.turns_put_to_rating),
+            "turns",
+            "turns",
+            "turns with at least one rating answered, be it by unknown",
+        ),
+        "conversations_with_ground_truth": (
+            int(truth.notna().sum()),
+            "Tasks",
+            "conversations",
+            "conversations with at least one rated turn",
+        ),
+        "error_rows": (
+            int((messages["role"] == "error").sum()),
+            "Messages",
+            "messages",
+            "messages whose Role is error",
+        ),
+        "rescaled_columns": (
+            len(study.rescaled),
+            "columns",
+            "columns",
+            "columns of ratings on a declared scale that were rescaled to the official one",
+        ),
+        "unreadable_answers": (
+            int(study.columns["unreadable"].sum()),
+            "answers",
+            "answers",
+            "answers that can't be read; they are in no denominator",
+        ),
+    }
+    looked_at = {
+        "Tasks": len(conversations),
+        "Messages": len(messages),
+        "turns": len(study.turns),
+        "columns": len(study.columns),
+        "answers": int(study.columns.loc[study.columns["question"], "filled"].sum()),
+    }
+    rows = {}
+    for key, (number, where, unit, method) in numbers.items():
+        absent = number == 0 and key in {"llm_conditions", "tasks"}
+        reason = f"{unit} were not given in this data set" if absent else ""
+        estimate = np.nan if absent else number
+        rows[key] = estimate_row(estimate, n=looked_at[where], unit=unit, method=method, reason=reason)
+    return estimate_table(rows, "count")
+
+
+def scales(study: Study) -> pd.DataFrame:
+    """Columns of ratings that were rescaled, or of which some answers can't be read.
+
+    A rescaled answer is ``1 + (size - 1) * (x - lowest) / (highest - lowest)``, where size is the number of levels of
+    the official scale; the mean on the scale of the workbook is the mean of the answers before that.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        One row per column: scale of the workbook (its ends), answers read, unreadable, mean as given, mean rescaled.
+        Empty if every column is on the official scale and every answer was read.
+    """
+    frames = {"Tasks": study.conversations, "Messages": study.turns}
+    sizes = scale_columns()
+    rows = {}
+    for column in study.columns.itertuples():
+        rescaled = np.isfinite(column.lowest)
+        if not rescaled and not column.unreadable:
+            continue
+        size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
+        given = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
+        rows[column.column] = {
+            "scale": str(given),
+            "answers read": column.read,
+            "unreadable": column.unreadable,
+            "mean as given": f"{given.original(mean, size):.2f}",
+            "mean on the official scale": f"{mean:.2f}" if rescaled else "the same",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")
+
+
+def turns_per_conversation(study: Study) -> pd.Series:
+    """Assistant turns of each conversation; 0 where it has none."""
+    turns = study.turns["conversation"].value_counts()
+    return turns.reindex(study.conversations["conversation"], fill_value=0).rename("turns")
+
+
+def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None) -> dict:
+    """Mean ground truth over conversations, as a row of estimates, with its interval.
+
+    Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
+    """
+    conversations = study.conversations
+    truth = _truth(study, truth).to_numpy()
+    known = np.isfinite(truth)
+    values = np.column_stack([truth[known], np.ones(known.sum())])
+    method = "mean ground truth over conversations"
+    if not known.any():
+        return estimate_row(n=0, unit="level, 1 to 5", method=method, reason="no conversation has a rated turn")
+    estimate, low, high, reason = bootstrap.estimate(ratio, values, conversations.loc[known, "participant"])
+    method += "" if reason else f"; {bootstrap.description}"
+    return estimate_row(estimate, low, high, n=known.sum(), unit="level, 1 to 5", method=method, reason=reason)
+
+
+def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
+    """Participants, conversations and turns of each condition. ``truth`` as for :func:`counts`.
+
+    Returns
+    -------
+    DataFrame
+        One row per condition; ``(no condition)`` for conversations without one.
+    """
+    frame = _with_condition(study.conversations).assign(
+        turns=turns_per_conversation(study).to_numpy(), truth=_truth(study, truth).to_numpy()
+    )
+    groups = frame.groupby("condition")
+    return pd.DataFrame(
+        {
+            "participants": groups["participant"].nunique(),
+            "conversations": groups.size(),
+            "turns": groups["turns"].sum(),
+            "turns per conversation": groups["turns"].mean(),
+            "with ground truth": groups["truth"].count(),
+        }
+    )
+
+
+def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(condition=frame["condition"].astype(object).fillna(NO_CONDITION))
+
+
+def _of_messages(study: Study) -> pd.DataFrame:
+    """Messages in the order of their conversations, with participant and condition."""
+    who = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
+    messages = in_order_of_appearance(study.messages, "conversation", "position")
+    return messages.merge(who, on="conversation", how="left")
+
+
+def _quantity(key: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
+    # Differences of decimal fractions are rounded, so that equal ones are equal.
+    values = frame[["participant", "condition"]].assign(value=value.astype(float).round(6))
+    values = values[values["value"].notna()].reset_index(drop=True)
+    return Quantity(key, *_QUANTITIES[key], values, reason if values.empty else "")
+
+
+def lengths(study: Study) -> list[Quantity]:
+    """Words of messages and turns of conversations.
+
+    Words are what stands between white space. Messages without a text are left out; a conversation
+    without a turn has zero turns.
+
+    Returns
+    -------
+    list of Quantity
+        Words in a user's message, words in an assistant's message, turns in a conversation.
+    """
+    messages = _of_messages(study)
+    words = messages["content"].map(
+        lambda text: len(text.split()) if isinstance(text, str) and text.strip() else np.nan
+    )
+    of_role = {
+        role: _quantity(
+            f"{role}_words",
+            messages[messages["role"] == role],
+            words[messages["role"] == role],
+            f"no message of the {role} has a text in this data set",
+        )
+        for role in ("user", "assistant")
+    }
+    conversations = _with_condition(study.conversations)
+    turns = pd.Series(turns_per_conversation(study).to_numpy(), index=conversations.index)
+    return [*of_role.values(), _quantity("turns", conversations, turns, "there is no conversation")]
+
+
+def _backwards(messages: pd.DataFrame) -> pd.Index:
+    """Conversations in which a message has an earlier time than one before it."""
+    timed = messages[messages["seconds"].notna()]
+    falls = timed.groupby("conversation", sort=False)["seconds"].diff() < 0
+    return pd.Index(timed.loc[falls, "conversation"].unique())
+
+
+def _durations(study: Study, messages: pd.DataFrame) -> pd.Series:
+    """Seconds from the first to the last message, by conversation; NaN if either time is missing or times fall."""
+    groups = messages.groupby("conversation", sort=False)["seconds"]
+    # Not first() and last(): those pass over what is missing.
+    seconds = groups.agg(lambda times: times.iloc[-1] - times.iloc[0]).where(groups.size() > 1)
+    seconds = seconds.drop(_backwards(messages))
+    return seconds.reindex(study.conversations["conversation"])
+
+
+def _waits(messages: pd.DataFrame) -> pd.DataFrame:
+    """Assistant turns with their ``wait``; NaN if a time is missing, times fall, or no user spoke right before."""
+    spoken = messages[messages["role"] != "error"]
+    before = spoken.groupby("conversation", sort=False)[["role", "seconds"]].shift()
+    wait = (spoken["seconds"] - before["seconds"]).where(before["role"] == "user")
+    wait = wait.where(~spoken["conversation"].isin(_backwards(messages)))
+    return spoken.assign(wait=wait)[spoken["role"] == "assistant"]
+
+
+def times(study: Study) -> list[Quantity]:
+    """How long conversations last, and how long users wait for a turn.
+
+    A conversation lasts from the time of its first message to that of its last. The wait is the time of a turn minus
+    that of the user's message right before it, error rows between them passed over. Times that are missing,
+    or that the reader took for missing because they are negative, leave out what needs them. A conversation in
+    which a message has an earlier time than one before it is left out of both: which of the times is wrong is
+    not known.
+
+    Returns
+    -------
+    list of Quantity
+        Duration and wait, in seconds.
+    """
+    messages = _of_messages(study)
+    conversations = _with_condition(study.conversations)
+    duration = pd.Series(_durations(study, messages).to_numpy(), index=conversations.index)
+    turns = _waits(messages)
+    timed = messages["seconds"].notna().any()
+    return [
+        _quantity(
+            "duration",
+            conversations,
+            duration,
+            "no conversation has usable times of its first and its last message" if timed else NO_TIMES,
+        ),
+        _quantity(
+            "wait",
+            turns,
+            turns["wait"],
+            "no turn and the user's message before it have usable times" if timed else NO_TIMES,
+        ),
+    ]
+
+
+def time_gaps(study: Study) -> pd.DataFrame:
+    """What the times lack, counted.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates without intervals: messages_without_time, conversations_backwards (times that fall),
+        conversations_without_duration, turns_without_wait; n is the number looked at.
+    """
+    messages = _of_messages(study)
+    turns = _waits(messages)
+    rows = {
+        "messages_without_time": (
+            messages["seconds"].isna(),
+            "messages",
+            "messages whose time is missing, negative or no number",
+        ),
+        "conversations_backwards": (
+            study.conversations["conversation"].isin(_backwards(messages)),
+            "conversations",
+            "conversations whose times run backwards somewhere; left out of durations and waits",
+        ),
+        "conversations_without_duration": (
+            _durations(study, messages).isna(),
+            "conversations",
+            "conversations without a duration",
+        ),
+        "turns_without_wait": (
+            turns["wait"].isna(),
+            "turns",
+            "turns without a wait: times unusable, or no user's message right before",
+        ),
+    }
+    table = {
+        name: estimate_row(which.sum(), n=len(which), unit=unit, method=how)
+        for name, (which, unit, how) in rows.items()
+    }
+    return estimate_table(table, "gap")
+
+
+def answers(study: Study) -> list[Quantity]:
+    """What users said before the conversation: importance of the topic (1..5), desired empathy (1..3)."""
+    conversations = _with_condition(study.conversations)
+    return [
+        _quantity(name, conversations, conversations[name], "never asked, or never answered, in this data set")
+        for name in ("importance", "desired_empathy")
+    ]
+
+
+def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap) -> np.ndarray:
+    """The median in every draw, exactly that of the rows copied out.
+
+    Parameters
+    ----------
+    values : array, shape (rows,)
+        No NaN.
+    participants : Series
+        Participant of each row.
+    bootstrap : ParticipantBootstrap
+        The draws.
+
+    Returns
+    -------
+    array, shape (draws,)
+        NaN where a draw takes no row.
+
+    Examples
+    --------
+    >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
+    >>> sorted(set(median_in_draws(np.array([1.0, 2.0, 9.0]), pd.Series(["a", "a", "b"]), bootstrap).tolist()))
+    [1.5, 2.0, 9.0]
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    codes = bootstrap.codes(participants)
+    # Few participants have any one value: the table of both is nearly empty.
+    often = sparse.csr_array((np.ones(len(codes)), (place, codes)), shape=(len(distinct), len(bootstrap.names)))
+
+    def medians(weights: np.ndarray) -> np.ndarray:
+        below = np.cumsum((often @ weights.T).T, axis=1)
+        rows = below[:, -1:]
+        # The row of rank r, from 0, holds the first value up to which more than r rows lie.
+        middle = [np.minimum((below <= rank).sum(axis=1), len(distinct) - 1) for rank in ((rows - 1) // 2, rows // 2)]
+        return np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan)
+
+    return bootstrap.in_every_draw(medians, len(distinct))
+
+
+def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Median of each quantity over all conditions, with its interval.
+
+    Parameters
+    ----------
+    quantities : sequence of Quantity
+        From :func:`lengths`, :func:`times` or :func:`answers`.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
+    """
+    rows = {}
+    for one in quantities:
+        values, method = one.frame["value"].to_numpy(), f"median over {one.units}"
+        if one.reason:
+            rows[one.name] = estimate_row(n=0, unit=one.unit, method=method, reason=one.reason)
+            continue
+        participants = one.frame["participant"]
+        reason = bootstrap.too_few(participants)
+        low, high = np.nan, np.nan
+        if not reason:
+            low, high, reason = bootstrap.interval(median_in_draws(values, participants, bootstrap), participants)
+        method += "" if reason else f"; {bootstrap.description}"
+        rows[one.name] = estimate_row(
+            np.median(values), low, high, n=len(values), unit=one.unit, method=method, reason=reason
+        )
+    return estimate_table(rows, "quantity")
+
+
+def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
+    """Median and quartiles of a quantity in each condition and in all.
+
+    Returns
+    -------
+    DataFrame
+        One row per condition, then ``(all)``: n, lower quartile, median, upper quartile (linear interpolation);
+        empty if there is no value.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"participant": "P1", "condition": ["a", "a", "b"], "value": [1.0, 3.0, 9.0]})
+    >>> quartiles_by_condition(Quantity("turns", "turns", "turns", "conversations", values))["median"].tolist()
+    [2.0, 9.0, 3.0]
+    """
+    values = quantity.frame
+    groups = {name: part["value"] for name, part in values.groupby("condition")}
+    groups = {name: groups[name] for name in sorted(groups, key=lambda name: (name == NO_CONDITION, name))}
+    if list(groups) == [NO_CONDITION]:
+        groups = {}
+    if len(values):
+        groups[ALL] = values["value"]
+    rows = {name: (len(part), *np.quantile(part, [0.25, 0.5, 0.75])) for name, part in groups.items()}
+    columns = ["n", "lower quartile", "median", "upper quartile"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("condition")
+
+
+def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
+    """Quartiles of several quantities for a page, a column each: median (lower to upper quartile), n.
+
+    Returns
+    -------
+    DataFrame
+        One row per condition, then ``(all)``; texts. Quantities without a value are left out; empty if none has one.
+    """
+    columns = {}
+    for one in quantities:
+        if not one.reason:
+            table = quartiles_by_condition(one)
+            n, low, median, high = (table[name].map(_short) for name in table)
+            columns[one.name] = median + " (" + low + " to " + high + "), n = " + n
+    shown = pd.DataFrame(columns).rename_axis("condition").fillna("no value")
+    last = [name for name in (NO_CONDITION, ALL) if name in shown.index]
+    return shown.loc[[*sorted(shown.index.drop(last)), *last]]
+
+
+def _short(number: float) -> str:
+    """One decimal, where it says something."""
+    return f"{number:z,.1f}".removesuffix(".0")
+
+
+def in_words(quantities: Sequence[Quantity]) -> str:
+    """How many values each quantity has, or why it has none, for captions.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"participant": ["P1"], "condition": ["a"], "value": [1.0]})
+    >>> in_words([Quantity("turns", "turns", "turns", "conversations", values)])
+    'n = 1 conversation (turns)'
+    """
+    return "; ".join(
+        f"{one.name}: {one.reason}"
+        if one.reason
+        else f"n = {count_of(len(one.frame), one.units.removesuffix('s'))} ({one.name})"
+        for one in quantities
+    )
+
+
+def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
+    """How often each level of an answer was given before the conversations of each condition.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    name : {"importance", "desired_empathy"}
+        The question.
+
+    Returns
+    -------
+    DataFrame
+        One row per condition, then ``(all)``; one column per level, then ``not answered``; conversations. Empty if
+        nobody answered.
+    """
+    conversations = _with_condition(study.conversations)
+    if not conversations[name].notna().any():
+        return pd.DataFrame()
+    levels = range(1, int(_QUANTITIES[name][1][-1]) + 1)
+    nearest = pd.Series(labels(conversations[name]), index=conversations.index)
+    given = nearest.astype(object).where(nearest.notna(), "not answered")
+    table = pd.crosstab(conversations["condition"], given).reindex(columns=[*levels, "not answered"], fill_value=0)
+    table.loc[ALL] = table.sum()
+    return table.rename_axis(columns=None)
+
+
+def topics_by_condition(study: Study) -> pd.DataFrame:
+    """Conversations about each topic in each condition.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic, one column per condition, both by name; beyond 40 topics the rarest are one row. Empty if no
+        conversation has a topic.
+    """
+    conversations = _with_condition(study.conversations)
+    if not conversations["topic"].notna().any():
+        return pd.DataFrame()
+    topics = conversations["topic"].astype(object).fillna(NO_TOPIC)
+    often = topics[topics != NO_TOPIC].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    if len(often) > MOST_TOPICS:
+        rare = set(often.index[MOST_TOPICS:])
+        others = f"({count_of(len(rare), 'other topic')})"
+        topics = topics.where(~topics.isin(rare), others)
+    table = pd.crosstab(topics, conversations["condition"])
+    named = table.index.isin(often.index)
+    return pd.concat([table[named], table[~named]]).rename_axis(index="topic", columns=None)
+
+
+def _is_retry(cell) -> bool:
+    if (number := as_number(cell)) is not None:
+        return number != 0
+    name = as_name(cell)
+    return name is not None and name.casefold() not in NO_RETRY
+
+
+def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
+    """Messages with ``retry`` and ``error``, and whether retries were recorded at all."""
+    messages = _of_messages(study)
+    retry = messages["retry"].map(_is_retry).astype(bool)
+    recorded = messages["retry"].map(lambda cell: as_name(cell) is not None).any()
+    return messages.assign(retry=retry, error=messages["role"] == "error"), bool(recorded)
+
+
+def disturbances(study: Study) -> pd.DataFrame:
+    """Retries and errors in each condition.
+
+    The release does not describe the column Retry. A message counts as a retry if its cell holds anything but
+    zero, false, no or none. Errors are messages whose role is exactly ``error``.
+
+    Returns
+    -------
+    DataFrame
+        One row per condition, then ``(all)``: messages, marked as retries, errors, conversations, conversations with a
+        retry, conversations with an error. Retries are "not recorded" if no cell is filled.
+    """
+    messages, recorded = _disturbed(study)
+    conversations = _with_condition(study.conversations)
+    with_any = messages.groupby("conversation")[["retry", "error"]].any()
+    with_any = with_any.reindex(conversations["conversation"], fill_value=False).set_index(conversations.index)
+    of_messages, of_conversations = messages.groupby("condition"), conversations.groupby("condition")
+    table = pd.DataFrame(
+        {
+            "messages": of_messages.size(),
+            "marked as retries": of_messages["retry"].sum(),
+            "errors": of_messages["error"].sum(),
+            "conversations": of_conversations.size(),
+            "with a retry": with_any["retry"].groupby(conversations["condition"]).sum(),
+            "with an error": with_any["error"].groupby(conversations["condition"]).sum(),
+        }
+    )
+    table = table.fillna(0).astype(int).rename_axis("condition")
+    table.loc[ALL] = table.sum()
+    if not recorded:
+        table = table.astype(object).assign(**{"marked as retries": "not recorded", "with a retry": "not recorded"})
+    return table
+
+
+def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """How many messages are retries, and the shares of conversations with a retry and with an error.
+
+    What counts as either is said at :func:`disturbances`.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates; keys: ``DISTURBANCE_KEYS``.
+    """
+    messages, recorded = _disturbed(study)
+    conversations = study.conversations
+    first, *shares = DISTURBANCE_KEYS
+    reason = "" if recorded else NO_RETRIES
+    count = np.nan if reason else messages["retry"].sum()
+    method = "messages whose cell in Retry holds anything but zero, false, no or none"
+    rows = {first: estimate_row(count, n=len(messages), unit="messages", method=method, reason=reason)}
+    for name, kind in zip(shares, ("retry", "error"), strict=True):
+        method = f"conversations with at least one {kind} by all"
+        unit = "share of conversations"
+        if kind == "retry" and reason:
+            rows[name] = estimate_row(n=len(conversations), unit=unit, method=method, reason=reason)
+            continue
+        has = conversations["conversation"].isin(messages.loc[messages[kind], "conversation"])
+        values = np.column_stack([has, np.ones(len(has))])
+        estimate, low, high, lack = bootstrap.estimate(ratio, values, conversations["participant"])
+        method += "" if lack else f"; {bootstrap.description}"
+        rows[name] = estimate_row(estimate, low, high, n=len(has), unit=unit, method=method, reason=lack)
+    return estimate_table(rows, "disturbance")
+
+
+def characteristics(study: Study) -> Characteristics:
+    """What is known of the participants who have a conversation, from any column of their sheet.
+
+    Numbers are summed up by quartiles; texts are counted by answer if there are few: at most twelve different
+    ones, each given by three participants on average. Of other columns only the number of different answers is
+    told, since such texts may name people; so it is with numbers that do: ids, running numbers, and whole
+    numbers from 10,000 on of which everybody has another. Missing answers are left out; n counts those given.
+
+    Returns
+    -------
+    Characteristics
+        Three tables; all empty, with the reason, if there is no participants' sheet.
+    """
+    people = pd.Index(study.conversations["participant"].unique())
+    kinds = characteristic_columns(study.participants, people)
+    numbers, groups, others = {}, {}, {}
+    own = study.participants
+    for name in kinds.index:
+        given = own.loc[own["participant"].isin(people), name].dropna()
+        number = pd.api.types.is_numeric_dtype(given) and not pd.api.types.is_bool_dtype(given)
+        distinct = given.nunique()
+        if number and len(given) and not _names_people(given, kinds.loc[name, "reason"]):
+            low, *quartiles, high = np.quantile(given.astype(float), [0, 0.25, 0.5, 0.75, 1])
+            numbers[name] = (len(given), low, *quartiles, high)
+        elif not number and 0 < distinct <= min(MOST_GROUPS, len(given) / FEWEST_PER_GROUP):
+            for answer, count in given.astype(str).value_counts().sort_index().items():
+                groups[f"{name}: {answer}"] = (count, 100 * count / len(given))
+        else:
+            others[name] = (len(given), distinct)
+    columns = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
+    reason = NO_SHEET if own is None else "" if len(kinds) else "the participants' sheet has no column but PID"
+    return Characteristics(
+        _rows(numbers, columns),
+        _rows(groups, ["participants", "share of answers (%)"]),
+        _rows(others, ["n", "different answers"]),
+        reason,
+    )
+
+
+def _names_people(given: pd.Series, reason: str) -> bool:
+    """Whether numbers are names: by what the relations to ratings leave out, or by their length."""
+    whole = (given == np.round(given)).all() and given.abs().min() >= LONG_NUMBER
+    return reason in {"an identifier", "a running number"} or (whole and len(given) > 1 and given.is_unique)
+
+
+def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
+
+
+check_arguments(globals())

@@ -1,0 +1,285 @@
+"""Unmet expectations: conversations that were to be empathic and were not felt to be.
+
+An expectation counts as unmet where the participant wished for high empathy before the
+conversation and rated its turns, on the average, nearer to neutral than to good, or lower. A response surface
+looks at all wishes and all ratings at once, without a cut.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import least_squares
+from sense7.findings.measures import OUTCOMES, turn_levels
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = [
+    "EXPECTATION_KEYS",
+    "HIGH",
+    "LOW_BELOW",
+    "SURFACE_KEYS",
+    "WISHES",
+    "expectation_conversations",
+    "response_surface",
+    "unmet_expectations",
+]
+
+HIGH = 3
+"""The highest of the three levels of desired empathy."""
+
+LOW_BELOW = 3.5
+"""A conversation was felt to be low in empathy if the mean level of its turns is below this: half-way
+between neutral and good."""
+
+FEWEST = 2
+UNIT = "level, difference"
+
+COMPARISONS = {
+    "against all other conversations": ("expectation_difference", ()),
+    "at the same mean rating of turns": ("expectation_difference_adjusted", ("mean",)),
+    "beyond low ratings and high wishes by themselves": ("expectation_loss", ("low", "high", "mean")),
+}
+"""Comparisons: name -> key, and what is held equal besides."""
+
+EXPECTATION_KEYS = {name: key for name, (key, _) in COMPARISONS.items()}
+
+SURFACE_KEYS = {
+    "mean rating": "response_surface_mean_rating",
+    "wish": "response_surface_wish",
+    "mean rating squared": "response_surface_mean_rating_squared",
+    "mean rating by wish": "response_surface_interaction",
+    "wish squared": "response_surface_wish_squared",
+    "slope where rating and wish match": "response_surface_slope_match",
+    "curvature where rating and wish match": "response_surface_curvature_match",
+    "slope from too little to too much": "response_surface_slope_mismatch",
+    "curvature from too little to too much": "response_surface_curvature_mismatch",
+}
+"""Rows of :func:`response_surface` -> keys."""
+
+WISHES = {1: "minimal empathy wished for", 2: "some empathy wished for", 3: "high empathy wished for"}
+"""Levels of desired empathy, in words for a figure."""
+
+_SURFACE = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
+"""Rows of the response surface as combinations of its five coefficients."""
+
+SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+"""Mean ratings at which :func:`response_surface` shows the surface."""
+
+_NEAR = 0.25
+
+
+def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
+    """Wish, experience and post-task outcome of each conversation.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    outcome : {"empathy", "experience"}
+        See ``sense7.findings.measures.OUTCOMES``.
+
+    Returns
+    -------
+    DataFrame
+        participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given,
+        mean of the rated dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below ``LOW_BELOW``);
+        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5).
+        Only conversations with a rated turn, a desired empathy and a post-task rating.
+    """
+    conversations = study.conversations.set_index("conversation")
+    levels, _ = turn_levels(study)
+    means = levels.groupby("conversation")["level"].mean()
+    frame = pd.DataFrame(
+        {
+            "participant": conversations["participant"],
+            "mean": means.reindex(conversations.index).astype(float),
+            "desired": conversations["desired_empathy"].astype(float),
+            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+        }
+    ).dropna(subset=["mean", "desired", "outcome"])
+    frame["low"], frame["high"] = frame["mean"] < LOW_BELOW, frame["desired"] == HIGH
+    frame["unmet"] = frame["low"] & frame["high"]
+    return frame
+
+
+def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+    r"""How much lower conversations with an unmet expectation are rated afterwards.
+
+    Minus the coefficient of ``unmet`` in a least-squares regression of the outcome on it and on
+
+    - nothing else (the plain difference of means);
+    - the mean level of the turns;
+    - that, low ratings and high wishes: what an unmet expectation goes with beyond what low ratings
+      go with where less was wished, and high wishes where ratings were not low.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals, which take the place of clustered errors.
+    outcome : {"empathy", "experience"}
+        Mean of the seven post-task ratings of empathy, or of the four of the experience.
+
+    Returns
+    -------
+    DataFrame
+        One row per comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
+        n (conversations), unit, method, reason. Missing values: see :func:`expectation_conversations`.
+
+    Notes
+    -----
+    Checked against statsmodels' OLS, and the intervals against its errors clustered by participant. On
+    simulated studies with a planted loss the last comparison finds it, up to what the unobserved
+    threshold of the simulation blurs.
+    """
+    frame = expectation_conversations(study, outcome)
+    missing = _missing(study, frame, outcome)
+    rows = {}
+    for name, (_, held) in COMPARISONS.items():
+        method = f"least squares on unmet{''.join(f', {column}' for column in held)}"
+        method += f"; {count_of(int(frame['unmet'].sum()), 'conversation')} with an unmet expectation"
+        if missing:
+            rows[name] = estimate_row(n=len(frame), unit=UNIT, method=method, reason=missing)
+        else:
+            rows[name] = _row(frame, held, bootstrap, method)
+    return estimate_table(rows, "comparison")
+
+
+def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict:
+    r"""How the judgment after the conversation depends on the mean rating of its turns and on the wish, together.
+
+    A quadratic polynomial by least squares over conversations,
+
+    .. math:: y = b_0 + b_1 m + b_2 w + b_3 m^2 + b_4 m w + b_5 w^2 + e
+
+    with the mean rating and the wish each put on the scale from -1 (their lowest level) to 1 (their highest):
+    :math:`m = (\bar r - 3) / 2`, :math:`w` = desired empathy - 2. Along the line of a match, m = w, the surface has the
+    slope :math:`b_1 + b_2` and the curvature :math:`b_3 + b_4 + b_5` at the middle; along the line of a mismatch,
+    m = -w, with too much for the wish at its positive end, :math:`b_1 - b_2` and :math:`b_3 - b_4 + b_5`. If low
+    ratings cost more where more was wished for, :math:`b_4` is positive. That the two scales match level for level is
+    an assumption of the two lines, not of the coefficients.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the intervals.
+    outcome : {"empathy", "experience"}
+        See ``sense7.findings.measures.OUTCOMES``.
+
+    Returns
+    -------
+    dict
+        ``surface``: a table of estimates, the rows of ``SURFACE_KEYS``: estimate (levels of the judgment for a step of
+        1 on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
+        the words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with
+        that wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts
+        the conversations with that wish. Missing values: see :func:`expectation_conversations`.
+
+    References
+    ----------
+    Edwards, J. R., & Parry, M. E. (1993). On the use of polynomial regression equations as an alternative to
+    difference scores in organizational research. Academy of Management Journal 36, 1577-1613.
+
+    Notes
+    -----
+    Checked against statsmodels' OLS.
+    """
+    frame = expectation_conversations(study, outcome)
+    method = "quadratic response surface by least squares"
+    missing = _never(study, frame, outcome)
+    if not missing and frame["desired"].eq(frame["desired"].iloc[0]).all():
+        missing = "all participants wished for the same level of empathy"
+    points, rated, counts = {}, {}, {}
+    for wish, words in WISHES.items():
+        own = frame.loc[frame["desired"] == wish, "mean"]
+        rated[words] = [at for at in SHOWN_RATINGS if own.min() - _NEAR <= at <= own.max() + _NEAR] or SHOWN_RATINGS[
+            -1:
+        ]
+        points[words] = _surface_columns(np.array(rated[words]), np.full(len(rated[words]), wish))
+        counts[words] = len(own)
+    parts = [np.pad(_SURFACE, ((0, 0), (1, 0))), *points.values()]
+    if missing:
+        found = [[(np.nan, np.nan, np.nan, missing)] * len(part) for part in parts]
+    else:
+        columns = _surface_columns(frame["mean"].to_numpy(), frame["desired"].to_numpy())
+        z = np.column_stack([columns, frame["outcome"]])
+        cross = z[:, :, None] * z[:, None, :]
+        every = iter(bootstrap.estimates(_combinations(np.concatenate(parts)), cross, frame["participant"]))
+        found = [list(itertools.islice(every, len(part))) for part in parts]
+    undefined = missing or "the wishes or the ratings take too few values"
+
+    def table(index, ones, n: int, unit: str, name: str) -> pd.DataFrame:
+        common = {"n": n, "unit": unit, "method": method, "undefined": undefined}
+        return estimate_table({row: bootstrap.row(one, **common) for row, one in zip(index, ones, strict=True)}, name)
+
+    surface = table(SURFACE_KEYS, found[0], len(frame), "level per half scale", "part of the surface")
+    levels = {
+        words: table(rated[words], ones, counts[words], "level, 1 to 5", "mean rating of the turns")
+        for words, ones in zip(WISHES.values(), found[1:], strict=True)
+        if counts[words] or missing
+    }
+    return {"surface": surface, "levels": levels}
+
+
+def _surface_columns(mean: np.ndarray, desired: np.ndarray) -> np.ndarray:
+    m, w = (mean - 3) / 2, desired - 2.0
+    return np.column_stack([np.ones(len(m)), m, w, m**2, m * w, w**2])
+
+
+def _combinations(parts: np.ndarray):
+    """Linear combinations of least-squares coefficients, from cross products; NaN where one needs what is not there."""
+
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0]
+        known = np.isfinite(coefficients)
+        lacking = (~known).astype(float) @ (parts != 0).T.astype(float) > 0
+        return np.where(lacking, np.nan, np.where(known, coefficients, 0.0) @ parts.T)
+
+    return statistic
+
+
+def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """What was never given; "" if there are conversations with all of it."""
+    if not study.conversations["desired_empathy"].notna().any():
+        return "desired empathy was never given in this data set"
+    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
+        return f"post-task {outcome} was never rated in this data set"
+    if frame.empty:
+        return "no conversation has a rated turn, a desired empathy and a post-task rating"
+    return ""
+
+
+def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+    """Why there is nothing to compare; "" if there is."""
+    if never := _never(study, frame, outcome):
+        return never
+    unmet = int(frame["unmet"].sum())
+    if min(unmet, len(frame) - unmet) < FEWEST:
+        others = count_of(len(frame) - unmet, "other")
+        return f"{count_of(unmet, 'conversation')} with an unmet expectation and {others}: too few"
+    return ""
+
+
+def _row(frame: pd.DataFrame, held: tuple[str, ...], bootstrap: ParticipantBootstrap, method: str) -> dict:
+    columns = frame[["unmet", *held, "outcome"]].to_numpy(dtype=float)
+    z = np.column_stack([np.ones(len(frame)), columns])
+    estimate, low, high, reason = bootstrap.estimate(
+        lambda cross: -least_squares(cross)[0][..., 1], z[:, :, None] * z[:, None, :], frame["participant"]
+    )
+    if not np.isfinite(estimate):
+        reason = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
+        return estimate_row(n=len(frame), unit=UNIT, method=method, reason=reason)
+    if not reason:
+        method += f"; {bootstrap.description}"
+    return estimate_row(estimate, low, high, n=len(frame), unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

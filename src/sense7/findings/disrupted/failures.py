@@ -1,0 +1,355 @@
+"""What a failure of one dimension goes with: in the same turn, in the next, and after the conversation.
+
+A dimension fails in a turn if its rating there is poor (:func:`sense7.findings.measures.is_poor`). Turns are
+compared with the other turns of their own conversation, failures among them: to leave out the bad ones of these
+would make any turn look better or worse than it is.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import least_squares
+from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.ground_truth import labels
+from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_rating
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
+
+__all__ = [
+    "CONTINUITY_KEYS",
+    "CONTRAST",
+    "CONTRASTED",
+    "MOMENTS",
+    "continuity_contrast",
+    "continuity_contrasts",
+    "failure_losses",
+    "keys",
+]
+
+MOMENTS = ("same_turn", "next_turn", "after")
+"""When the loss is looked at: in the turn itself, in the next one, after the conversation."""
+
+CONTRASTED = "Relational"
+CONTRAST = "Relational minus the mean of the others"
+
+CONTINUITY_KEYS = {
+    "same turn, Relational minus the others": "continuity_contrast_same_turn",
+    "same turn, Relational": "continuity_failure_same_turn",
+    "same turn, mean of the others": "other_failures_same_turn",
+    "next turn, Relational minus the others": "continuity_contrast_next_turn",
+    "next turn, Relational": "continuity_failure_next_turn",
+    "next turn, mean of the others": "other_failures_next_turn",
+}
+"""Rows of :func:`continuity_contrasts` -> keys."""
+
+FEWEST = 2
+UNIT = "level, difference"
+
+_METHODS = {
+    "same_turn": "mean overall rating of the conversation's other turns (the next apart) minus that of the turn",
+    "next_turn": "mean overall rating of the conversation's other turns minus that of the turn after the failure",
+    "after": "mean post-task empathy of conversations without a failure minus that of those with one",
+}
+
+
+def keys(moment: str) -> dict[str, str]:
+    """Key under which each row of :func:`failure_losses` is recorded.
+
+    Examples
+    --------
+    >>> keys("after")["Relational"], keys("after")[CONTRAST]
+    ('failure_after_Relational', 'failure_after_contrast')
+    """
+    return {name: f"failure_{moment}_{name}" for name in DIMENSION_NAMES} | {CONTRAST: f"failure_{moment}_contrast"}
+
+
+def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -> pd.DataFrame:
+    r"""How much lower ratings are where a dimension failed, for each dimension.
+
+    With t a turn in which the dimension is rated at most poor, t + 1 the turn after it, and R the rated
+    turns of the conversation other than these two: the mean over failures of
+    :math:`\bar y_R - y_t` (same turn) or of :math:`\bar y_R - y_{t+1}` (next turn), y the overall rating. If
+    the order of turns meant nothing, the loss of the next turn would be zero on the average. After the
+    conversation: mean post-task empathy of conversations in which the dimension was rated and never failed,
+    minus that of conversations in which it failed at least once.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+    moment : {"same_turn", "next_turn", "after"}
+        See ``MOMENTS``.
+
+    Returns
+    -------
+    DataFrame
+        One row per dimension, and one for Relational minus the mean of the other dimensions: estimate
+        (levels; positive: lower where it failed), low, high, n (failures; after the conversation,
+        conversations), unit, method, reason. A failure whose turn, or next turn, or all other turns have no
+        overall rating is left out.
+
+    Notes
+    -----
+    Checked against brute force, and that the loss of the next turn is zero over all orders.
+    """
+    columns = [_after(study, name) if moment == "after" else _turns(study, name, moment) for name in DIMENSION_NAMES]
+    lengths = [len(values) for values, _ in columns]
+    sums = np.zeros((sum(lengths), len(DIMENSION_NAMES), 4))
+    start = 0
+    for place, (values, _) in enumerate(columns):
+        sums[start : start + len(values), place] = values
+        start += len(values)
+    participants = pd.concat([who for _, who in columns], ignore_index=True)
+    totals = sums.sum(axis=0)
+    reasons = [_missing(study, name, moment, totals[place]) for place, name in enumerate(DIMENSION_NAMES)]
+    rows = {}
+    for place, name in enumerate(DIMENSION_NAMES):
+        n = totals[place, 0] + (totals[place, 2] if moment == "after" else 0)
+        mine = sums[:, place].any(axis=1)
+        rows[name] = _row(
+            _loss_of([place]), sums[mine], participants[mine], bootstrap, int(n), _METHODS[moment], reasons[place]
+        )
+    return estimate_table(rows | {CONTRAST: _contrast(rows, reasons, sums, participants, bootstrap)}, "dimension")
+
+
+def _loss_of(places: list[int]):
+    """Mean loss over dimensions; columns are n and sum of the failed, n and sum of what they are compared with."""
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        chosen = sums[..., places, :]
+        return (chosen[..., 3] / chosen[..., 2] - chosen[..., 1] / chosen[..., 0]).mean(axis=-1)
+
+    return statistic
+
+
+def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: ParticipantBootstrap) -> dict:
+    own = DIMENSION_NAMES.index(CONTRASTED)
+    others = [place for place, reason in enumerate(reasons) if not reason and place != own]
+    method = f"loss of {CONTRASTED} minus the mean loss of the other dimensions that failed"
+    reason = reasons[own] or ("" if others else "no other dimension failed often enough")
+    n = rows[CONTRASTED]["n"]
+    first, rest = _loss_of([own]), _loss_of(others)
+    return _row(lambda s: first(s) - rest(s), sums, participants, bootstrap, n, method, reason)
+
+
+def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""How much more ratings fall with a failure of Relational than with one of any other dimension.
+
+    Each turn t is compared with the other turns of its own conversation, and the failures of all seven dimensions in
+    it are looked at together, so that a failure of Relational counts only beyond what failed besides:
+
+    .. math:: \bar y_{R(t)} - y_t = a + \sum_d b_d f_{td} + e_t \quad \text{(same turn)}
+
+    .. math:: \bar y_{R(t)} - y_{t+1} = a + \sum_d b_d f_{td} + e_t \quad \text{(next turn)}
+
+    by least squares over turns. :math:`f_{td}` is 1 where dimension d is rated at most poor in turn t, and 0 where it
+    is rated better or not rated. R(t) are the rated turns of the conversation other than t and t + 1. The contrast is
+    :math:`b_{Relational}` minus the mean of the :math:`b_d` of the other six; a dimension that failed in fewer than two
+    of these turns is left out. The rating y is the overall rating in the same turn, and the mean of the rated
+    dimensions in the next turn: that has less noise, and none of it is of turn t.
+
+    If the order of a conversation's turns means nothing, turn t + 1 is like any turn of R(t) whatever happened
+    in t, so that every :math:`b_d` of the next turn is zero. In the same turn they are not: all ratings of a turn
+    resemble each other.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``CONTINUITY_KEYS``: estimate (levels; positive: lower where it failed, or lower with Relational),
+        low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without
+        a next turn (for the next turn), or without another rated turn is left out.
+
+    Notes
+    -----
+    Checked against statsmodels' OLS, and that the next turn's are zero over all orders.
+    """
+    rows = {}
+    for moment, rating in (("same", "overall"), ("next", "dimensions")):
+        regressed = _regressed(study, moment, rating)
+        reason = regressed.reason
+        none = [(np.nan, np.nan, np.nan, reason)] * len(regressed.numbers)
+        found = none if reason else bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
+        names = [name for name in CONTINUITY_KEYS if name.startswith(moment)]
+        undefined = reason or "the failures of the dimensions cannot be distinguished"
+        for name, one, n in zip(names, found, regressed.numbers, strict=True):
+            rows[name] = bootstrap.row(one, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
+    return estimate_table(rows, "loss")
+
+
+def _contrast_of(count: int):
+    """Relational minus the mean of the others, and both, from cross products in which Relational is first."""
+
+    def statistic(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0][..., :count]
+        own, others = coefficients[..., 0], coefficients[..., 1:].mean(axis=-1)
+        return np.stack([own - others, own, others], axis=-1)
+
+    return statistic
+
+
+def continuity_contrast(
+    study: Study, bootstrap: ParticipantBootstrap, moment: str, rating: str, *, poor: int = POOR, first_turn: int = 1
+) -> dict:
+    """Relational minus the other dimensions, as in :func:`continuity_contrasts`, with the choices that it makes given.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the interval.
+    moment : {"same", "next"}
+        Turn in which the loss is looked at.
+    rating : {"overall", "dimensions"}
+        Rating whose loss it is.
+    poor : int
+        Highest level that is called a failure.
+    first_turn : int
+        Failures in earlier turns are left out.
+
+    Returns
+    -------
+    dict
+        A row of estimates; n counts failures of Relational.
+    """
+    regressed = _regressed(study, moment, rating, poor, first_turn)
+    statistic = regressed.statistic
+    return _row(
+        lambda cross: statistic(cross)[..., 0],
+        regressed.cross,
+        regressed.participants,
+        bootstrap,
+        int(regressed.numbers[0]),
+        regressed.method,
+        regressed.reason,
+    )
+
+
+class _Regressed(NamedTuple):
+    """What the contrasts of one moment are computed from.
+
+    ``cross`` holds one matrix of cross products per turn, ``numbers`` the failures behind each estimate of
+    ``statistic``, and ``reason`` why there is none.
+    """
+
+    cross: np.ndarray
+    participants: pd.Series
+    numbers: list[float]
+    statistic: Callable[[np.ndarray], np.ndarray]
+    method: str
+    reason: str
+
+
+def _regressed(study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1) -> _Regressed:
+    """Cross products of the failures of Relational first and then of the others, one, and the loss, turn by turn."""
+    loss, failed, participants = _losses_and_failures(study, moment, rating, poor, first_turn)
+    counts, own = failed.sum(axis=0), DIMENSION_NAMES.index(CONTRASTED)
+    others = [place for place, count in enumerate(counts) if count >= FEWEST and place != own]
+    columns = np.column_stack([failed[:, [own, *others]], np.ones(len(loss)), loss])
+    return _Regressed(
+        columns[:, :, None] * columns[:, None, :],
+        participants,
+        [counts[own], counts[own], failed[:, others].any(axis=1).sum()],
+        _contrast_of(1 + len(others)),
+        f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn",
+        _no_contrast(study, rating, counts[own], others),
+    )
+
+
+def _losses_and_failures(
+    study: Study, moment: str, rating: str, poor: int = POOR, first_turn: int = 1
+) -> tuple[np.ndarray, np.ndarray, pd.Series]:
+    """Loss, failures of each dimension, and participant of each turn that can be compared."""
+    turns = in_order_of_appearance(study.turns, "conversation", "turn")
+    level, following, others = _compared(turns, turn_rating(turns, rating))
+    loss = others - (level if moment == "same" else following)
+    used = loss.notna() & (turns["turn"] >= first_turn)
+    failed = np.column_stack([labels(turns.loc[used, name]) <= poor for name in DIMENSION_NAMES]).astype(float)
+    return loss[used].to_numpy(), failed, turns.loc[used, "participant"]
+
+
+def _no_contrast(study: Study, rating: str, failures: float, others: list[int]) -> str:
+    """Why there is no contrast; "" if there is one."""
+    if rating == "overall" and not study.turns["overall"].notna().any():
+        return "the overall rating was never given in this data set"
+    if not study.turns[CONTRASTED].notna().any():
+        return f"{CONTRASTED} was never rated in this data set"
+    if failures < FEWEST:
+        return f"{count_of(int(failures), 'failure')} of {CONTRASTED} with what it can be compared with: too few"
+    return "" if others else "no other dimension failed often enough"
+
+
+def _turns(study: Study, name: str, moment: str) -> tuple[np.ndarray, pd.Series]:
+    """For each failure: 1, overall rating of the turn or the next, 1, mean of the other turns."""
+    turns = in_order_of_appearance(study.turns, "conversation", "turn")
+    level, following, others = _compared(turns, turns["overall"])
+    outcome = level if moment == "same_turn" else following
+    used = is_poor(turns[name]) & outcome.notna() & others.notna()
+    ones = np.ones(int(used.sum()))
+    return np.column_stack([ones, outcome[used], ones, others[used]]), turns.loc[used, "participant"]
+
+
+def _compared(turns: pd.DataFrame, level: pd.Series) -> tuple[pd.Series, pd.Series, pd.Series]:
+    """Level of each turn, that of the next turn, and the mean of the conversation's others; turns in their order."""
+    level = level.astype(float)
+    groups = level.groupby(turns["conversation"])
+    succeeds = turns.groupby("conversation")["turn"].shift(-1) == turns["turn"] + 1
+    following = groups.shift(-1).where(succeeds)
+    count = groups.transform("count") - level.notna() - following.notna()
+    others = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(count > 0)
+    return level, following, others
+
+
+def _after(study: Study, name: str) -> tuple[np.ndarray, pd.Series]:
+    """For each conversation in which the dimension was rated: n and outcome if it failed, n and outcome if not."""
+    conversations = study.conversations.set_index("conversation")
+    outcome = conversations[OUTCOMES["empathy"]].mean(axis=1)
+    lowest = study.turns[name].astype(float).groupby(study.turns["conversation"]).min().reindex(conversations.index)
+    used = outcome.notna() & lowest.notna()
+    y, failed = outcome[used].to_numpy(), is_poor(lowest[used]).to_numpy()
+    values = np.column_stack([failed, y * failed, ~failed, y * ~failed]).astype(float)
+    return values, conversations.loc[used, "participant"]
+
+
+def _missing(study: Study, name: str, moment: str, totals: np.ndarray) -> str:
+    """Why a dimension has no loss; "" if it has."""
+    if not study.turns[name].notna().any():
+        return f"{name} was never rated in this data set"
+    if moment != "after" and not study.turns["overall"].notna().any():
+        return "the overall rating was never given in this data set"
+    if moment == "after" and not study.conversations[OUTCOMES["empathy"]].notna().any(axis=None):
+        return "post-task empathy was never rated in this data set"
+    failed, others = int(totals[0]), int(totals[2])
+    if failed < FEWEST or others < FEWEST:
+        if moment == "after":
+            return f"{count_of(failed, 'conversation')} with a failure and {others} without one: too few"
+        return f"{failed} failures with what they can be compared with: too few"
+    return ""
+
+
+def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str, reason: str) -> dict:
+    if reason:
+        return estimate_row(n=n, unit=UNIT, method=method, reason=reason)
+    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    if not reason:
+        method += f"; {bootstrap.description}"
+    return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

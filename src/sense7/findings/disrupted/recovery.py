@@ -1,0 +1,428 @@
+r"""How ratings go on after the first poor turn of a conversation, against chance order.
+
+The usual event study compares the turns after the first poor one with the turn before it.
+That is a trap: *before* it no turn is poor, by the meaning of "first", while turns after it may
+be poor. So ratings in a wholly arbitrary order show a lasting drop too. What an arbitrary order
+shows is known exactly: the mean over all orders of the ratings within each conversation. It is
+subtracted here. What follows a poor turn is then compared with what went before it, by the same statistic on the
+turns in reversed order.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import gammaln
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import least_squares
+from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.measures import is_poor, turn_levels
+from sense7.study import Study
+from sense7.terminal import in_words
+
+__all__ = [
+    "DROP",
+    "DROP_KEYS",
+    "KEYS",
+    "REVERSED_KEYS",
+    "STUDY_KEYS",
+    "STUDY_TIMES",
+    "TIMES",
+    "event_study",
+    "lasting_drop",
+    "levels_by_event_time",
+    "reversed_order",
+    "reversed_turns",
+]
+
+TIMES = tuple(range(-3, 6))
+"""Event times: turns after (negative: before) the first poor turn of the conversation."""
+
+STUDY_TIMES = (-3, -2, 0, 1, 2, 3, 4)
+"""Event times of the usual event study; the first and last hold all that lies beyond, -1 is the reference."""
+
+KEYS = {time: f"recovery_{'after' if time >= 0 else 'before'}_{abs(time)}" for time in TIMES}
+"""Key under which the difference at each event time is recorded."""
+
+STUDY_KEYS = {time: f"event_study_{'after' if time >= 0 else 'before'}_{abs(time)}" for time in STUDY_TIMES}
+"""Key under which each coefficient of the usual event study is recorded."""
+
+DROP_KEYS = {
+    "as rated": "lasting_drop_as_rated",
+    "in chance order": "lasting_drop_in_chance_order",
+    "difference": "lasting_drop",
+}
+"""Key of each row of :func:`lasting_drop`."""
+
+REVERSED_KEYS = {
+    "right after, in reversed order": "recovery_after_1_reversed",
+    "right after, as it happened minus reversed": "recovery_after_1_minus_reversed",
+    "lasting drop, in reversed order": "lasting_drop_reversed",
+    "lasting drop, as it happened minus reversed": "lasting_drop_minus_reversed",
+}
+"""Rows of :func:`reversed_order` -> keys."""
+
+BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
+"""Event times that :func:`lasting_drop` compares."""
+
+_LASTING = f"{min(LASTING)} to {max(LASTING)}"
+DROP = f"Mean level of the {in_words(len(BEFORE))} turns before minus that of turns {_LASTING} after"
+"""What :func:`lasting_drop` estimates, for captions."""
+
+UNIT = "level, difference"
+MEAN = "level, 1 to 5"
+NEVER_RATED = "no turn was rated in this data set"
+NEVER_POOR = "no turn was rated poor in this data set"
+NOT_THERE = "no rated turn stands there"
+NO_ORDER = "no conversation with a poor turn has a second rated turn, so there is no order to compare with"
+
+
+def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
+    """Rated turns of conversations with a poor turn, with their event time; and why there are none."""
+    levels, _ = turn_levels(study)
+    poor = levels[is_poor(levels["level"])]
+    if levels.empty or poor.empty:
+        return levels[:0], NEVER_RATED if levels.empty else NEVER_POOR
+    first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
+    chosen = levels.assign(time=levels["turn"] - first)[first.notna()]
+    return in_order_of_appearance(chosen, "conversation", "turn").reset_index(drop=True), ""
+
+
+def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""The usual event study: ratings around the first poor turn, against the turn right before it.
+
+    .. math:: y_{ct} = \alpha_c + \sum_{k \ne -1} \beta_k [t - f_c = k] + e_{ct}
+
+    by least squares, with an intercept of each conversation and :math:`f_c` its first poor turn;
+    k = -3 holds all earlier and k = 4 all later turns. Shown because it misleads:
+    see :func:`levels_by_event_time`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per event time: estimate (levels; negative: lower than right before the first poor turn),
+        low, high, n (turns at that time), unit, method, reason. Turns without a level are left out.
+
+    Notes
+    -----
+    R: lm(overall ~ kb + factor(conversation)), tests/reference/reference.R; equal to 1e-7.
+    """
+    method = "event study by least squares with conversation intercepts, against the turn right before"
+    turns, reason = _around_first_poor(study)
+    if not reason and not (turns["time"] == -1).any():
+        reason = "no rated turn stands right before a first poor one"
+    if reason:
+        return estimate_table(
+            {time: estimate_row(n=0, unit=UNIT, method=method, reason=reason) for time in STUDY_TIMES}, "event time"
+        )
+    bins = turns["time"].clip(STUDY_TIMES[0], STUDY_TIMES[-1])
+    counts = {time: int((bins == time).sum()) for time in STUDY_TIMES}
+    present = [time for time in STUDY_TIMES if counts[time]]
+    z = pd.DataFrame({time: (bins == time).astype(float) for time in present}).assign(level=turns["level"])
+    z = (z - z.groupby(turns["conversation"]).transform("mean")).to_numpy()
+    cross = z[:, :, None] * z[:, None, :]
+    rows = {}
+    for time in STUDY_TIMES:
+        if time not in present:
+            rows[time] = estimate_row(n=0, unit=UNIT, method=method, reason=NOT_THERE)
+            continue
+        coefficient = _coefficient(present.index(time))
+        rows[time] = _row(coefficient, cross, turns["participant"], bootstrap, counts[time], method)
+    return estimate_table(rows, "event time")
+
+
+def _coefficient(place: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda cross: least_squares(cross)[0][..., place]
+
+
+def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    r"""Mean level around the first poor turn: observed, in chance order, and the difference.
+
+    *Chance order* is the expectation over all permutations of a conversation's levels among its
+    rated turns. It needs no drawing: with n rated turns, m of them poor, the first poor turn is
+    the j-th (from 0) in the share :math:`\binom{n-1-j}{m-1} / \binom{n}{m}` of the orders; given that,
+    each turn before it has the mean level of the turns that are not poor, it has that of the
+    poor ones, and each turn after it the mean of the m - 1 poor and n - m - j others that are left.
+    Observed and expected sums and counts are added up over conversations, then divided.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    dict of DataFrame
+        "as rated", "in chance order" and "difference" (the first minus the second; levels, negative: lower
+        than chance order would have it). Each has one row per event time, -3 .. 5: estimate, low, high,
+        n (rated turns at that time), unit, method, reason. Time counts turns; those without a level leave
+        a hole that the permutations keep. The poor turn itself is poor in every order, so at time 0 the
+        two differ only by how poor.
+
+    Notes
+    -----
+    Checked against brute force over all orders.
+
+    Examples
+    --------
+    >>> from sense7.findings.disrupted.recovery import first_poor_shares
+    >>> [round(float(share), 3) for share in first_poor_shares(np.full(3, 4), np.full(3, 2), np.arange(3))]
+    [0.5, 0.333, 0.167]
+    """
+    statistics = {
+        "as rated": (lambda s: s[..., 0] / s[..., 1], MEAN, "mean level"),
+        "in chance order": (
+            lambda s: s[..., 2] / s[..., 3],
+            MEAN,
+            "mean level expected over all orders of the ratings",
+        ),
+        "difference": (
+            lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3],
+            UNIT,
+            "mean level minus that expected over all orders of the ratings within each conversation",
+        ),
+    }
+    turns, reason = _around_first_poor(study)
+    if reason:
+        return {
+            name: estimate_table(
+                {time: estimate_row(n=0, unit=unit, method=method, reason=reason) for time in TIMES}, "event time"
+            )
+            for name, (_, unit, method) in statistics.items()
+        }
+    tables: dict[str, dict] = {name: {} for name in statistics}
+    ordered = turns["conversation"].duplicated().any()
+    for time, values in zip(TIMES, _sums_by_time(turns), strict=True):
+        filled = (values[:, [1, 3]] > 0).any(axis=1)
+        for name, (statistic, unit, method) in statistics.items():
+            count = int(values[:, 1].sum())
+            absent = "" if count else NOT_THERE
+            if absent or (name != "as rated" and not ordered):
+                tables[name][time] = estimate_row(n=count, unit=unit, method=method, reason=absent or NO_ORDER)
+            else:
+                who = turns["participant"][filled]
+                row = _row(statistic, values[filled], who, bootstrap, count, method)
+                tables[name][time] = row | {"unit": unit}
+    return {name: estimate_table(rows, "event time") for name, rows in tables.items()}
+
+
+def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Rows "as rated", "in chance order" (see :func:`levels_by_event_time`: the drop that the meaning of
+        "first" makes by itself) and "difference": estimate (levels; positive: lower afterwards), low, high,
+        n (``LASTING`` turns after), unit, method, reason.
+    """
+    methods = {
+        "as rated": f"mean level of the {in_words(len(BEFORE))} turns before the first poor one minus that of turns "
+        f"{_LASTING} after it",
+        "in chance order": "the same, expected over all orders of the ratings within each conversation",
+        "difference": "drop as rated minus the drop expected over all orders of the ratings within each conversation",
+    }
+    statistics = {
+        "as rated": lambda s: _drop(s[..., :2]),
+        "in chance order": lambda s: _drop(s[..., 2:]),
+        "difference": lambda s: _drop(s[..., :2]) - _drop(s[..., 2:]),
+    }
+    values, who, n, reason = _around_lasting(study)
+    if reason:
+        rows = {name: estimate_row(n=n, unit=UNIT, method=method, reason=reason) for name, method in methods.items()}
+        return estimate_table(rows, "order of the ratings")
+    rows = {name: _row(statistics[name], values, who, bootstrap, n, methods[name]) for name in methods}
+    return estimate_table(rows, "order of the ratings")
+
+
+def _around_lasting(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
+    """Sums before and ``LASTING`` turns after the first poor turn, shape (turns, 2, 4); whose, how many, why none."""
+    turns, reason = _around_first_poor(study)
+    if reason:
+        return np.zeros((0, 2, 4)), turns["participant"], 0, reason
+    by_time = dict(zip(TIMES, _sums_by_time(turns), strict=True))
+    values = np.stack([sum(by_time[time] for time in times) for times in (BEFORE, LASTING)], axis=1)
+    before, n = values[:, :, 1].sum(axis=0).astype(int)
+    if not (before and n):
+        reason = f"no rated turns stand both before a first poor one and {_LASTING} turns after one"
+    filled = (values[:, :, [1, 3]] > 0).any(axis=(1, 2))
+    return values[filled], turns["participant"][filled], int(n), reason
+
+
+def reversed_turns(study: Study) -> Study:
+    """The study with the turns of every conversation in reversed order: the last one is the first.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    Study
+        Turns are numbered from 1 again and come in that order; nothing else is changed.
+    """
+    turns = study.turns
+    number = turns.groupby("conversation")["turn"].transform("max") + 1 - turns["turn"]
+    return replace(study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn"))
+
+
+def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""The difference from chance order with the turns of every conversation reversed: a placebo.
+
+    Whatever a poor turn does to what follows is absent there: what now follows came before. That turns resemble their
+    neighbors, whichever of them is first, is left, and so is what conditioning on the conversation's own mean does.
+    The difference of the two directions is what has a direction: an effect on what follows, or a trend.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``REVERSED_KEYS``. *Right after*: mean level one turn after the first poor one minus that in chance
+        order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
+        :func:`lasting_drop` (positive: lower afterwards). For each: estimate in reversed order, and as it happened
+        minus in reversed order; low, high, n (turns after, in the reversed order), unit, method, reason.
+    """
+    parts = {
+        "right after": (_right_after, lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]),
+        "lasting drop": (_around_lasting, lambda s: _drop(s[..., :2]) - _drop(s[..., 2:])),
+    }
+    other = reversed_turns(study)
+    rows = {}
+    for name, (sums_of, statistic) in parts.items():
+        forward, whose, _, reason = sums_of(study)
+        backward, whose_backward, n, none_backward = sums_of(other)
+        method = f"{name} minus chance order, turns in reversed order"
+        difference = f"{name} minus chance order, turns as they came minus turns in reversed order"
+        reason = reason or none_backward
+        both = np.zeros((len(forward) + len(backward), 2, *forward.shape[1:]))
+        both[: len(forward), 0], both[len(forward) :, 1] = forward, backward
+        who = pd.concat([whose, whose_backward], ignore_index=True)
+        for row, words, of in (
+            ("in reversed order", method, lambda s, f=statistic, k=forward.ndim: f(_direction(s, 1, k))),
+            (
+                "as it happened minus reversed",
+                difference,
+                lambda s, f=statistic, k=forward.ndim: f(_direction(s, 0, k)) - f(_direction(s, 1, k)),
+            ),
+        ):
+            rows[f"{name}, {row}"] = (
+                estimate_row(n=n, unit=UNIT, method=words, reason=reason)
+                if reason
+                else _row(of, both, who, bootstrap, n, words)
+            )
+    return estimate_table(rows, "order of the turns")
+
+
+def _direction(sums: np.ndarray, place: int, dimensions: int) -> np.ndarray:
+    """Sums of one of the two directions: of the axis before those of a row."""
+    return np.take(sums, place, axis=sums.ndim - dimensions)
+
+
+def _right_after(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:
+    """Sums one turn after the first poor turn (turns, 4), whose, how many; why there are none."""
+    turns, reason = _around_first_poor(study)
+    if reason:
+        return np.zeros((0, 4)), turns["participant"], 0, reason
+    values = _sums_by_time(turns)[TIMES.index(1)]
+    n = int(values[:, 1].sum())
+    reason = "" if n else NOT_THERE
+    if n and not turns["conversation"].duplicated().any():
+        reason = NO_ORDER
+    filled = (values[:, [1, 3]] > 0).any(axis=1)
+    return values[filled], turns["participant"][filled], n, reason
+
+
+def _drop(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0, 0] / sums[..., 0, 1] - sums[..., 1, 0] / sums[..., 1, 1]
+
+
+def first_poor_shares(rated: np.ndarray, poor: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Share of all orders in which the first poor turn stands at a place.
+
+    Parameters
+    ----------
+    rated, poor : array of int
+        Rated turns of the conversation, and poor ones among them (at least 1).
+    place : array of int
+        Place among the rated turns, from 0.
+
+    Examples
+    --------
+    >>> first_poor_shares(np.array([5]), np.array([5]), np.array([0])).tolist()
+    [1.0]
+    """
+    left = rated - 1 - place
+    possible = left >= poor - 1
+
+    def log_choose(n, k):
+        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+    left = np.where(possible, left, poor)  # any that is defined
+    return np.where(possible, np.exp(log_choose(left, poor - 1) - log_choose(rated, poor)), 0.0)
+
+
+def _sums_by_time(turns: pd.DataFrame) -> list[np.ndarray]:
+    """For each event time an array (turns, 4): level and count as rated, then as expected in chance order."""
+    groups = turns.groupby("conversation", sort=False)["level"]
+    level, poor = turns["level"].to_numpy(), is_poor(turns["level"]).to_numpy()
+    codes = groups.ngroup().to_numpy()
+    rated = np.bincount(codes)[codes]
+    number = np.bincount(codes, weights=poor)[codes]
+    others = rated - number
+    total, total_poor = np.bincount(codes, weights=level)[codes], np.bincount(codes, weights=level * poor)[codes]
+    poor_mean = total_poor / number
+    other_mean = np.divide(total - total_poor, others, out=np.zeros(len(turns)), where=others > 0)
+    place = groups.cumcount().to_numpy()
+    share = first_poor_shares(rated, number, place)
+    left = np.maximum(rated - 1 - place, 1)
+    after = ((number - 1) * poor_mean + np.maximum(others - place, 0) * other_mean) / left
+    moments = turns["turn"].to_numpy()
+    span = int(moments.max()) + 2 * len(TIMES)
+    cell = codes * span + moments
+    values = []
+    for time in TIMES:
+        here = turns["time"].to_numpy() == time
+        there = np.isin(cell + time, cell)  # whether a rated turn stands so far from each
+        expected = other_mean if time < 0 else poor_mean if time == 0 else after
+        weight = np.where(there, share, 0.0)
+        values.append(np.column_stack([level * here, here, expected * weight, weight]))
+    return values
+
+
+def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str) -> dict:
+    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    if not np.isfinite(estimate):
+        return estimate_row(n=n, unit=UNIT, method=method, reason="too few turns around it to tell it apart")
+    if not reason:
+        method += f"; {bootstrap.description}"
+    return estimate_row(estimate, low, high, n=n, unit=UNIT, method=method, reason=reason)
+
+
+check_arguments(globals())

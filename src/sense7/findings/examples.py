@@ -1,0 +1,214 @@
+"""The seven dimensions in words, and real turns that were rated high and low on each."""
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.ground_truth import labels
+from sense7.study import Study
+from sense7.taxonomy import DIMENSIONS, LEVELS
+
+__all__ = [
+    "CUT",
+    "ENDS",
+    "OBSERVABLE",
+    "dimensions_shown",
+    "dimensions_with_examples",
+    "rated_examples",
+    "taxonomy",
+    "turns_with_texts",
+]
+
+OBSERVABLE = {
+    "Affective": "a feeling is named or mirrored, and its reason is understood; low: it is passed over, or misread",
+    "Cognitive": "the aim or view is restated rightly, or a fitting question follows; low: it answers something else",
+    "Response": "advice comes where it is wanted, and listening where it is not; low: a list of tips nobody asked for",
+    "Prosocial": "warmth, encouragement, an offer of help that is meant for this person; low: cold or routine",
+    "Interest": "questions about the person's experience, details taken up; low: the subject is closed",
+    "Contextual": "circumstances, history and preferences shape the answer; low: it would fit anybody",
+    "Relational": "something said before is recalled and woven in; low: it is forgotten, or asked for again",
+}
+"""What a reader can look for in the text, by dimension: the companion's own reading."""
+
+ENDS = {"high": (5,), "low": (1, 2)}
+"""Levels of the examples at each end of a scale."""
+
+CUT = 600
+"""Characters after which a text is cut."""
+
+CUT_MARK = " [cut]"
+
+
+def taxonomy() -> pd.DataFrame:
+    """The seven dimensions: definition, what can be observed, and group, in the companion's words.
+
+    Returns
+    -------
+    DataFrame
+        One row per dimension, by its title. The definitions are in our words; what to look for and the
+        group are the companion's reading, and their columns say so.
+
+    Examples
+    --------
+    >>> taxonomy().loc["Interest", "group (the companion's reading)"]
+    'motivational'
+    """
+    rows = {
+        dimension.title: {
+            "the agent ..": dimension.definition,
+            "to look for in a text (the companion's reading)": OBSERVABLE[dimension.name],
+            "group (the companion's reading)": dimension.group,
+        }
+        for dimension in DIMENSIONS
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
+
+
+def rated_examples(study: Study) -> pd.DataFrame:
+    """A turn rated high and one rated low on each dimension, chosen by rule.
+
+    Among the turns rated 5 (high), or 1 or 2 (low), on the dimension that have a text and a user's
+    message with a text before them, the one whose text's length is nearest to their median
+    length; of equally near ones the first in file order. Each participant gives at most one example of the
+    whole table, and no text stands in it twice: dimensions are served in their order, high before
+    low, and what was taken is passed over. Nothing is drawn by chance.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        One row per dimension and end: dimension (its name), title, end, level (NaN if there is none),
+        conversation, turn, participant, user, assistant (texts, uncut), candidates (turns that
+        fulfil the rule, whatever was taken before), reason ("" if there is an example).
+    """
+    turns = turns_with_texts(study)
+    taken: set[str] = set()
+    shown: set[str] = set()
+    rows = []
+    for dimension in DIMENSIONS:
+        for end, levels in ENDS.items():
+            candidates = turns[np.isin(labels(turns[dimension.name]), levels)]
+            free = candidates[~candidates["participant"].isin(taken) & ~candidates["assistant"].isin(shown)]
+            row = {"dimension": dimension.name, "title": dimension.title, "end": end, "candidates": len(candidates)}
+            if free.empty:
+                reason = _why_none(study, dimension.name, end, len(candidates))
+                rows.append(row | {"level": np.nan, "reason": reason})
+                continue
+            length = free["assistant"].str.len()
+            chosen = free.loc[(length - candidates["assistant"].str.len().median()).abs().idxmin()]
+            taken.add(chosen["participant"])
+            shown.add(chosen["assistant"])
+            of_turn = chosen[["conversation", "turn", "participant", "user", "assistant"]].to_dict()
+            rows.append(row | {"level": chosen[dimension.name], "reason": ""} | of_turn)
+    columns = ["dimension", "title", "end", "level", "conversation", "turn", "participant", "user", "assistant"]
+    return pd.DataFrame(rows).reindex(columns=[*columns, "candidates", "reason"])
+
+
+def turns_with_texts(study: Study) -> pd.DataFrame:
+    """Assistant turns that have a text and a user's text before them.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        The rows of ``study.turns`` in file order, with ``assistant`` (the turn's text) and ``user`` (the user's message
+        nearest before it). Turns whose text, or whose user's message, is blank are left out.
+    """
+    messages = study.messages[["conversation", "position", "role", "content"]]
+    messages = in_order_of_appearance(messages, "conversation", "position")
+    user = messages["content"].where(messages["role"] == "user")
+    # An empty text must not let through the message before it.
+    asked = user.where(user.notna(), "").where(messages["role"] == "user")
+    messages = messages.assign(user=asked.groupby(messages["conversation"]).ffill())
+    texts = messages.rename(columns={"content": "assistant"})[["conversation", "position", "user", "assistant"]]
+    turns = study.turns.merge(texts, on=["conversation", "position"], how="left")
+    spoken = [turns[name].astype(object).fillna("").str.strip() != "" for name in ("user", "assistant")]
+    return turns[spoken[0] & spoken[1]].reset_index(drop=True)
+
+
+def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
+    if name not in study.asked:
+        return "this dimension was never asked in this data set"
+    if not study.turns[name].notna().any():
+        return "this dimension was asked and never rated in this data set"
+    words = " or ".join(LEVELS[level - 1] for level in ENDS[end])
+    if not candidates:
+        return f"no turn with texts was rated {words}"
+    return f"every participant, or every text, with a turn rated {words} is an example already"
+
+
+def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd.DataFrame:
+    """Both examples of one dimension for a page: rating and the two texts, long ones cut.
+
+    Parameters
+    ----------
+    examples : DataFrame
+        As :func:`rated_examples` returns them.
+    name : str
+        Name of the dimension.
+    length : int
+        Characters after which a text is cut, with a mark.
+
+    Returns
+    -------
+    DataFrame
+        One row per end; columns rating, user before, assistant's turn, conversation in full (its name). Where there
+        is no example the assistant's turn says why.
+    """
+    chosen = examples[examples["dimension"] == name]
+    rows = {
+        row["end"]: {
+            "rating": "none" if row["reason"] else LEVELS[int(labels(row["level"])) - 1],
+            "user, before": "" if row["reason"] else _cut(row["user"], length),
+            "assistant's turn": row["reason"] or _cut(row["assistant"], length),
+            "conversation in full": "" if row["reason"] else row["conversation"],
+        }
+        for row in chosen.to_dict("records")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("rated")
+
+
+def _cut(text: str, length: int) -> str:
+    """At most so many characters, ending at a word, with a mark where something is missing."""
+    text = " ".join(text.split())
+    if len(text) <= length:
+        return text
+    head = text[:length]
+    return (head.rsplit(" ", 1)[0] if " " in head[length // 2 :] else head) + CUT_MARK
+
+
+def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
+    """How many dimensions have an example at each end, and at both.
+
+    Parameters
+    ----------
+    examples : DataFrame
+        As :func:`rated_examples` returns them.
+
+    Returns
+    -------
+    DataFrame
+        Rows high, low and both: estimate (a count, without interval), n (dimensions), unit, method, reason.
+    """
+    found = examples.assign(found=examples["reason"] == "").pivot_table(
+        index="dimension", columns="end", values="found", aggfunc="any"
+    )
+    unit, method = "dimensions", "dimensions with an example that fulfils the rule"
+    counts = {end: found[end].sum() for end in ENDS} | {"both": found.all(axis=1).sum()}
+    return estimate_table(
+        {name: estimate_row(count, n=len(found), unit=unit, method=method) for name, count in counts.items()},
+        "examples",
+    )
+
+
+check_arguments(globals())

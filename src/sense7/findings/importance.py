@@ -1,0 +1,292 @@
+"""Which dimension participants call the most important, and of how many people published shares can be shares."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
+
+__all__ = [
+    "LARGEST_TOTAL",
+    "choice_column",
+    "fits_total",
+    "importance_shares",
+    "possible_totals",
+    "rounded_counts",
+    "rounding_table",
+    "smallest_total",
+    "tolerance_of_a_part",
+]
+
+LARGEST_TOTAL = 700
+"""Totals up to this are tried: more than all conversations that the paper analyzed."""
+
+_DECIMALS = 3  # a share that was published to a tenth of a percent
+_HAIR = 1e-12  # of floating point, when a share lies exactly on the edge of rounding
+_NORMAL = 1.96
+
+NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
+NO_SHEET = "the workbook has no participants' sheet"
+
+
+def named_dimension(text: object) -> str | None:
+    """The one dimension that a text names, by its column's name or its title; None otherwise.
+
+    Examples
+    --------
+    >>> named_dimension("Response Appropriateness"), named_dimension("all of them")
+    ('Response', None)
+    """
+    name = normalise_name(text) if isinstance(text, str) else ""
+    named = [
+        dimension.name
+        for dimension in DIMENSIONS
+        if name in {normalise_name(dimension.name), normalise_name(dimension.title)}
+    ]
+    return named[0] if named else None
+
+
+def choice_column(participants: pd.DataFrame | None) -> str | None:
+    """Name of the column in which participants name a dimension; None if there is none.
+
+    It is the column whose every answer names one dimension, whatever its name; if there are
+    several, the one with the most answers.
+    """
+    if participants is None:
+        return None
+    answered = {}
+    for name in participants.columns.drop(["participant", "row"]):
+        answers = participants[name].dropna()
+        if len(answers) and answers.map(named_dimension).notna().all():
+            answered[name] = len(answers)
+    return max(answered, key=answered.get) if answered else None
+
+
+def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Share of participants that name each dimension as the most important.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Draws and confidence; participants who chose are resampled.
+
+    Returns
+    -------
+    DataFrame
+        One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
+        method, reason. Participants without an answer are left out.
+    """
+    unit = "share of participants"
+    column = choice_column(study.participants)
+    if column is None:
+        reason = NO_SHEET if study.participants is None else NO_CHOICES
+        empty = estimate_row(n=0, unit=unit, method="participants' choice", reason=reason)
+        return estimate_table(dict.fromkeys(DIMENSION_NAMES, empty), "dimension")
+    chosen = study.participants.loc[study.participants[column].notna(), ["participant", column]]
+    own = replace(bootstrap, participants=chosen["participant"])
+    choices = chosen[column].map(named_dimension)
+    rows = {}
+    for name in DIMENSION_NAMES:
+        values = pd.DataFrame({"chosen": choices == name, "all": True}).to_numpy(dtype=float)
+        estimate, low, high, reason = own.estimate(ratio, values, chosen["participant"])
+        method = f"participants who name it in the column {column}" + ("" if reason else f"; {own.description}")
+        rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=method, reason=reason)
+    return estimate_table(rows, "dimension")
+
+
+def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> pd.DataFrame:
+    r"""The count out of a total that is nearest to each published share, and whether it rounds to the share.
+
+    A published share s with d decimals is possible with a total n if a whole number k has
+
+    .. math:: \left| k / n - s \right| \le \tfrac{1}{2} 10^{-d}
+
+    so that halves may be rounded up or down.
+
+    Parameters
+    ----------
+    shares : mapping
+        Name -> published share, from 0 to 1.
+    total : int
+        Number of people, at least 1.
+    decimals : int
+        Decimals of the share as it was published: 3 for a tenth of a percent.
+
+    Returns
+    -------
+    DataFrame
+        One row per share: published, count (k), share (k / n), possible.
+
+    Examples
+    --------
+    >>> rounded_counts({"Cognitive": 0.281}, 109)[["count", "possible"]].values.tolist()
+    [[31, False]]
+    >>> rounded_counts({"Cognitive": 0.281}, 192)[["count", "possible"]].values.tolist()
+    [[54, True]]
+    """
+    table = pd.DataFrame({"published": pd.Series(shares, dtype=float)})
+    counts, possible = _possible(table["published"].to_numpy(), total, decimals)
+    table["count"] = counts.astype(int)
+    table["share"] = table["count"] / total
+    table["possible"] = possible
+    return table.rename_axis("dimension")
+
+
+def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest counts out of a total, and whether their shares round to the published ones."""
+    counts = np.round(published * total)
+    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _HAIR
+
+
+def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
+    """Numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
+
+    Parameters
+    ----------
+    shares : mapping
+        Name -> published share, from 0 to 1.
+    most : int
+        Largest number of people that is tried.
+    decimals : int
+        Decimals of the shares as they were published.
+
+    Returns
+    -------
+    list of int
+        In ascending order.
+
+    Examples
+    --------
+    >>> possible_totals({"a": 0.333, "b": 0.5}, most=14), possible_totals({"a": 0.333}, most=6)
+    ([6, 12], [3, 6])
+    """
+    published, totals = np.array(list(shares.values()), dtype=float), np.arange(1, most + 1)[:, None]
+    return totals[_possible(published, totals, decimals)[1].all(axis=1), 0].tolist()
+
+
+def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> dict:
+    """Smallest number of people of which all published shares can be shares, as a row of estimates.
+
+    Parameters
+    ----------
+    shares, most, decimals
+        As for :func:`possible_totals`.
+
+    Returns
+    -------
+    dict
+        Estimate without interval, since nothing was sampled; n is the number of shares. Without an estimate where no
+        number of people is possible.
+
+    Examples
+    --------
+    >>> smallest_total({"a": 0.333, "b": 0.5})["estimate"]
+    6.0
+    """
+    unit, method = "people", f"smallest number up to {most:,} of which every published share is a rounded share"
+    totals = possible_totals(shares, most, decimals)
+    if not totals:
+        reason = f"no number of people up to {most:,} gives all {len(shares)} shares"
+        return estimate_row(n=len(shares), unit=unit, method=method, reason=reason)
+    reason = "no interval: published figures were checked, and nothing was sampled"
+    return estimate_row(totals[0], n=len(shares), unit=unit, method=method, reason=reason)
+
+
+def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> dict:
+    """Whether all published shares can be shares of so many people, for the ledger.
+
+    Parameters
+    ----------
+    shares, total, decimals
+        As for :func:`rounded_counts`.
+
+    Returns
+    -------
+    dict
+        estimate ("yes" or "no"), n (number of shares), unit, method, and reason: which shares can't be.
+
+    Examples
+    --------
+    >>> fits_total({"Cognitive": 0.281, "Response": 0.193}, 109)["reason"]
+    'not possible: Cognitive'
+    """
+    table = rounded_counts(shares, total, decimals)
+    others = table.index[~table["possible"]].tolist()
+    return {
+        "estimate": "no" if others else "yes",
+        "n": len(shares),
+        "unit": "answer",
+        "method": f"every published share is a whole number of {total:,} people, rounded",
+        "reason": f"not possible: {', '.join(others)}" if others else "",
+    }
+
+
+def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decimals: int = _DECIMALS) -> pd.DataFrame:
+    """Published shares beside the nearest counts out of several totals, as text.
+
+    Parameters
+    ----------
+    shares : mapping
+        Name -> published share, from 0 to 1.
+    totals : mapping
+        Words for a total -> number of people.
+    decimals : int
+        Decimals of the shares as they were published.
+
+    Returns
+    -------
+    DataFrame
+        One row per share: published, and for each total the nearest count, its share, and whether it rounds to the
+        published one.
+
+    Examples
+    --------
+    >>> rounding_table({"Cognitive": 0.281}, {"participants": 109}).loc["Cognitive"].tolist()
+    ['28.1%', '31 (28.44%): no']
+    """
+    places = max(decimals - 2, 0)
+    columns = {"published": {name: f"{100 * share:.{places}f}%" for name, share in shares.items()}}
+    for words, total in totals.items():
+        table = rounded_counts(shares, total, decimals)
+        columns[f"{words}, {total:,}: nearest count"] = {
+            name: f"{row.count} ({100 * row.share:.{places + 1}f}%): {'fits' if row.possible else 'no'}"
+            for name, row in zip(table.index, table.itertuples(index=False, name="Nearest"), strict=True)
+        }
+    return pd.DataFrame(columns).rename_axis("dimension")
+
+
+def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DECIMALS) -> float:
+    r"""How far the share of a random part of a group may lie from the group's published share.
+
+    .. math:: \tfrac{1}{2} 10^{-d} + 1.96 \sqrt{s (1 - s) \left(\frac{1}{m} - \frac{1}{n}\right)}
+
+    half a unit of the last published digit, plus 1.96 standard errors of a part of m people drawn from the n.
+
+    Parameters
+    ----------
+    share : float
+        The group's share as published, from 0 to 1.
+    part, total : int
+        People in the part and in the group.
+    decimals : int
+        Decimals of the share as it was published.
+
+    Examples
+    --------
+    >>> round(tolerance_of_a_part(0.281, 109, 192), 4), tolerance_of_a_part(0.281, 192, 192)
+    (0.056, 0.0005)
+    """
+    error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
+    return 0.5 * 10.0**-decimals + _NORMAL * error
+
+
+check_arguments(globals())

@@ -1,0 +1,481 @@
+"""What participants' characteristics explain of how they rate, and what remains their own.
+
+The unit is the participant: each has one mean rating. Tested on turns or conversations, characteristics
+that mean nothing would look related by the dozen. Any column of the participants' sheet is
+examined, whatever its name; those that can't be are listed with the reason.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
+from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
+from sense7.estimators.ranks import spearman_in_draws
+from sense7.findings.measures import conversation_ratings
+from sense7.findings.naming import safe_names
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = [
+    "NO_SHEET",
+    "TOGETHER_KEYS",
+    "Relations",
+    "characteristic_columns",
+    "explained_together",
+    "omega_squared",
+    "relations",
+    "spearman",
+]
+
+NO_SHEET = "the workbook has no participants' sheet"
+FALSE_DISCOVERY_RATE = 0.05
+MOST_GROUPS = 12
+FEWEST_PER_GROUP = 3
+"""Participants that a group has on average, at least."""
+
+FEWEST_ANSWERS = 10
+ANSWERED = 0.8
+"""Share of participants that have to have answered a characteristic for it to be taken together with others."""
+
+FREE_PARTICIPANTS = 20
+"""Participants beyond the number of coefficients, at least, in the model of all characteristics."""
+
+NONCENTRAL = "interval from the noncentral F distribution, participants independent"
+
+TOGETHER_KEYS = {
+    "explained, adjusted": "characteristics_explained",
+    "left to the person": "characteristics_left_to_the_person",
+    "predicted, cross-validated": "characteristics_explained_cross_validated",
+    "predicted, expected": "characteristics_explained_cross_validated_expected",
+}
+"""Rows of :func:`explained_together` -> keys."""
+
+_PIECE = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """Every characteristic against participants' mean ratings.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        A table of estimates, one row per characteristic: Spearman's rho of numbers, omega squared of groups.
+    tests : DataFrame
+        p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
+    left_out : DataFrame
+        Columns that were not examined, with the reason.
+    keys : dict
+        Characteristic -> key of its estimate.
+    summary : DataFrame
+        A table of estimates: how many were examined, how many are related.
+    shown : DataFrame
+        Estimates and tests in words.
+    """
+
+    estimates: pd.DataFrame
+    tests: pd.DataFrame
+    left_out: pd.DataFrame
+    keys: dict
+    summary: pd.DataFrame
+    shown: pd.DataFrame
+
+
+def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) -> pd.DataFrame:
+    """What each column of the participants' sheet is: a number, a group, or left out and why.
+
+    Parameters
+    ----------
+    participants : DataFrame or None
+        As in a study.
+    people : Index
+        Participants with a rating; the others do not count.
+
+    Returns
+    -------
+    DataFrame
+        One row per column: ``kind`` (number, group, or "" if left out), ``reason``, ``answers``.
+    """
+    if participants is None:
+        return pd.DataFrame(columns=["kind", "reason", "answers"]).rename_axis("characteristic")
+    own = participants[participants["participant"].isin(people)]
+    found = {}
+    for name in own.columns.drop(["participant", "row"], errors="ignore"):
+        answers = own[name].dropna()
+        found[name] = (*_kind_of(str(name), answers), len(answers))
+    frame = pd.DataFrame.from_dict(found, orient="index", columns=["kind", "reason", "answers"])
+    return frame.rename_axis("characteristic")
+
+
+def _kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
+    if len(answers) < FEWEST_ANSWERS:
+        return "", f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
+    number = pd.api.types.is_numeric_dtype(answers) and not pd.api.types.is_bool_dtype(answers)
+    values = answers if number else answers.astype(str)
+    distinct = values.nunique()
+    if distinct == 1:
+        return "", "the same for everybody"
+    if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (["id"], ["pid"], ["uuid"]):
+        return "", "an identifier"
+    if number:
+        whole = (values == np.round(values)).all()
+        if whole and distinct == len(values) and np.ptp(values) == len(values) - 1:
+            return "", "a running number"
+        return "number", ""
+    if distinct == len(values):
+        return "", "another text for everybody"
+    if distinct > min(MOST_GROUPS, len(values) / FEWEST_PER_GROUP):
+        return "", f"{distinct} groups of {len(values)} participants are too many"
+    return "group", ""
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Spearman's rank correlation (ties at their mean rank) and its p value by the t approximation.
+
+    NaN if either is constant, or below three pairs.
+
+    References
+    ----------
+    Spearman, C. (1904). American Journal of Psychology 15, 72-101.
+
+    Notes
+    -----
+    R: cor.test(method='spearman', exact=FALSE), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> rho, p = spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4]))
+    >>> round(rho, 3), round(p, 3)
+    (0.8, 0.2)
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.nan, np.nan
+    result = stats.spearmanr(x, y)
+    return float(result.statistic), float(result.pvalue)
+
+
+def omega_squared(sums: np.ndarray) -> np.ndarray:
+    r"""Share of the variance that lies between groups, adjusted for chance: omega squared, from sums.
+
+    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
+
+    with :math:`SS_b` and :math:`SS_w` the sums of squares between and within k groups, and :math:`MS_w` the mean square
+    within. Unlike eta squared, :math:`SS_b / (SS_b + SS_w)`, it is about zero on average where groups do not
+    differ, and may be negative.
+
+    Parameters
+    ----------
+    sums : array, shape (..., groups, 3)
+        For each group n, the sum and the sum of squares.
+
+    Returns
+    -------
+    array, shape (...)
+        At most 1; NaN if nothing varies, or if there are no more rows than groups.
+
+    References
+    ----------
+    Hays, W. L. (1963). Statistics for psychologists.
+
+    Examples
+    --------
+    >>> groups = [[1.0, 2.0], [3.0, 4.0]]
+    >>> sums = np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])
+    >>> round(float(omega_squared(sums)), 3)
+    0.636
+    """
+    between, within, above, below = _analysis_of_variance(sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = within / below
+        return np.where(below > 0, (between - above * square) / (between + within + square), np.nan)
+
+
+def _analysis_of_variance(sums: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Sums of squares between and within groups, and their degrees of freedom; NaN if nothing varies."""
+    n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grand = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
+    between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
+    whole = squares.sum(axis=-1) - grand
+    groups = (n > 0).sum(axis=-1)
+    varies = whole > 1e-9 * np.maximum(squares.sum(axis=-1), 1)
+    between = np.where(varies, between, np.nan)
+    return between, np.maximum(whole - between, 0), groups - 1, n.sum(axis=-1) - groups
+
+
+def participant_means(study: Study, rating: str = "ground_truth") -> pd.Series:
+    """Mean over a participant's conversations of a rating, to nine decimals; participants without one are left out.
+
+    Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
+    """
+    return conversation_ratings(study).groupby("participant", sort=False)[rating].mean().dropna().round(9)
+
+
+def relations(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    means: pd.Series | None = None,
+    permutations: int | None = None,
+) -> Relations:
+    """Relate every characteristic to participants' mean ratings, with control of false discoveries.
+
+    Numbers by Spearman's rank correlation, groups by omega squared, whose interval is that of the noncentral F
+    distribution with participants independent, since resampling inflates it; its lower limit is at most the estimate,
+    which may be negative. p is the share of permutations of the participants with at least as strong a relation; q by
+    Benjamini and Hochberg over all that were examined.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals; its seed also serves the permutations.
+    means : Series, optional
+        Mean rating by participant; without it, that of the conversations' ground truth.
+    permutations : int, optional
+        As many as draws without it; 0 for the t and F approximations.
+
+    References
+    ----------
+    Benjamini, Y., & Hochberg, Y. (1995). Journal of the Royal Statistical Society B 57, 289-300.
+
+    Notes
+    -----
+    Participants without an answer are left out of that characteristic.
+    R: cor.test(method='spearman', exact=FALSE), p.adjust(method='BH'), tests/reference/reference.R; correlations, and
+    q of the approximations, equal to 1e-7.
+    """
+    means = participant_means(study) if means is None else means.dropna()
+    permutations = bootstrap.draws if permutations is None else permutations
+    columns = characteristic_columns(study.participants, means.index)
+    examined = columns[columns["kind"] != ""]
+    rows, p = {}, {}
+    generator = np.random.default_rng(bootstrap.seed)
+    table = None if study.participants is None else study.participants.set_index("participant")
+    for name, kind in examined["kind"].items():
+        values = table[name].reindex(means.index).dropna()
+        y = means[values.index]
+        relate = _numbers if kind == "number" else _groups
+        rows[name], p[name] = relate(values, y, bootstrap, permutations, generator)
+    estimates = estimate_table(rows, "characteristic")
+    tests = pd.DataFrame({"p": p}, index=estimates.index, dtype=float)
+    known = tests["p"].notna()
+    tests["q"] = np.nan
+    if known.any():
+        tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
+    tests["related"] = tests["q"] <= FALSE_DISCOVERY_RATE
+    safe = safe_names(estimates.index)
+    start = {"number": "characteristic_correlation", "group": "characteristic_omega_squared"}
+    keys = {name: f"{start[examined.loc[name, 'kind']]}_{safe[name]}" for name in estimates.index}
+    left_out = columns.loc[columns["kind"] == "", ["reason"]]
+    summary = _summary(study, tests, len(means))
+    return Relations(estimates, tests, left_out, keys, summary, _shown(estimates, tests))
+
+
+def _numbers(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+    x, y_values = values.to_numpy(dtype=float), y.to_numpy()
+    unit, method = "Spearman's rho", "Spearman's rank correlation with participants' mean ratings"
+    rho, p = spearman(x, y_values)
+    if not np.isfinite(rho):
+        return estimate_row(n=len(x), unit=unit, method=method, reason="the ratings do not vary"), np.nan
+    if permutations:
+        ranks = stats.rankdata(x), stats.rankdata(y_values)
+        centred = [(one - one.mean()) / one.std() for one in ranks]
+        p = _share_as_strong(
+            lambda order: np.abs(centred[1][order] @ centred[0]) / len(x), abs(rho), len(x), permutations, generator
+        )
+    place = bootstrap.codes(values.index)
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, place))
+    return bootstrap.row((rho, *bootstrap.interval(draws, values.index)), n=len(x), unit=unit, method=method), p
+
+
+def _groups(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+    groups = pd.get_dummies(values.astype(str), dtype=float).to_numpy()
+    y_values = y.to_numpy()
+    unit = "share of the variance of participants' means (omega squared)"
+    method = f"omega squared of {count_of(groups.shape[1], 'group')}"
+    cells = groups[:, :, None] * np.column_stack([np.ones(len(y)), y_values, y_values**2])[:, None, :]
+    sums = cells.sum(axis=0)
+    between, within, above, below = (float(part) for part in _analysis_of_variance(sums))
+    if not np.isfinite(between):
+        return estimate_row(n=len(y), unit=unit, method=method, reason="the ratings do not vary"), np.nan
+    f = between / max(within, 1e-12) * below / above
+    if permutations:
+        centered = y_values - y_values.mean()
+        by_size = groups / np.sqrt(groups.sum(axis=0))
+        p = _share_as_strong(
+            lambda order: ((centered[order] @ by_size) ** 2).sum(axis=1) / (between + within),
+            between / (between + within),
+            len(y),
+            permutations,
+            generator,
+        )
+    else:
+        p = float(stats.f.sf(f, above, below))
+    low, high, reason = np.nan, np.nan, "no interval: the groups tell the means exactly"
+    if within > 1e-9 * between:
+        low, high, reason = *_noncentral(f, int(above), int(below), len(y), bootstrap.confidence), ""
+        method += f"; {bootstrap.confidence:.0%} {NONCENTRAL}"
+    estimate = float(omega_squared(sums))
+    return estimate_row(estimate, np.minimum(low, estimate), high, n=len(y), unit=unit, method=method, reason=reason), p
+
+
+def _share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
+    """Share of permutations at least as strong as what was observed, which counts as one of them."""
+    strong = 0
+    for piece in pieces(permutations, n, _PIECE):
+        order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
+        strong += int((strength(order) >= observed - 1e-12).sum())
+    return (strong + 1) / (permutations + 1)
+
+
+def _summary(study: Study, tests: pd.DataFrame, people: int) -> pd.DataFrame:
+    unit, method = "characteristics", f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}"
+    reason = NO_SHEET if study.participants is None else "no column of the participants' sheet can be examined"
+    reason = "" if tests["p"].notna().any() else reason if tests.empty else "no characteristic can be tested"
+    rows = {}
+    for name, count in (("examined", len(tests)), ("related", int(tests["related"].sum()))):
+        rows[name] = (
+            estimate_row(n=people, unit=unit, method=method, reason=reason)
+            if reason
+            else estimate_row(count, n=people, unit=unit, method=method)
+        )
+    return estimate_table(rows, "characteristics")
+
+
+def _shown(estimates: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    rows = {}
+    for name, row in estimates.iterrows():
+        interval = f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else ""
+        rows[name] = {
+            "measure": "omega squared" if row["unit"].startswith("share") else row["unit"],
+            "estimate": f"{row['estimate']:z.2f}" if np.isfinite(row["estimate"]) else row["reason"],
+            "interval": interval,
+            "n": row["n"],
+            "p": p_in_words(tests.loc[name, "p"]),
+            "q": p_in_words(tests.loc[name, "q"]),
+            "related": "yes" if tests.loc[name, "related"] else "no",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("characteristic")
+
+
+def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""What all characteristics together explain of the variance of participants' means, and what they predict.
+
+    All rows are shares of one base, the variance of participants' mean ratings, each participant counting the same:
+
+    - *explained, adjusted*: adjusted R squared of the means on all characteristics (numbers as they are, groups as
+      groups), an estimate of what the true coefficients would explain; its interval from the noncentral F
+      distribution, :math:`\lambda / (\lambda + n)`, its lower limit at most the estimate, which may be negative.
+      Participants are its independent units.
+    - *left to the person*: one minus this, with its interval.
+    - *predicted, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
+      participant predicted from the others; below zero where prediction is worse than the others' mean.
+    - *predicted, expected*: the same if the adjusted share is right,
+      :math:`1 - \hat\sigma^2 \sum 1 / (1 - h_i) / \sum (y_i - \bar y_{(i)})^2`, with :math:`\hat\sigma^2` the
+      residual mean square and h the leverage. Its distance from the adjusted share is the price of estimating so
+      many coefficients from so few participants.
+
+    Returns
+    -------
+    DataFrame
+        These rows; n counts participants, those who answered every characteristic that at least
+        80% answered.
+    """
+    names = tuple(TOGETHER_KEYS)
+    unit = "share of the variance of participants' means"
+    means = participant_means(study)
+    columns = characteristic_columns(study.participants, means.index)
+    columns = columns[(columns["kind"] != "") & (columns["answers"] >= ANSWERED * len(means))]
+    reason, design, y = "", None, means
+    if study.participants is None:
+        reason = NO_SHEET
+    elif means.empty:
+        reason = "no conversation has a ground truth"
+    elif columns.empty:
+        reason = "no column of the participants' sheet can be examined"
+    else:
+        design, y = _design(study.participants, columns, means)
+        if len(y) - design.shape[1] < FREE_PARTICIPANTS:
+            coefficients = count_of(design.shape[1], "coefficient")
+            reason = f"{count_of(len(y), 'participant')} answered all, too few for {coefficients}"
+        elif np.ptp(y) < 1e-9:
+            reason = "the ratings do not vary"
+    method = count_of(len(columns), "characteristic")
+    if reason:
+        none = estimate_row(n=len(y), unit=unit, method=method, reason=reason)
+        return estimate_table(dict.fromkeys(names, none), "share")
+    n, width = design.shape
+    basis = np.linalg.qr(design)[0]
+    residual = y.to_numpy() - basis @ (basis.T @ y.to_numpy())
+    whole = ((y - y.mean()) ** 2).sum()
+    within = (residual**2).sum()
+    adjusted = 1 - within / (n - width) / (whole / (n - 1))
+    f = (whole - within) / (width - 1) / (within / (n - width))
+    low, high = _noncentral(f, width - 1, n - width, n, bootstrap.confidence)
+    low = min(low, adjusted)
+    leverage = np.minimum((basis**2).sum(axis=1), 1)
+    alone = leverage > 1 - 1e-9  # a participant whom nobody resembles in a group can't be predicted
+    predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
+    without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
+    expected = within / (n - width) * (1 / (1 - leverage[~alone])).sum()
+    coefficients = f"{method}, {count_of(width - 1, 'coefficient')}"
+    adjusted_method = f"adjusted R squared, {coefficients}; {bootstrap.confidence:.0%} {NONCENTRAL}"
+    estimates = (
+        (adjusted, low, high, adjusted_method),
+        (1 - adjusted, 1 - high, 1 - low, f"one minus {adjusted_method}"),
+        (1 - predicted / without, np.nan, np.nan, f"leave one participant out, {coefficients}"),
+        (
+            1 - expected / without,
+            np.nan,
+            np.nan,
+            f"leave one participant out if adjusted R squared holds, {coefficients}",
+        ),
+    )
+    rows = {
+        name: estimate_row(*numbers, n=n, unit=unit, method=words)
+        for name, (*numbers, words) in zip(names, estimates, strict=True)
+    }
+    return estimate_table(rows, "share")
+
+
+def _design(participants: pd.DataFrame, columns: pd.DataFrame, means: pd.Series) -> tuple[np.ndarray, pd.Series]:
+    """Ones, numbers by their standard deviation, groups but one; columns that add nothing are left out."""
+    answers = participants.set_index("participant")[list(columns.index)].reindex(means.index).dropna()
+    pieces = [np.ones((len(answers), 1))]
+    for name, kind in columns["kind"].items():
+        if kind == "group":
+            pieces.append(pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy())
+        elif len(answers) and np.ptp(answers[name]) > 0:
+            pieces.append(((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[:, None])
+    design = np.concatenate(pieces, axis=1)
+    kept = []
+    for column in range(design.shape[1]):
+        if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
+            kept.append(column)
+    return design[:, kept], means[answers.index]
+
+
+def _noncentral(f: float, above: int, below: int, n: int, confidence: float) -> tuple[float, float]:
+    """Limits of the explained share, from the noncentralities at which f is just not surprising."""
+    tail = (1 - confidence) / 2
+    limits = []
+    for level in (1 - tail, tail):
+        if stats.f.cdf(f, above, below) <= level:
+            limits.append(0.0)
+            continue
+        left, right = 0.0, 1.0
+        while stats.ncf.cdf(f, above, below, right) > level and right < 1e6:
+            right *= 2
+        for _ in range(60):
+            middle = (left + right) / 2
+            left, right = (middle, right) if stats.ncf.cdf(f, above, below, middle) > level else (left, middle)
+        limits.append(left / (left + n))
+    return limits[0], limits[1]
+
+
+check_arguments(globals())

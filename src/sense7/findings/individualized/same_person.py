@@ -1,0 +1,174 @@
+"""How alike the conversations of one participant are."""
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.intraclass import icc_of_sums, icc_sums
+from sense7.findings.individualized.variance_components import ONE_EACH, rated_conversations
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = ["participant_icc", "same_condition_differences"]
+
+FEWEST_PAIRS = 10
+_PAIRED = 100  # resamples at once: what fits into the cache is faster
+
+
+def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """ICC(1) of participants over conversations' ground truth, as it is and without conditions' means.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals; conditions' means are taken again in each.
+
+    Returns
+    -------
+    DataFrame
+        Rows *as rated* and *without conditions' means* (the degrees of freedom of these means are not
+        taken off); n counts conversations.
+    """
+    frame, words = rated_conversations(study, "ground_truth")
+    unit = "intraclass correlation"
+    rows = {}
+    for name, centred in (("as rated", False), ("without conditions' means", True)):
+        method = f"ICC(1) of participants by analysis of variance; {words}, {name}"
+        reason = ""
+        if frame.empty:
+            reason = f"no {words} in this data set"
+        elif frame["participant"].value_counts().max() < 2:
+            reason = ONE_EACH
+        elif centred and frame["condition"].nunique() < 2:
+            reason = "there is one condition only" if study.conditions else "no conversation has a condition"
+        if reason:
+            rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
+            continue
+        codes, names = pd.factorize(frame["participant"].to_numpy())
+        conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
+        sums = icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
+        found = bootstrap.estimate(
+            lambda values, centred=centred: icc_of_sums(values, centred=centred), sums, pd.Series(names)
+        )
+        undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
+        rows[name] = bootstrap.row(found, n=len(frame), unit=unit, method=method, undefined=undefined)
+    return estimate_table(rows, "ratings")
+
+
+def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""How far apart two ratings in the same condition are: by two people, and by one.
+
+    .. math:: \frac{\sum_{p < q} \sum_{i \in p, j \in q} a_{ij} |g_i - g_j|}
+              {\sum_{p < q} \sum_{i \in p, j \in q} a_{ij}}
+
+    with g the ground truth of a conversation and a = 1 if two are in the same condition, or in
+    the same condition and on the same topic. For one person, the pairs are of the same participant. Every pair of
+    conversations counts the same. In a resample a pair of participants counts as often as both
+    were taken together; a participant is never compared with a copy of themselves.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Conversations without a condition (and, for the pairs by topic, a topic) are left out; if no
+        conversation has a condition, all count as of one.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Rows for two people, one person, and the first minus the second, for both kinds of pairs;
+        estimate in levels; n counts pairs of conversations (for the difference,
+        conversations).
+    """
+    frame, words = rated_conversations(study, "ground_truth")
+    unit = "levels (from 1 to 5)"
+    rows = {}
+    for kind in ("same condition", "same condition and topic"):
+        some = frame[frame["topic"].notna()] if "topic" in kind else frame
+        method = f"mean absolute difference of the {words} over pairs in the {kind}"
+        names = [f"{who}, {kind}" for who in ("two people", "one person", "two people minus one person")]
+        if some.empty:
+            reason = f"no {words} in this data set" if frame.empty else "no rated conversation has a topic"
+            rows |= {name: estimate_row(n=0, unit=unit, method=method, reason=reason) for name in names}
+            continue
+        cell = some.groupby(["condition", "topic"] if "topic" in kind else "condition").ngroup().to_numpy()
+        rows |= _pair_rows(some["y"].to_numpy(), cell, some["participant"], names, bootstrap, unit, method)
+    return estimate_table(rows, "two conversations")
+
+
+def _pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
+
+    In order of y the sum is that of what lies below: no pair is formed, so that the cost is linear in rows.
+
+    Parameters
+    ----------
+    y, group : array, shape (rows,)
+        Values, and the groups in which they are paired: 0, 1, ..
+    weights : array, shape (draws, participants)
+        How often each participant is taken, which makes so many pairs of a row with any other, and none with itself.
+    who : array of int, shape (rows,)
+        Participant of each row.
+
+    Returns
+    -------
+    sums, pairs : array, shape (draws, groups)
+    """
+    order = np.lexsort((y, group))
+    y, group, weights = y[order], group[order], weights[:, who[order]]
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    moments = weights * y
+    below, moments_below = np.cumsum(weights, axis=1), np.cumsum(moments, axis=1)
+    total, moment = (np.add.reduceat(values, starts, axis=1) for values in (weights, moments))
+    # Of all rows below; those of the groups before are taken off.
+    sums = np.add.reduceat(moments * below - weights * moments_below, starts, axis=1)
+    sums -= (below[:, starts] - weights[:, starts]) * moment - (moments_below[:, starts] - moments[:, starts]) * total
+    return 2 * sums, total**2 - np.add.reduceat(weights * weights, starts, axis=1)
+
+
+def _pair_rows(y, cell, participants: pd.Series, names, bootstrap, unit, method) -> dict:
+    who = bootstrap.codes(participants)
+    y = y - y.mean()  # sums of small numbers lose less
+    once = np.ones((1, len(bootstrap.names)))
+    # Pairs of one person's: theirs alone, by person; and taken off from all pairs, as often as both were taken.
+    people, own_cell = np.unique(np.column_stack([who, cell]), axis=0, return_inverse=True)
+    own = [
+        np.bincount(people[:, 0], weights=part[0], minlength=len(bootstrap.names))
+        for part in _pair_sums(y, own_cell.ravel(), once, who)
+    ]
+    everyone = [part.sum() for part in _pair_sums(y, cell, once, who)]
+    counts = [round((everyone[1] - own[1].sum()) / 2), round(own[1].sum() / 2)]
+
+    def apart(weights: np.ndarray) -> np.ndarray:
+        everyone = [part.sum(axis=1) for part in _pair_sums(y, cell, weights, who)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance, pairs = (whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True))
+            two = np.where(pairs > 0, distance, np.nan) / pairs
+            one = (weights @ own[0]) / (weights @ own[1])
+            return np.column_stack([two, one, two - one])
+
+    estimates = apart(once)[0]
+    draws = bootstrap.in_every_draw(apart, len(y), _PAIRED)
+    rows = {}
+    for place, name in enumerate(names):
+        counted = [counts[place]] if place < 2 else counts
+        n = counts[place] if place < 2 else len(participants)
+        if min(counted) < FEWEST_PAIRS:
+            reason = (
+                f"only {count_of(min(counted), 'such pair', 'such pairs')} of conversations"
+                if place < 2
+                else "too few pairs of conversations"
+            )
+            rows[name] = estimate_row(n=n, unit=unit, method=method, reason=reason)
+            continue
+        found = estimates[place], *bootstrap.interval(draws[:, place], participants)
+        rows[name] = bootstrap.row(found, n=n, unit=unit, method=method)
+    return rows
+
+
+check_arguments(globals())

@@ -1,0 +1,132 @@
+"""What several findings take from a study: ratings of turns and conversations, and which turns are poor."""
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+
+__all__ = [
+    "OUTCOMES",
+    "POOR",
+    "conversation_ratings",
+    "is_poor",
+    "nested_turn_ratings",
+    "post_task_ratings",
+    "turn_levels",
+    "turn_rating",
+    "turn_ratings",
+]
+
+
+def turn_ratings(study: Study) -> pd.DataFrame:
+    """The seven ratings of the turns put to rating, indexed by participant; NaN if not rated.
+
+    Notes
+    -----
+    R: the numbers of rows and of complete rows, tests/reference/reference.R.
+    """
+    return study.turns_put_to_rating.set_index("participant")[list(DIMENSION_NAMES)]
+
+
+def post_task_ratings(study: Study) -> pd.DataFrame:
+    """The seven post-task ratings of the conversations that have any, indexed by participant.
+
+    Notes
+    -----
+    R: the number of rows, tests/reference/reference.R.
+    """
+    columns = {f"post_{name}": name for name in DIMENSION_NAMES}
+    ratings = study.conversations.set_index("participant")[list(columns)].rename(columns=columns)
+    return ratings[ratings.notna().any(axis=1)]
+
+
+def nested_turn_ratings(study: Study) -> pd.DataFrame:
+    """The seven ratings of the turns put to rating, indexed by participant and conversation; NaN if not rated."""
+    return study.turns_put_to_rating.set_index(["participant", "conversation"])[list(DIMENSION_NAMES)]
+
+
+def conversation_ratings(study: Study) -> pd.DataFrame:
+    """One row a conversation: participant, condition, topic, and the means of its ratings.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by conversation: participant, condition, topic (None if blank), ``ground_truth``
+        (1..5; mean over the rated dimensions of each turn, then over turns), and ``overall`` and
+        each dimension (1..5; mean over the turns in which it is rated, NaN if none).
+    """
+    frame = study.conversations.set_index("conversation")[["participant", "condition", "topic"]]
+    means = study.turns.groupby("conversation")[list(RATING_NAMES)].mean().reindex(frame.index)
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    return frame.assign(ground_truth=truth.to_numpy(), **{name: means[name] for name in RATING_NAMES})
+
+
+POOR = 2
+"""A rating is poor if its level is at most this: the one setting that code, captions and prose read.
+
+Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.book.settings`.
+"""
+
+OUTCOMES = {
+    "empathy": [f"post_{name}" for name in DIMENSION_NAMES],
+    "experience": ["successful", "engaged", "positive_interaction", "use_again"],
+}
+"""Post-task ratings whose mean is the outcome: the seven of empathy, or the four of the experience."""
+
+
+def is_poor(values) -> np.ndarray:
+    """Whether the level of each rating is at most ``POOR``.
+
+    Parameters
+    ----------
+    values : array or Series
+        Ratings from 1 to 5. The level of one that is no whole number, such as a mean or a rating that was given on
+        another scale, is its :func:`sense7.findings.ground_truth.labels`: the nearest, halves to the even one.
+
+    Returns
+    -------
+    array of bool, or Series of bool with the index of a Series
+        False where there is no rating.
+
+    Examples
+    --------
+    >>> is_poor([1.0, 2.0, 2.5, 2.51, 3.0, np.nan]).tolist()
+    [True, True, True, False, False, False]
+    """
+    poor = labels(values) <= POOR
+    return pd.Series(poor, index=values.index) if isinstance(values, pd.Series) else poor
+
+
+def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
+    """One number a turn: its overall rating, or the mean of its rated dimensions; 1..5, NaN if not rated."""
+    return turns["overall"] if rating == "overall" else turns[list(DIMENSION_NAMES)].mean(axis=1)
+
+
+def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
+    """The level of each turn: its overall rating or, if that was never given, the mean of its dimensions.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    levels : DataFrame
+        conversation, participant, turn (1, 2, ..), level (1..5): rated turns only, in file order.
+    name : str
+        What the level is, in words.
+    """
+    turns = study.turns
+    if turns["overall"].notna().any():
+        level, name = turns["overall"], "overall rating"
+    else:
+        level, name = turns[study.rated_dimensions].mean(axis=1), "mean of the rated dimensions"
+    frame = turns[["conversation", "participant", "turn"]].assign(level=level.astype(float))
+    return frame[frame["level"].notna()].reset_index(drop=True), name
+
+
+check_arguments(globals())

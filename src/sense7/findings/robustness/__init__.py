@@ -1,0 +1,6 @@
+"""Robustness: every headline under all its specifications, and the smallest difference that could be detected."""
+
+from sense7.findings.robustness.detectable_difference import POWER_KEYS, headline_estimates, smallest_detectable
+from sense7.findings.robustness.headlines import HEADLINES, IN_WORDS, multiverse, summary
+
+__all__ = ["HEADLINES", "IN_WORDS", "POWER_KEYS", "headline_estimates", "multiverse", "smallest_detectable", "summary"]

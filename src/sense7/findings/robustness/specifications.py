@@ -1,0 +1,261 @@
+"""The abstract's three findings under every defensible choice: how each specification is computed.
+
+Each function takes a study, prepares what all specifications share, and returns a function from a specification to a
+row of estimates. The choices themselves are declared in :data:`sense7.findings.robustness.headlines.HEADLINES`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row
+from sense7.estimators.least_squares import NEGLIGIBLE, least_squares, within
+from sense7.estimators.mixed import fit_nested, nested_sums
+from sense7.findings.context.frame import CONTEXT
+from sense7.findings.disrupted.failures import continuity_contrast
+from sense7.findings.ground_truth import ground_truth
+from sense7.findings.measures import POOR
+from sense7.study import Study
+
+__all__ = [
+    "CONTEXTS",
+    "CONTINUITY_RATINGS",
+    "FAILURES",
+    "MISSING",
+    "MOMENTS",
+    "PEOPLE",
+    "RATINGS",
+    "REMOVED",
+    "TURN_RATINGS",
+    "context_explains",
+    "continuity_fails",
+    "participants_share",
+]
+
+MISSING = ("ratings given", "complete turns only")
+RATINGS = ("mean of the conversation", "overall rating")
+TURN_RATINGS = ("mean of the conversation", "mean of the turn", "overall rating of the turn")
+REMOVED = ("removed", "kept")
+FEWEST_CONVERSATIONS = 4
+PEOPLE = ("all", f"{FEWEST_CONVERSATIONS} conversations or more")
+CONTEXTS = {
+    "all of it": ("topic", "importance", "desired_empathy"),
+    "topic alone": ("topic",),
+    "importance and wish": ("importance", "desired_empathy"),
+}
+"""What is taken as context: words -> columns."""
+
+MOMENTS = ("next turn", "same turn")
+CONTINUITY_RATINGS = ("mean of the rated dimensions", "overall rating")
+FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
+
+MODEL_DRAWS = 100
+"""A mixed model is fitted in every resample of every specification, so there are few."""
+
+SHARE_DRAWS = 1_000
+CONTRAST_DRAWS = 1_000
+OF_VARIANCE = "share of the variance"
+
+Compute = Callable[[dict, ParticipantBootstrap], dict]
+
+
+def _turn_means(study: Study, missing: str) -> pd.Series:
+    """Mean over the rated dimensions of each turn; of complete turns only, NaN elsewhere."""
+    levels = study.turns[study.rated_dimensions].astype(float)
+    return levels.mean(axis=1, skipna=missing == MISSING[0]) if study.rated_dimensions else levels.sum(axis=1) * np.nan
+
+
+def _conversation_means(study: Study, rating: str, missing: str) -> np.ndarray:
+    """Rating of each conversation; as it is given, the mean of all dimensions is the ground truth."""
+    names = study.conversations["conversation"]
+    if rating == TURN_RATINGS[0] and missing == MISSING[0]:
+        return ground_truth(study.turns, names).to_numpy(dtype=float)
+    of_turn = _turn_means(study, missing) if rating == TURN_RATINGS[0] else study.turns["overall"].astype(float)
+    return of_turn.groupby(study.turns["conversation"]).mean().reindex(names).to_numpy(dtype=float)
+
+
+def _without_conditions(frame: pd.DataFrame) -> pd.Series:
+    """Ratings minus the mean of their condition."""
+    return frame["y"] - frame.groupby(frame["condition"].fillna(""))["y"].transform("mean")
+
+
+def participants_share(study: Study) -> Compute:
+    r"""Participants' share of the variance of ratings, by the mixed model of the page on individual judgments.
+
+    Choices: which rating of what unit; the rule for missing ratings; conditions removed as fixed effects, or kept, so
+    that they are part of the variance; and participants with few conversations left out or not. The model is that of
+    :func:`sense7.findings.individualized.variance_components.variance_parts`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    callable
+        Of a specification and a bootstrap, of which the first 100 resamples are used; returns a row of estimates.
+    """
+    rated: dict[tuple[str, str], pd.DataFrame] = {}
+
+    def frame_of(rating: str, missing: str) -> pd.DataFrame:
+        if (rating, missing) not in rated:
+            if rating == TURN_RATINGS[0]:
+                frame = study.conversations[["participant", "condition", "conversation"]].copy()
+                frame["y"] = _conversation_means(study, rating, missing)
+            else:
+                frame = study.turns[["participant", "condition", "conversation"]].copy()
+                overall = rating == TURN_RATINGS[2]
+                frame["y"] = study.turns["overall"].astype(float) if overall else _turn_means(study, missing)
+            if not study.conditions:
+                frame["condition"] = ""
+            rated[rating, missing] = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
+        return rated[rating, missing]
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        frame = frame_of(choice["rating"], choice["missing"])
+        if choice["participants"] == PEOPLE[1]:
+            counts = frame.groupby("participant")["conversation"].nunique()
+            frame = frame[frame["participant"].map(counts) >= FEWEST_CONVERSATIONS]
+        turns, method = choice["rating"] != TURN_RATINGS[0], "mixed model, REML: participants' share"
+        common = {"n": len(frame), "unit": OF_VARIANCE, "method": method}
+        conversations = frame.groupby("participant")["conversation"].nunique()
+        if len(conversations) < 2 or conversations.max() < 2:
+            reason = "under this specification no two participants have ratings, or none of two conversations"
+            return estimate_row(**common, reason=reason)
+        if np.ptp(frame["y"]) < NEGLIGIBLE:
+            return estimate_row(**common, reason="the ratings do not vary under this specification")
+        names = sorted(frame["condition"].unique())
+        design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
+        design = design if choice["conditions"] == REMOVED[0] else np.ones((len(frame), 1))
+        groups = frame["conversation"] if turns else None
+        sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
+        fit = fit_nested(sums)
+        if not np.isfinite(fit.variances).all() or fit.variances[3] < NEGLIGIBLE:
+            return estimate_row(**common, reason="too few conversations for the model under this specification")
+        own = replace(bootstrap, draws=min(bootstrap.draws, MODEL_DRAWS))
+        drawn = np.full(own.draws, np.nan)
+        if not own.too_few(frame["participant"]):
+            weights = own.weights()[:, own.names.get_indexer(sums.participants)]
+            variances = fit_nested(sums, weights, fit.variances[:3] / fit.variances[3]).variances
+            drawn = _first_share(variances)
+        found = (float(_first_share(fit.variances)), *own.interval(drawn, frame["participant"]))
+        return own.row(found, **common)
+
+    return compute
+
+
+def _first_share(variances: np.ndarray) -> np.ndarray:
+    # At the level of conversations the third part is zero and the fourth is the conversation.
+    return variances[..., 0] / variances.sum(axis=-1)
+
+
+def context_explains(study: Study) -> Compute:
+    """Share of the variance within participants that context explains, as on the page on context.
+
+    Choices: which rating of a conversation; the rule for missing ratings; conditions' means kept in the ratings, as on
+    that page, or removed; and what counts as context. The adjusted share is that of
+    :func:`sense7.findings.context.shares.context_shares`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    callable
+        Of a specification and a bootstrap, of which the first 1,000 resamples are used; returns a row of estimates.
+    """
+    whole = study.conversations[["participant", "condition", *CONTEXT]]
+    rated: dict[tuple[str, str], pd.DataFrame] = {}
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        key = choice["rating"], choice["missing"]
+        if key not in rated:
+            frame = whole.assign(y=_conversation_means(study, *key))
+            rated[key] = frame[frame["y"].notna()]
+        frame = rated[key]
+        names = [name for name in CONTEXTS[choice["context"]] if len(frame[name].dropna().unique()) > 1]
+        frame = frame[frame[names].notna().all(axis=1)]
+        common = {
+            "n": len(frame),
+            "unit": "share of the variance within participants",
+            "method": "adjusted share explained by least squares",
+        }
+        if not names or frame.empty:
+            return estimate_row(
+                **common, reason=f"context, {choice['context']}: not given, or the same in all conversations"
+            )
+        y = _without_conditions(frame) if choice["conditions"] == REMOVED[0] else frame["y"]
+        z = within(np.column_stack([_context_columns(frame, names), y]), frame["participant"])
+        size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
+        products = (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+        values = np.column_stack([products, np.ones(len(z)), 1 / size])
+
+        def statistic(sums: np.ndarray) -> np.ndarray:
+            return _adjusted_share(sums, z.shape[1])
+
+        own = replace(bootstrap, draws=min(bootstrap.draws, SHARE_DRAWS))
+        estimate = float(statistic(values.sum(axis=0)))
+        drawn = own.distribution(statistic, values, frame["participant"])
+        found = estimate, *own.interval(drawn, frame["participant"], shift_to=estimate)
+        undefined = "too few conversations of the same participant, or their ratings do not vary"
+        return own.row(found, **common, undefined=undefined, how=f"{own.description}, moved to the estimate")
+
+    return compute
+
+
+def _context_columns(frame: pd.DataFrame, names: list[str]) -> np.ndarray:
+    """Steps as numbers, topics as indicators of all but the first."""
+    parts = [
+        pd.get_dummies(frame[name].astype(str), drop_first=True, dtype=float).to_numpy()
+        if name == "topic"
+        else frame[[name]].to_numpy(dtype=float)
+        for name in names
+    ]
+    return np.column_stack(parts)
+
+
+def _adjusted_share(sums: np.ndarray, width: int) -> np.ndarray:
+    cross = sums[..., : width * width].reshape(*sums.shape[:-1], width, width)
+    _, residual, rank = least_squares(cross)
+    freedom, total = np.round(sums[..., -2] - sums[..., -1]), cross[..., -1, -1]
+    defined = (freedom - rank > 0) & (rank > 0) & (total > NEGLIGIBLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, 1 - residual / (freedom - rank) * freedom / total, np.nan)
+
+
+def continuity_fails(study: Study) -> Compute:
+    """How much more ratings fall with a failure of Relational than with one of another dimension.
+
+    Choices: in which turn the loss is looked at, of which rating, what is called a failure, and whether first turns
+    count. See :func:`sense7.findings.disrupted.failures.continuity_contrasts`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    callable
+        Of a specification and a bootstrap, of which the first 1,000 resamples are used; returns a row of estimates.
+    """
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        moment = choice["moment"].split()[0]
+        rating = "dimensions" if choice["rating"] == CONTINUITY_RATINGS[0] else "overall"
+        poor = POOR + FAILURES.index(choice["failure"])
+        first_turn = 2 if choice["exclusions"] == "first turns" else 1
+        own = replace(bootstrap, draws=min(bootstrap.draws, CONTRAST_DRAWS))
+        return continuity_contrast(study, own, moment, rating, poor=poor, first_turn=first_turn)
+
+    return compute
+
+
+check_arguments(globals())

@@ -1,0 +1,315 @@
+"""The main statistics of a data set in parts: what each participant adds to them, summed part by part.
+
+A part gives sums over each of its participants' turns or conversations. Participants lie in one part each, so the
+sums of all parts stand one below the other, and are what the bootstrap takes: estimates and intervals are those of the
+data in one piece, and no part has to be compared with another.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
+from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.kappa import WEIGHTS, weighted_kappa
+from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
+from sense7.findings.ground_truth import labels
+from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
+from sense7.findings.naming import safe_names
+from sense7.findings.poor_turn.definitions import poor_turn_conversations
+from sense7.findings.whole.outcomes import EXPERIENCE_KEYS
+from sense7.study import RATED, UNREADABLE, Study
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
+
+__all__ = ["PartSums", "estimates_of_parts", "sums_of_part"]
+
+_ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
+_NONE = "nothing in this data set says so"
+_DRAWS_AT_ONCE = 500
+"""Draws of a task: the same however many processes share them, so that results are."""
+
+
+@dataclass(frozen=True)
+class PartSums:
+    """What the participants of a part add to each statistic.
+
+    Attributes
+    ----------
+    participants : list of str
+        In order; the first axis of every array.
+    sums : dict of array, (participants, ...)
+        By name of the sums. Those of conditions are called ``condition NAME``: conversations, sum and sum of
+        squares of their ground truth.
+    complete : dict of tuple
+        ``turn`` and ``post`` -> the dimensions that are rated in the part at all, and the moments of the units that
+        rate all of these.
+    pairs : dict of DataFrame
+        Key of a Spearman correlation -> participant, both values, and how many conversations have them.
+    """
+
+    participants: list[str]
+    sums: dict[str, np.ndarray] = field(repr=False)
+    complete: dict[str, tuple[tuple[str, ...], np.ndarray]] = field(repr=False)
+    pairs: dict[str, pd.DataFrame] = field(repr=False)
+
+
+def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
+    """Sum what is needed of a part's turns and conversations by participant.
+
+    Parameters
+    ----------
+    study : Study
+        The part.
+    scores : Series, optional
+        A judge's score of each conversation, by its id, for the accuracy.
+
+    Returns
+    -------
+    PartSums
+        Its size depends on the number of participants, not of turns.
+    """
+    names = pd.Index(study.conversations["participant"].unique())
+
+    def summed(values: np.ndarray, participants) -> np.ndarray:
+        return sums_by_participant(np.asarray(values, dtype=float), names.get_indexer(participants), len(names))
+
+    put = study.turns_put_to_rating
+    levels, overall = put[list(RATING_NAMES)].to_numpy(), put["overall"].to_numpy()
+    rated = np.column_stack([put[f"{name}_state"] == RATED for name in RATING_NAMES]).reshape(levels.shape)
+    readable = np.column_stack([put[f"{name}_state"] != UNREADABLE for name in RATING_NAMES]).reshape(levels.shape)
+    sums = {
+        "put": summed(readable, put["participant"]),
+        "rated": summed(rated, put["participant"]),
+        "level": summed(np.where(rated, levels, 0), put["participant"]),
+    }
+    complete = {}
+    for kind, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
+        given = tuple(ratings.columns[ratings.notna().any()])
+        whole = ratings[list(given)].dropna() if given else ratings.iloc[:0]
+        sums[f"{kind} moments"] = summed(*moments_by_participant(ratings.to_numpy(dtype=float), ratings.index))
+        sums[f"{kind} units"] = summed(np.ones(len(ratings)), ratings.index)
+        complete[kind] = given, summed(*moments_by_participant(whole.to_numpy(dtype=float), whole.index))
+    for place, name in enumerate(DIMENSION_NAMES, 1):
+        both = np.isfinite(levels[:, place]) & np.isfinite(overall)
+        tables = np.zeros((both.sum(), len(LEVELS), len(LEVELS)))
+        own, whole = (labels(one[both]).astype(int) - 1 for one in (levels[:, place], overall))
+        tables[np.arange(len(tables)), own, whole] = 1
+        sums[f"table {name}"] = summed(tables, put["participant"][both])
+    poor = poor_turn_conversations(study)
+    groups = np.column_stack([poor["poor"] == 0, poor["poor"] > 0]).astype(float)
+    sums["poor"] = summed(groups[:, :, None] * _moments(poor["outcome"])[:, None, :], poor["participant"])
+    truth = conversation_ratings(study)
+    truth = truth[truth["ground_truth"].notna()]
+    for condition, own in truth[truth["condition"].notna()].groupby("condition"):
+        sums[f"condition {condition}"] = summed(_moments(own["ground_truth"]), own["participant"])
+    if scores is not None:
+        scored = truth.assign(score=scores.reindex(truth.index)).dropna(subset="score")
+        hit = labels(scored["ground_truth"]) == labels(scored["score"])
+        sums["hit"] = summed(np.column_stack([hit, np.ones(len(scored))]), scored["participant"])
+    return PartSums(list(names), sums, complete, _pairs(study.conversations))
+
+
+def _moments(values: pd.Series) -> np.ndarray:
+    y = values.to_numpy(dtype=float)
+    return np.column_stack([np.ones(len(y)), y, y**2])
+
+
+def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    frame = pd.DataFrame({"participant": conversations["participant"]})
+    frame["first"] = conversations[OUTCOMES["empathy"]].mean(axis=1)
+    pairs = {}
+    for words, key in EXPERIENCE_KEYS.items():
+        names = [words.replace(" ", "_")] if words.replace(" ", "_") in conversations else OUTCOMES["experience"]
+        known = frame.assign(second=conversations[names].mean(axis=1)).dropna()
+        pairs[key] = known.groupby(["participant", "first", "second"], sort=False).size().rename("count").reset_index()
+    return pairs
+
+
+class _OfSums(NamedTuple):
+    """A statistic of sums by participant: where there is nothing, the sums are 0."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    sums: np.ndarray
+    counts: np.ndarray
+    unit: str
+    method: str
+
+
+def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **options) -> pd.DataFrame:
+    """Estimates and intervals of a data set from the sums of its parts.
+
+    Parameters
+    ----------
+    parts : sequence of PartSums
+        Of all parts, in the order of their participants in the data, which decides the resamples.
+    apply : callable
+        Applies a function to each of several items, as ``map`` does, here or elsewhere: to some of the draws each.
+    **options
+        Of :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`: draws, seed, confidence.
+
+    Returns
+    -------
+    DataFrame
+        One row per statistic, under the key by which the book records it: alpha, applicability and mean of each rating,
+        agreement with the overall rating, d of a poor turn, mean of each condition and difference of each two,
+        Spearman correlation of empathy with the experience, accuracy of the scores. Equal to those of the data in one
+        piece but for the last digits, which hang on the order of summing.
+
+    Raises
+    ------
+    UserError
+        If a participant is in several parts.
+    """
+    names = [name for part in parts for name in part.participants]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"participant {twice!r} is in several parts. Put all that a participant did into one part.")
+    people = pd.Series(names, dtype=object)
+    bootstrap = ParticipantBootstrap(people, **options)
+    sums = {key: _stacked(parts, key) for part in parts for key in part.sums}
+    statistics, pairs = _statistics(sums), _pairs_of_parts(parts)
+    tables = {key: distinct_pairs(*one[:3], bootstrap, one[3]) for key, one in pairs.items()}
+    draws = _resampled(bootstrap, statistics, tables, apply)
+    rows = _alphas(parts, sums, people, bootstrap)
+    for key, statistic in statistics.items():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimate = float(statistic.function(statistic.sums.sum(axis=0)))
+        found = estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0])
+        said = {"n": int(statistic.counts.sum()), "unit": statistic.unit, "method": statistic.method}
+        rows[key] = bootstrap.row(found, **said, undefined=_NONE)
+    method = "Spearman correlation of mean post-task empathy with the experience"
+    for key in EXPERIENCE_KEYS.values():
+        if key in pairs:
+            first, second, who, counts = pairs[key]
+            rows[key] = spearman_row(first, second, who, bootstrap, method, counts, draws[key])
+        else:
+            rows[key] = estimate_row(n=0, unit="correlation", method=method, reason="no conversation has both")
+    return estimate_table(rows, "key")
+
+
+def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
+    """Every statistic of sums, by its key."""
+    found = {}
+    put, rated, level = sums["put"], sums["rated"], sums["level"]
+    for place, name in enumerate(RATING_NAMES):
+        pairs = ((rated[:, place], put[:, place]), (level[:, place], rated[:, place]))
+        share, mean = (np.column_stack(two) for two in pairs)
+        method = "rated turns by turns put to rating"
+        found[f"applicability_{name}"] = _OfSums(ratio, share, put[:, place], "share of turns", method)
+        found[f"mean_{name}"] = _OfSums(ratio, mean, rated[:, place], "level, 1 to 5", "mean over rated turns")
+    for name in DIMENSION_NAMES:
+        table = sums[f"table {name}"]
+        for kind in WEIGHTS:
+            kappa, method = partial(weighted_kappa, weights=kind), f"Cohen's kappa, {kind} weights, five levels"
+            found[f"kappa_{kind}_{name}"] = _OfSums(kappa, table, table.sum(axis=(1, 2)), "weighted kappa", method)
+    poor = sums["poor"]
+    method = "at least one poor turn, between conversations; n counts conversations"
+    found["poor_turn_d"] = _OfSums(cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method)
+    conditions = sorted(key.removeprefix("condition ") for key in sums if key.startswith("condition "))
+    safe = safe_names(conditions)
+    for place, first in enumerate(conditions):
+        own, unit = sums[f"condition {first}"], "level (from 1 to 5)"
+        method = "mean over conversations of the ground truth of the conversation"
+        found[f"condition_mean_{safe[first]}"] = _OfSums(ratio, own[:, [1, 0]], own[:, 0], unit, method)
+        for second in conditions[place + 1 :]:
+            two = np.stack([own, sums[f"condition {second}"]], axis=1)
+            n, key = two[:, :, 0].sum(axis=1), f"{safe[first]}_{safe[second]}"
+            method, unit = "difference of means over conversations", "points (levels from 1 to 5)"
+            found[f"condition_difference_{key}"] = _OfSums(_difference, two, n, unit, method)
+            method = f"{method}, in standard deviations"
+            found[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
+    if "hit" in sums:
+        hit, method = sums["hit"], "conversations whose label is the ground truth's"
+        found["accuracy"] = _OfSums(ratio, hit, hit[:, 1], "share of conversations", method)
+    return found
+
+
+def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, tuple[np.ndarray, ...]]:
+    """First, second, participants and counts of every correlation that has some pairs, by its key."""
+    found = {}
+    for key in EXPERIENCE_KEYS.values():
+        pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
+        if len(pairs):
+            found[key] = tuple(pairs[name].to_numpy() for name in ("first", "second", "participant", "count"))
+    return found
+
+
+def _resampled(
+    bootstrap: ParticipantBootstrap, statistics: dict[str, _OfSums], pairs: dict[str, tuple], apply: Callable
+) -> dict[str, np.ndarray]:
+    """Every statistic in every draw."""
+    flat = np.concatenate([one.sums.reshape(len(one.sums), -1) for one in statistics.values()], axis=1)
+    shapes = [(one.function, one.sums.shape[1:]) for one in statistics.values()]
+    task = partial(_some_draws, flat=flat, shapes=shapes, pairs=list(pairs.values()))
+    some = list(apply(task, bootstrap.split(_DRAWS_AT_ONCE)))
+    return dict(zip([*statistics, *pairs], map(np.concatenate, zip(*some, strict=True)), strict=True))
+
+
+def _some_draws(
+    bootstrap: ParticipantBootstrap, flat: np.ndarray, shapes: Sequence[tuple[Callable, tuple]], pairs: Sequence[tuple]
+) -> list[np.ndarray]:
+    """The statistics in the draws of one bootstrap, from all their sums at once; then the correlations."""
+    sums = bootstrap.in_every_draw(lambda weights: weights @ flat)
+    ends = np.cumsum([np.prod(shape, dtype=int) for _, shape in shapes])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [
+            function(own.reshape(len(own), *shape))
+            for own, (function, shape) in zip(np.split(sums, ends[:-1], axis=1), shapes, strict=True)
+        ]
+    return found + [spearman_draws(*one, bootstrap) for one in pairs]
+
+
+def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
+    """The sums of all parts one below the other: zeros for a part that lacks them, as it may lack a condition."""
+    shape = next(part.sums[key].shape[1:] for part in parts if key in part.sums)
+    return np.concatenate([part.sums.get(key, np.zeros((len(part.participants), *shape))) for part in parts])
+
+
+def _difference(sums: np.ndarray) -> np.ndarray:
+    means = sums[..., 1] / sums[..., 0]
+    return means[..., 0] - means[..., 1]
+
+
+def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap: ParticipantBootstrap) -> dict:
+    rows = {}
+
+    def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
+        if moments.shape[-1] < 2:
+            method = f"Cronbach's alpha, {missing}"
+            reason = "fewer than two of these dimensions were rated in this data set; alpha needs two"
+            rows[key] = estimate_row(n=int(counts.sum()), unit="alpha", method=method, reason=reason)
+            return
+        present = counts > 0
+        of = {"missing": missing, "interval": "participants"}
+        rows[key] = alpha_row_of_moments(moments[present], people[present], int(counts.sum()), bootstrap, **of)
+
+    for key, kind in _ALPHAS.items():
+        given = {name for part in parts for name in part.complete[kind][0]}
+        left_out = {"Relational"} if key.endswith("relational") else set()
+        used = [place for place, name in enumerate(DIMENSION_NAMES) if name in given - left_out]
+        add(key, sums[f"{kind} moments"][:, :, used][:, :, :, used], sums[f"{kind} units"], "pairwise")
+        if left_out:
+            continue
+        # A unit of a part that lacks a dimension others rate does not rate them all.
+        shape = (4, len(used), len(used))
+        whole = [
+            part.complete[kind][1]
+            if len(part.complete[kind][0]) == len(given)
+            else np.zeros((len(part.participants), *shape))
+            for part in parts
+        ]
+        moments = np.concatenate(whole)
+        counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
+        add(f"{key}_listwise", moments, counts, "listwise")
+    return rows
+
+
+check_arguments(globals())

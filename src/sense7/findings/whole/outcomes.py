@@ -1,0 +1,366 @@
+"""From turns to the whole: what the ratings of the turns say of the ratings after the conversation."""
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import least_squares
+from sense7.estimators.ranks import spearman_row
+from sense7.estimators.within_correlation import within_correlation
+from sense7.findings.measures import OUTCOMES, turn_rating
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = [
+    "EXPERIENCE_KEYS",
+    "FOLDS",
+    "MODELS",
+    "PEAK_END_KEYS",
+    "PREDICTED_KEYS",
+    "PREDICTORS",
+    "WITHIN_KEYS",
+    "cross_validated_r2",
+    "empathy_and_experience",
+    "peak_end",
+    "rating_of_turns",
+    "turn_summaries",
+    "variance_inflation",
+]
+
+PREDICTORS = ("mean", "trough", "peak", "end")
+"""Summaries of the ratings of a conversation's turns: their mean, lowest, highest and last."""
+
+PEAK_END_KEYS = {name: f"peak_end_{name}" for name in PREDICTORS} | {"share explained": "peak_end_share_explained"}
+
+MODELS = {
+    "mean alone": ("mean",),
+    "end alone": ("end",),
+    "peak and end": ("peak", "end"),
+    "trough and end": ("trough", "end"),
+    "all four": PREDICTORS,
+}
+"""Models that are cross-validated: words -> summaries."""
+
+PREDICTED_KEYS = {
+    "mean alone": "predicted_mean",
+    "end alone": "predicted_end",
+    "peak and end": "predicted_peak_end",
+    "trough and end": "predicted_trough_end",
+    "all four": "predicted_all",
+    "all four minus mean alone": "predicted_beyond_mean",
+}
+"""Rows of :func:`cross_validated_r2` -> keys."""
+
+FOLDS = 10
+FEWEST_CLUSTERS = 2 * (len(PREDICTORS) + 1)
+"""Participants below which clustered standard errors of five coefficients mean nothing."""
+
+EXPERIENCE_KEYS = {
+    "all four together": "empathy_satisfaction",
+    "successful": "empathy_Successful",
+    "engaged": "empathy_Engaged",
+    "positive interaction": "empathy_PositiveInteraction",
+    "use again": "empathy_UseAgain",
+}
+"""Ratings of the experience -> keys."""
+
+WITHIN_KEYS = {"all four together, within participants": "empathy_satisfaction_within"}
+"""The same once each participant's means are taken off, which data in parts do not give."""
+
+RATINGS = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
+"""What stands for a turn."""
+
+SHARE = "share of the variance"
+
+
+def rating_of_turns(study: Study) -> str:
+    """``overall`` if any turn has an overall rating, otherwise ``dimensions``."""
+    return "overall" if study.turns["overall"].notna().any() else "dimensions"
+
+
+def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
+    """Mean, trough, peak and end of the rated turns of each conversation, beside its post-task outcome.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    outcome : {"empathy", "experience"}
+        Mean of the post-task ratings given: the seven of empathy, or the four of the experience.
+    rating : {"overall", "dimensions"}
+        See :func:`turn_rating`. Turns without it are passed over: the end is the last *rated* turn.
+
+    Returns
+    -------
+    DataFrame
+        One row per conversation that has both: participant, mean, trough, peak, end, ``rated`` (turns), outcome.
+    """
+    turns = study.turns.assign(rating=turn_rating(study.turns, rating))
+    rated = turns[turns["rating"].notna()].sort_values("turn", kind="stable").groupby("conversation")["rating"]
+    conversations = study.conversations.set_index("conversation")
+    frame = pd.DataFrame(
+        {
+            "participant": conversations["participant"],
+            "mean": rated.mean(),
+            "trough": rated.min(),
+            "peak": rated.max(),
+            "end": rated.last(),
+            "rated": rated.count(),
+            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+        }
+    ).reindex(conversations.index)
+    return frame[(frame["rated"] > 0) & frame["outcome"].notna()].astype({"rated": int})
+
+
+def _missing(study: Study, frame: pd.DataFrame, outcome: str, rating: str) -> str:
+    """Why nothing can be fitted; "" if it can."""
+    if not turn_rating(study.turns, rating).notna().any():
+        return f"{RATINGS[rating]} of a turn was never given in this data set"
+    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
+        return f"post-task {outcome} was never rated in this data set"
+    if frame["participant"].nunique() < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
+        people = count_of(frame["participant"].nunique(), "participant")
+        return f"only {count_of(len(frame), 'conversation')} of {people} with both"
+    if np.ptp(frame["outcome"]) == 0:
+        return f"post-task {outcome} does not vary"
+    return ""
+
+
+def _alike(frame: pd.DataFrame) -> str:
+    """Why the four summaries can't be distinguished; "" if they can."""
+    if constant := [name for name in PREDICTORS if np.ptp(frame[name]) == 0]:
+        return f"the {' and the '.join(constant)} of the turns' ratings is the same in every conversation"
+    correlations = np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)
+    if np.linalg.eigvalsh(correlations)[0] < 1e-8:
+        return "mean, trough, peak and end of the turns can't be distinguished in this data set"
+    return ""
+
+
+def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
+    r"""Post-task outcome on mean, trough, peak and end of the turns together.
+
+    .. math:: y_c = \beta_0 + \beta_1 \bar x_c + \beta_2 \min x_c + \beta_3 \max x_c + \beta_4 x_{c,\mathrm{last}} + e_c
+
+    Least squares with standard errors clustered by participant. The four predictors are summaries of the same
+    ratings, so single coefficients are not to be interpreted: see :func:`variance_inflation`.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    outcome, rating : str
+        See :func:`turn_summaries`.
+    confidence : float
+        Of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Rows mean, trough, peak, end (points per point) and ``share explained`` (no interval): estimate,
+        low, high, n (conversations), unit, method, reason.
+
+    References
+    ----------
+    Kahneman, D., Fredrickson, B. L., Schreiber, C. A., & Redelmeier, D. A. (1993). Psychological Science 4, 401-405.
+
+    Notes
+    -----
+    R: lm(overall ~ mean + trough + peak + end), sandwich::vcovCL(type='HC1'),
+    tests/reference/reference.R; equal to 1e-7.
+    """
+    frame = turn_summaries(study, outcome, rating)
+    method = f"post-task {outcome} on mean, trough, peak and end of {RATINGS[rating]}, least squares"
+    reason = _missing(study, frame, outcome, rating) or _alike(frame)
+    if reason:
+        rows = {
+            name: estimate_row(n=len(frame), unit="points per point", method=method, reason=reason)
+            for name in PREDICTORS
+        }
+        rows["share explained"] = estimate_row(n=len(frame), unit=SHARE, method=method, reason=reason)
+        return estimate_table(rows, "summary of the turns")
+    codes = pd.factorize(frame["participant"])[0]
+    model = sm.OLS(frame["outcome"], sm.add_constant(frame[list(PREDICTORS)]))
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    limits = fit.conf_int(1 - confidence)
+    words = f"{method}; {confidence:.0%} t interval, standard errors clustered by participant"
+    few = ""
+    if (people := frame["participant"].nunique()) < FEWEST_CLUSTERS:
+        few, words = f"no interval: {count_of(people, 'participant')}: too few for clustered standard errors", method
+        limits[:] = np.nan
+    rows = {
+        name: estimate_row(
+            fit.params[name], *limits.loc[name], n=len(frame), unit="points per point", method=words, reason=few
+        )
+        for name in PREDICTORS
+    }
+    note = "no interval: fitted and judged on the same conversations; see the cross-validated share"
+    rows["share explained"] = estimate_row(fit.rsquared, n=len(frame), unit=SHARE, method=method, reason=note)
+    return estimate_table(rows, "summary of the turns")
+
+
+def variance_inflation(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
+    r"""How much less sure each coefficient is for the other three: variance inflation factors.
+
+    .. math:: \mathrm{VIF}_j = 1 / (1 - R_j^2)
+
+    with :math:`R_j^2` the share of predictor j that the others explain: the diagonal of the inverse
+    correlation matrix. At least 1; 10 is commonly called too much to interpret a coefficient.
+
+    Parameters
+    ----------
+    study, outcome, rating
+        See :func:`turn_summaries`.
+
+    Returns
+    -------
+    DataFrame
+        One row per predictor; no interval.
+    """
+    frame = turn_summaries(study, outcome, rating)
+    reason = _missing(study, frame, outcome, rating) or _alike(frame)
+    common = {"n": len(frame), "unit": "variance inflation factor", "method": "inverse of the correlation matrix"}
+    if reason:
+        rows = dict.fromkeys(PREDICTORS, estimate_row(**common, reason=reason))
+    else:
+        factors = np.diag(np.linalg.inv(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)))
+        rows = {name: estimate_row(factor, **common) for name, factor in zip(PREDICTORS, factors, strict=True)}
+    return estimate_table(rows, "summary of the turns")
+
+
+def cross_validated_r2(
+    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy", rating: str = "overall"
+) -> pd.DataFrame:
+    r"""Share of the variance of conversations of *new* participants that each model predicts.
+
+    .. math:: 1 - \frac{\sum_c (y_c - \hat y_c)^2}{\sum_c (y_c - \bar y_{-c})^2}
+
+    with :math:`\hat y_c` from least squares, and :math:`\bar y_{-c}` the mean, over the participants outside c's
+    fold. Folds are of participants, drawn by the seed of the bootstrap. In each resampling all copies of a
+    participant stay in that participant's fold; the folds are those of the estimate.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals; seed of the folds.
+    outcome, rating : str
+        See :func:`turn_summaries`.
+
+    Returns
+    -------
+    DataFrame
+        One row per model (``MODELS``), and ``all four minus mean alone``: estimate (at most 1; below 0 where the
+        mean of the others predicts better), low, high, n (conversations), unit, method, reason.
+
+    References
+    ----------
+    Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
+    """
+    frame = turn_summaries(study, outcome, rating)
+    people = pd.Index(frame["participant"].unique())
+    folds = min(FOLDS, len(people))
+    method = f"least squares, {count_of(folds, 'fold')} of participants"
+    names = [*MODELS, "all four minus mean alone"]
+    if reason := _missing(study, frame, outcome, rating):
+        none = estimate_row(n=len(frame), unit=SHARE, method="least squares, folds of participants", reason=reason)
+        return estimate_table(dict.fromkeys(names, none), "model")
+    fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % folds)
+    row_fold = fold[people.get_indexer(frame["participant"])]
+    z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
+    values = np.zeros((len(z), folds, z.shape[1], z.shape[1]))
+    values[np.arange(len(z)), row_fold] = z[:, :, None] * z[:, None, :]
+    draws = bootstrap.distribution(_predicted_shares, values, frame["participant"])
+    estimates = _predicted_shares(values.sum(axis=0))
+    rows = {}
+    for place, name in enumerate(names):
+        row = {"n": len(frame), "unit": SHARE}
+        if not np.isfinite(estimates[place]):
+            row |= {"method": method, "reason": _alike(frame) or "some fold leaves nothing to learn from"}
+            rows[name] = estimate_row(**row)
+            continue
+        low, high, reason = bootstrap.interval(draws[..., place], frame["participant"])
+        words = method + ("" if reason else f"; {bootstrap.description}")
+        rows[name] = estimate_row(estimates[place], low, high, **row, method=words, reason=reason)
+    return estimate_table(rows, "model")
+
+
+def _predicted_shares(sums: np.ndarray) -> np.ndarray:
+    """Cross products by fold (..., folds, 6, 6) -> shares of the models, and of all four minus mean alone."""
+    train = sums.sum(axis=-3, keepdims=True) - sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        level = train[..., 0, -1] / train[..., 0, 0]
+    y, n, total = sums[..., -1, -1], sums[..., 0, 0], sums[..., 0, -1]
+    null = (y - 2 * level * total + level**2 * n).sum(axis=-1)
+    shares = []
+    for chosen in MODELS.values():
+        places = [0, *(1 + PREDICTORS.index(name) for name in chosen)]
+        columns = np.ix_([*places, -1], [*places, -1])
+        b = least_squares(train[(..., *columns)])[0]
+        held = sums[(..., *columns)]
+        a, c = held[..., :-1, :-1], held[..., :-1, -1]
+        error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares.append(np.where(null > 1e-9, 1 - error / null, np.nan))
+    shares.append(shares[-1] - shares[0])
+    return np.stack(shares, axis=-1)
+
+
+def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals; ranks are computed again in each, exactly.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``all four together`` (mean of those given), successful, engaged, positive interaction, use again:
+        estimate (-1..1), low, high, n (conversations with both), unit, method, reason. The last row is Pearson's
+        correlation of a participant's conversations minus that participant's mean (:func:`within_correlation`): a habit
+        of rating high has no part in it.
+    """
+    conversations = study.conversations
+    empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)
+    columns = {"all four together": OUTCOMES["experience"]}
+    columns |= {name.replace("_", " "): [name] for name in OUTCOMES["experience"]}
+    columns["all four together, within participants"] = OUTCOMES["experience"]
+    rows = {}
+    for words, names in columns.items():
+        what = "the experience" if len(names) > 1 else words
+        method = f"Spearman correlation of mean post-task empathy with {'the mean of ' if len(names) > 1 else ''}{what}"
+        experience = conversations[names].mean(axis=1)
+        known = (empathy.notna() & experience.notna()).to_numpy()
+        reason = ""
+        if not empathy.notna().any():
+            reason = "post-task empathy was never rated in this data set"
+        elif not experience.notna().any():
+            reason = f"{what} was never rated in this data set"
+        elif not known.any():
+            reason = "no conversation has both"
+        common = {"n": known.sum(), "unit": "correlation"}
+        if reason:
+            rows[words] = estimate_row(**common, method=method, reason=reason)
+            continue
+        if words.endswith("within participants"):
+            who, values = conversations.loc[known, "participant"], np.column_stack([empathy[known], experience[known]])
+            rows[words] = within_correlation(values, who, who, bootstrap, "Pearson correlation within participants")
+            continue
+        rows[words] = spearman_row(
+            empathy[known].to_numpy(),
+            experience[known].to_numpy(),
+            conversations.loc[known, "participant"],
+            bootstrap,
+            method,
+        )
+    return estimate_table(rows, "experience")
+
+
+check_arguments(globals())

@@ -1,0 +1,381 @@
+"""What users write about turns: how often, in which words, and quotations chosen by a rule.
+
+Which levels are poor says :func:`sense7.findings.measures.is_poor`, which are good ``GOOD``; where turns have
+no overall rating, the mean of their dimensions, rounded, takes its place.
+"""
+
+import re
+import unicodedata
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.findings.ground_truth import labels
+from sense7.findings.measures import is_poor, turn_levels
+from sense7.study import Study
+from sense7.taxonomy import LEVELS
+
+__all__ = [
+    "GOOD",
+    "KEYS",
+    "LEADING_KEYS",
+    "STOP_WORDS",
+    "comment_counts",
+    "comment_shares",
+    "commented_turns",
+    "distinctive_terms",
+    "leading_terms",
+    "log_odds",
+    "quotations",
+    "terms_of",
+    "typical_in_length",
+]
+
+GOOD = 4
+"""A turn is good if its level is at least this."""
+
+PRIOR_WORDS = 500
+"""Words that the prior counts for; fewer if the comments of a kind have fewer."""
+
+STANDS_OUT = 1.96
+"""Smallest size of z from which on a term is called the mark of its kind."""
+
+FEWEST_PEOPLE = 3
+"""A term needs so many participants who use it about turns of the kind that it is said to mark."""
+
+NO_COMMENTS = "no turn has a comment in this data set"
+
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a about after again all also am an and any are as at be because been before being but by can could did do does
+        for from get got had has have he her here him his how i if in into is it its ive just me my of on or our out s
+        she should so some such t than that the their them then there these they this those to too up was we were what
+        when where which while who why will with would you your
+        """,
+    )
+)
+"""Words that say little by themselves; a short list of our own, which keeps not, no and never."""
+
+KEYS = {
+    "all rated turns": "comment_share",
+    **{level: f"comment_share_{level.replace(' ', '_')}" for level in LEVELS},
+}
+"""Keys of the shares of turns with a comment."""
+
+LEADING_KEYS = {"poor": "term_of_poor_turns", "good": "term_of_good_turns"}
+"""Keys of the term that marks turns of each kind most."""
+
+
+def commented_turns(study: Study) -> pd.DataFrame:
+    """Every assistant turn with its level and its comment.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        In file order: conversation, participant, turn, rating (1..5; NaN if the turn was not rated),
+        level (the rating as a whole number), comment (text; None if there is none or it is blank).
+    """
+    turns = study.turns[["conversation", "participant", "turn", "position"]]
+    ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[["conversation", "turn", "rating"]]
+    frame = turns.merge(ratings, on=["conversation", "turn"], how="left").astype({"rating": float})
+    frame["level"] = labels(frame["rating"])
+    comments = study.messages[["conversation", "position", "comment"]]
+    written = comments["comment"].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
+    frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(columns="position")
+    return frame.assign(comment=frame["comment"].astype(object).where(frame["comment"].notna(), None))
+
+
+def comment_counts(study: Study) -> pd.DataFrame:
+    """Number of comments on assistant turns, and of the participants who wrote them.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+
+    Returns
+    -------
+    DataFrame
+        Rows "comments" and "commenting_participants": estimate, n (assistant turns, participants),
+        unit, method, reason. No interval: they are counted. Blank comments are none.
+    """
+    frame = commented_turns(study)
+    written = frame[frame["comment"].notna()]
+    people, wrote = frame["participant"].nunique(), written["participant"].nunique()
+    rows = {
+        "comments": estimate_row(len(written), n=len(frame), unit="comments", method="counted"),
+        "commenting_participants": estimate_row(wrote, n=people, unit="participants", method="counted"),
+    }
+    return estimate_table(rows, "count")
+
+
+def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Share of rated turns with a comment, of all and by level.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Rows "all rated turns" and the five levels: estimate, low, high (0..1), n (rated turns), unit,
+        method, reason. Turns without a level are left out.
+    """
+    unit, method = "share of turns", "rated turns with a comment by rated turns"
+    frame = commented_turns(study)
+    rated = frame[frame["level"].notna()]
+    rows = {}
+    for name in KEYS:
+        chosen = rated if name not in LEVELS else rated[rated["level"] == LEVELS.index(name) + 1]
+        reason = NO_COMMENTS if not frame["comment"].notna().any() else "" if len(chosen) else "no turn was rated so"
+        if reason:
+            rows[name] = estimate_row(n=len(chosen), unit=unit, method=method, reason=reason)
+            continue
+        values = np.column_stack([chosen["comment"].notna(), np.ones(len(chosen))]).astype(float)
+        estimate, low, high, reason = bootstrap.estimate(ratio, values, chosen["participant"])
+        described = method if reason else f"{method}; {bootstrap.description}"
+        rows[name] = estimate_row(estimate, low, high, n=len(chosen), unit=unit, method=described, reason=reason)
+    return estimate_table(rows, "level of the turn")
+
+
+def terms_of(text: str) -> list[str]:
+    """Words of a text: lower case, letters only, without apostrophes and without stop words.
+
+    Examples
+    --------
+    >>> terms_of("It didn't GET my point; 2nd time!")
+    ['didnt', 'point', 'nd', 'time']
+    """
+    plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
+    return [word for word in re.findall(r"[^\W\d_]+", plain) if word.isalpha() and word not in STOP_WORDS]
+
+
+def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_total: float) -> np.ndarray:
+    r"""Log-odds ratio of terms in two groups of texts, with an informative Dirichlet prior.
+
+    .. math:: \delta_w = \log\frac{y_{w1} + \alpha_w}{n_1 + \alpha_0 - y_{w1} - \alpha_w}
+              - \log\frac{y_{w2} + \alpha_w}{n_2 + \alpha_0 - y_{w2} - \alpha_w}
+
+    Parameters
+    ----------
+    counts : array, shape (..., 2)
+        How often the term occurs in each group.
+    totals : array, shape (..., 2)
+        Words of each group.
+    prior : array, shape (...)
+        Words of the prior that are this term.
+    prior_total : float
+        Words of the prior.
+
+    Returns
+    -------
+    array, shape (...)
+        Positive where the term is more of the first group.
+
+    References
+    ----------
+    Monroe, B. L., Colaresi, M. P., & Quinn, K. M. (2008). Political Analysis 16, 372-403, equation 15.
+
+    Examples
+    --------
+    >>> round(float(log_odds(np.array([8.0, 2.0]), np.array([100.0, 100.0]), np.array(5.0), 50.0)), 4)
+    0.6619
+    """
+    counts, totals = np.asarray(counts, dtype=float), np.asarray(totals, dtype=float)
+    term = counts + np.asarray(prior, dtype=float)[..., None]
+    odds = np.log(term / (totals + prior_total - term))
+    return odds[..., 0] - odds[..., 1]
+
+
+def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int = 10) -> pd.DataFrame:
+    r"""Terms that mark comments on poor turns, and those that mark comments on good ones.
+
+    Terms are ranked by z, :func:`log_odds` by its standard error
+    :math:`\sqrt{1/(y_{w1} + \alpha_w) + 1/(y_{w2} + \alpha_w)}`; the prior is 500 words, or as many as the
+    kind with fewer has, with the shares that terms have in all comments. That z takes words for
+    independent, so the interval is that of the log-odds ratio over resampled participants, with the prior
+    as it is; there is none for a term of one kind only. A term needs three
+    participants who use it about turns of that kind.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals.
+    count : int
+        Largest number of terms of each kind, at least 1.
+
+    Returns
+    -------
+    DataFrame
+        One row per term, the most of poor turns first, the most of good turns last; empty if a kind has no
+        comments. estimate (log-odds ratio, positive: more of poor turns), low, high, n (times that the
+        term is used about poor and good turns), unit, method, reason; and kind ("poor" or "good"), z, poor
+        and good (times used), participants (who use it about turns of its kind). Comments on neutral or
+        unrated turns count for the prior only.
+
+    References
+    ----------
+    Monroe, B. L., Colaresi, M. P., & Quinn, K. M. (2008). Political Analysis 16, 372-403.
+    """
+    words = _words(study)
+    used = [words[words["kind"] == kind] for kind in ("poor", "good")]
+    if not all(map(len, used)):
+        return _terms_table([])
+    terms = pd.Index(sorted(words["term"].unique()))
+    counts = np.column_stack([part["term"].value_counts().reindex(terms, fill_value=0) for part in used]).astype(float)
+    people = np.column_stack(
+        [part.groupby("term")["participant"].nunique().reindex(terms, fill_value=0) for part in used]
+    )
+    totals = counts.sum(axis=0)
+    size = min(PRIOR_WORDS, totals.min())
+    prior = size * words["term"].value_counts().reindex(terms).to_numpy() / len(words)
+    ratio = log_odds(counts, totals, prior, size)
+    z = ratio / np.sqrt((1 / (counts + prior[:, None])).sum(axis=1))
+    order = np.lexsort((terms, -z))
+    chosen = [("poor", place) for place in order if z[place] > 0 and people[place, 0] >= FEWEST_PEOPLE][:count]
+    chosen += [("good", place) for place in order if z[place] < 0 and people[place, 1] >= FEWEST_PEOPLE][-count:]
+    both = pd.concat(used)
+    groups = np.column_stack([both["kind"] == "poor", both["kind"] == "good"]).astype(float)
+    rows = []
+    for kind, place in chosen:
+        mine = (both["term"] == terms[place]).to_numpy()
+        values = np.stack([groups * mine[:, None], groups], axis=1)
+        row = _term_row(values, both["participant"], prior[place], size, bootstrap)
+        side = 0 if kind == "poor" else 1
+        row |= {"kind": kind, "z": z[place], "poor": int(counts[place, 0]), "good": int(counts[place, 1])}
+        rows.append({"term": terms[place]} | row | {"participants": int(people[place, side])})
+    return _terms_table(rows)
+
+
+def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
+    """The term that marks comments on poor turns most, and that of good ones.
+
+    Parameters
+    ----------
+    terms : DataFrame
+        From :func:`distinctive_terms`.
+
+    Returns
+    -------
+    DataFrame
+        Rows "poor" and "good" with the columns of a table of estimates: the estimate is the term, a text
+        of letters only; n is the times that it is used about poor and good turns. None if no z is
+        at least 1.96 in size.
+    """
+    rows = {}
+    for kind, place in (("poor", 0), ("good", -1)):
+        own = terms[(terms["kind"] == kind) & (terms["z"].astype(float).abs() >= STANDS_OUT)]
+        row = dict.fromkeys(COLUMNS, np.nan) | {"unit": "term", "method": "largest z of the log-odds ratio"}
+        if own.empty:
+            row |= {"n": 0, "reason": f"no term stands out in comments on {kind} turns"}
+        else:
+            row |= {"estimate": own.index[place], "n": int(own["n"].iloc[place]), "reason": ""}
+        rows[kind] = row
+    return estimate_table(rows, "turns")
+
+
+def _terms_table(rows: list[dict]) -> pd.DataFrame:
+    columns = ["term", *COLUMNS, "kind", "z", "poor", "good", "participants"]
+    return pd.DataFrame(rows, columns=columns).set_index("term")
+
+
+def _words(study: Study) -> pd.DataFrame:
+    """Each word of each comment on a turn: participant, kind of turn (poor, good or neither), term."""
+    frame = commented_turns(study)
+    frame = frame[frame["comment"].notna()]
+    kind = np.select([is_poor(frame["level"]), frame["level"] >= GOOD], ["poor", "good"], "neither")
+    frame = frame.assign(kind=kind, term=[terms_of(comment) for comment in frame["comment"]])
+    return frame[["participant", "kind", "term"]].explode("term").dropna(subset=["term"])
+
+
+def _term_row(values, participants: pd.Series, prior: float, size: float, bootstrap: ParticipantBootstrap) -> dict:
+    unit, method = "log-odds ratio", "log-odds ratio with an informative Dirichlet prior"
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        return log_odds(sums[..., 0, :], sums[..., 1, :], np.asarray(prior), size)
+
+    estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
+    if not values[:, 0].any(axis=0).all():
+        # What nobody says in the sample, nobody says in a resampling: the interval would be too narrow.
+        low = high = np.nan
+        reason = "no interval: used about turns of one kind only, and resampling can't tell how sure that is"
+    if not reason:
+        method += f"; {bootstrap.description}"
+    n = int(values[:, 0].sum())
+    return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason)
+
+
+def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Comments whose length is nearest to the median length: the rule by which quotations are chosen.
+
+    Parameters
+    ----------
+    comments : DataFrame
+        participant, comment (text); in the order of the file.
+    count : int
+        Largest number of comments.
+
+    Returns
+    -------
+    DataFrame
+        Its rows of the chosen ones, in the order of the file, with white space in comments folded. At most
+        one comment a participant, each wording once; of equally near ones the first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"participant": ["a", "a", "b"], "comment": ["kind", "it was kind", "so  kind"]})
+    >>> typical_in_length(frame, 1)["comment"].tolist()
+    ['so kind']
+    """
+    comments = comments.assign(comment=comments["comment"].map(lambda text: " ".join(text.split())).astype(object))
+    length = comments["comment"].str.len()
+    ordered = comments.assign(distance=(length - length.median()).abs(), order=range(len(comments)))
+    ordered = ordered.sort_values(["distance", "order"]).drop_duplicates("comment").drop_duplicates("participant")
+    return ordered.head(count).sort_values("order").drop(columns=["distance", "order"])
+
+
+def quotations(study: Study, count: int = 5) -> pd.DataFrame:
+    """Comments on poor and on good turns, chosen by a rule and not by hand.
+
+    Of each kind those that :func:`typical_in_length` gives.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    count : int
+        Largest number of comments of each kind.
+
+    Returns
+    -------
+    DataFrame
+        turn (the kind), level (in words), comment (as written, white space folded): those of poor turns
+        first, each in the order of the file; empty if there are none.
+    """
+    frame = commented_turns(study)
+    frame = frame[frame["comment"].notna()]
+    kinds = {"poor": is_poor(frame["level"]), "good": frame["level"] >= GOOD}
+    parts = [typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()]
+    chosen = pd.concat(parts, ignore_index=True)
+    level = [LEVELS[int(level) - 1] for level in chosen["level"]]
+    shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
+    return shown.set_index(pd.RangeIndex(1, len(shown) + 1, name="number"))
+
+
+check_arguments(globals())

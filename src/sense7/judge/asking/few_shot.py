@@ -1,0 +1,269 @@
+r"""Rated conversations that a judge is shown before the one it is to rate.
+
+The text is made of fixed lines::
+
+    Conversations that were rated, each followed by its score:
+
+    Example 1
+    [{"role":"user","content":"..."},{"role":"assistant","content":"..."}]
+    <S2>4</S2>
+
+Each conversation is the JSON of :func:`sense7.judge.chat.chat_json`, which holds no line feed, and stands on a line of
+its own that begins with ``[``. So nothing that somebody wrote can begin a line: a heading or a score
+quoted in a conversation stays inside its line, between the quotation marks of a JSON string. Signs such as ``<``
+stay as they are.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.judge.chat import chats, same_chats
+from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
+from sense7.study import Study
+
+__all__ = ["HEADING", "ORDERS", "SHOTS", "chosen_examples", "examples_for"]
+
+SHOTS = ("adaptive", "personal")
+"""Whose conversations are examples: those of other participants, or earlier ones of the same."""
+
+ORDERS = ("similar-last", "similar-first", "file", "shuffled")
+"""In which order the examples stand: by similarity, as in the file, or by the seed."""
+
+HEADING = "Conversations that were rated, each followed by its score:"
+
+COLUMNS = ("conversation", "example", "participant", "similarity", "level", "rank")
+
+_BLOCK = 256  # rows of similarities held at a time
+_DIGITS = 12  # to which similarities are rounded, so that equal ones are equal on every machine
+
+
+def examples_for(
+    study: Study,
+    *,
+    shots: str = "adaptive",
+    number: int = 5,
+    order: str = "similar-last",
+    seed: int = 0,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+) -> pd.Series:
+    """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``.
+
+    Parameters
+    ----------
+    study, shots, number, order, seed, embedder
+        See :func:`chosen_examples`.
+
+    Returns
+    -------
+    Series of str
+        Called ``examples``; indexed by conversation in the order of sheet Tasks; "" where there is none.
+
+    Raises
+    ------
+    UserError
+        As :func:`chosen_examples`.
+    """
+    chosen = chosen_examples(study, shots=shots, number=number, order=order, seed=seed, embedder=embedder)
+    said = chats(study)
+    chat = dict(zip(said.index, said, strict=True))
+    texts = {
+        conversation: _text([chat[example] for example in rows["example"]], rows["level"])
+        for conversation, rows in chosen.groupby("conversation", sort=False)
+    }
+    return pd.Series([texts.get(name, "") for name in said.index], said.index, dtype=object, name="examples")
+
+
+def chosen_examples(
+    study: Study,
+    *,
+    shots: str = "adaptive",
+    number: int = 5,
+    order: str = "similar-last",
+    seed: int = 0,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+) -> pd.DataFrame:
+    """Choose the examples of every conversation.
+
+    An example is a conversation with ground truth; its level is the label of that (see
+    :func:`sense7.findings.ground_truth.labels`). The similarity of two conversations is the mean of two
+    cosines, one of what the users said and one of what the assistants said.
+
+    - *adaptive*: of other participants' conversations, by turns the most similar of each level that they have,
+      until there are enough. So the levels are balanced: their numbers differ by at most one unless a level has
+      no more. A conversation that is word for word the one to be rated, or one chosen already, is passed over: where
+      several people rated the same text, its score would be given away.
+    - *personal*: of earlier conversations of the same participant, the most similar, whatever their levels. The
+      official format has no dates. That a participant's conversations stand in sheet Tasks in the order in which they
+      took place is an **assumption**; *earlier* means further up in that sheet. The first has none.
+
+    Of equally similar conversations the first in the file ranks first.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    shots : {"adaptive", "personal"}
+        Whose conversations.
+    number : int
+        Of examples, from 0; fewer where there are not as many.
+    order : {"similar-last", "similar-first", "file", "shuffled"}
+        In which order they are given.
+    seed : int
+        Of the order ``shuffled``; nothing else depends on chance.
+    embedder : callable or str, optional
+        How texts become vectors: see :func:`sense7.judge.scoring.text_features.embed`. TF-IDF if not given. TF-IDF is
+        fitted to the texts of all conversations, the one to be rated included, and never sees a rating.
+
+    Returns
+    -------
+    DataFrame
+        One row per example, conversations in the order of sheet Tasks, the examples of each in the order given:
+        conversation, example (a conversation), participant (of the example), similarity (-1..1, with TF-IDF 0..1;
+        rounded to twelve digits), level (1..5), rank (1: the most similar of those chosen).
+
+    Raises
+    ------
+    UserError
+        If a parameter has no such value, or the embedder fails.
+
+    Notes
+    -----
+    *Adaptive* holds every conversation against every other, a block at a time: time grows with the square of their
+    number, memory in proportion to it.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> study = s7.load("synthetic")
+    >>> chosen = chosen_examples(study, number=5)
+    >>> first = chosen[chosen["conversation"] == chosen["conversation"].iloc[0]]
+    >>> first["rank"].tolist(), first["level"].nunique()
+    ([5, 4, 3, 2, 1], 4)
+    """
+    _check(shots, number, order)
+    conversations = study.conversations["conversation"]
+    people = pd.factorize(study.conversations["participant"])[0]
+    truth = ground_truth(study.turns, conversations).to_numpy()
+    levels = np.nan_to_num(labels(truth)).astype(int)  # 0: none
+    if number == 0 or not levels.any():
+        return _frame([], study)
+    texts = conversation_texts(study)
+    vectors = tfidf(word_counts(texts)) if embedder is None else sparse.csr_matrix(embed(texts, embedder))
+    if shots == "adaptive":
+        picked = _of_others(vectors, people, levels, same_chats(study), number)
+    else:
+        picked = _earlier(vectors, people, levels, number)
+    rows = []
+    for place, (found, similarity) in enumerate(picked):
+        rank = np.empty(len(found), dtype=int)
+        rank[np.lexsort((found, -similarity))] = np.arange(1, len(found) + 1)
+        rows += [
+            (place, found[index], similarity[index], levels[found[index]], rank[index])
+            for index in _order(found, rank, order, (seed, place))
+        ]
+    return _frame(rows, study)
+
+
+def _check(shots: str, number: int, order: str) -> None:
+    for given, known, what in ((shots, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
+        if given not in known:
+            raise UserError(f"{given!r} is no {what}. Choose one of {', '.join(known)}.")
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+        raise UserError(f"{number!r} is no number of examples. Give a whole number from 0 on.")
+
+
+def _of_others(vectors, people, levels, same_text, number):
+    """For each conversation the places and similarities of the chosen ones of other participants."""
+    rated = np.flatnonzero(levels)
+    of_level = [np.flatnonzero(levels[rated] == level) for level in np.unique(levels[rated])]
+    candidates = vectors[rated].T.tocsr()
+    for start in range(0, len(people), _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, len(people)))
+        similarity = np.round((vectors[block] @ candidates).toarray(), _DIGITS) + 0.0  # no -0.0
+        barred = people[block, None] == people[rated]
+        barred |= same_text[block, None] == same_text[rated]
+        for near, free in zip(similarity, ~barred, strict=True):
+            allowed = [own[free[own]] for own in of_level]
+            queues = [own[np.argsort(-near[own], kind="stable")] for own in allowed]
+            chosen = _by_turns(queues, near, same_text[rated], number)
+            yield rated[chosen], near[chosen]
+
+
+def _by_turns(queues: list, near: np.ndarray, same_text: np.ndarray, number: int) -> np.ndarray:
+    """Take one of each queue in turn, in every round the most similar first; no text twice."""
+    chosen, seen = [], set()
+    heads, waiting, fresh = [0] * len(queues), [], False
+    while len(chosen) < number:
+        offers = []
+        for level in waiting:
+            queue = queues[level]
+            while heads[level] < len(queue) and same_text[queue[heads[level]]] in seen:
+                heads[level] += 1
+            if heads[level] < len(queue):
+                offers.append((-near[queue[heads[level]]], queue[heads[level]], level))
+        if offers:
+            _, place, level = min(offers)
+            chosen.append(place)
+            seen.add(same_text[place])
+            waiting.remove(level)
+            fresh = False
+        elif fresh:
+            break
+        else:
+            waiting, fresh = list(range(len(queues))), True
+    return np.array(chosen, dtype=int)
+
+
+def _earlier(vectors, people, levels, number):
+    """For each conversation the places and similarities of the chosen ones of the same participant."""
+    rated_so_far: dict[int, list[int]] = {}
+    for place, person in enumerate(people):
+        before = np.array(rated_so_far.setdefault(person, []), dtype=int)
+        near = np.round((vectors[before] @ vectors[place].T).toarray().ravel(), _DIGITS) + 0.0
+        first = np.argsort(-near, kind="stable")[:number]
+        yield before[first], near[first]
+        if levels[place]:
+            rated_so_far[person].append(place)
+
+
+def _order(found: np.ndarray, rank: np.ndarray, order: str, seed: tuple[int, int]) -> np.ndarray:
+    """In which order the chosen conversations of one are given."""
+    if order == "shuffled":
+        # From the file's order, and a stream of its own for each: what others are given changes nothing.
+        return np.random.default_rng(seed).permutation(np.argsort(found))
+    by = {"similar-first": (found, rank), "similar-last": (found, -rank), "file": (found,)}[order]
+    return np.lexsort(by)
+
+
+def _frame(rows: list[tuple], study: Study) -> pd.DataFrame:
+    names = study.conversations["conversation"].to_numpy(dtype=object)
+    people = study.conversations["participant"].to_numpy(dtype=object)
+    place, example = (np.array([row[column] for row in rows], dtype=int) for column in (0, 1))
+    return pd.DataFrame(
+        {
+            "conversation": names[place],
+            "example": names[example],
+            "participant": people[example],
+            "similarity": np.array([row[2] for row in rows], dtype=float),
+            "level": np.array([row[3] for row in rows], dtype=int),
+            "rank": np.array([row[4] for row in rows], dtype=int),
+        },
+        columns=list(COLUMNS),
+    )
+
+
+def _text(said: list[str], levels: Sequence[int]) -> str:
+    parts = [
+        f"Example {place}\n{chat}\n<S2>{level}</S2>"
+        for place, (chat, level) in enumerate(zip(said, levels, strict=True), 1)
+    ]
+    return "\n\n".join([HEADING, *parts])
+
+
+check_arguments(globals())

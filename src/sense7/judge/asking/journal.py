@@ -1,0 +1,338 @@
+"""What a session of a judge has been answered so far: kept so that no paid answer is lost or paid twice.
+
+Beside the logs stands ``journal.jsonl``: one line per answer, appended before anything else is done with it.
+``manifest.json`` says what was asked; a session that would ask something else is refused. It also lists the
+conversations with their ground truth, so that the answers of an interrupted session can be evaluated as they stand.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.files import not_written, reason, write_whole
+from sense7.judge.asking.answers import NOT_ASKED, Answer, add_answers
+from sense7.judge.asking.questions import Questions
+from sense7.judge.predictions import UNSTATED, Predictions, prediction_path
+
+__all__ = [
+    "JOURNAL",
+    "MANIFEST",
+    "Answers",
+    "Journal",
+    "check_manifest",
+    "read_journal",
+    "with_unfinished_runs",
+    "write_manifest",
+]
+
+try:
+    import fcntl
+except ImportError:  # Windows: there two sessions at once in one folder are not noticed
+    fcntl = None
+
+JOURNAL = "journal.jsonl"
+MANIFEST = "manifest.json"
+
+_PLANNED = ("conversation", "participant", "ground_truth")
+
+Answers = dict[tuple[str, int], Answer]
+"""(conversation, run) -> answer."""
+
+
+def read_journal(path: Path) -> tuple[Answers, int]:
+    """Read the answers of a session.
+
+    An answer stays what it is; of failures the last counts, and none counts beside an answer. A last line without an
+    end was being written when the session was killed: its answer was not yet taken for received.
+
+    Returns
+    -------
+    answers : dict
+        (conversation, run) -> Answer; a failure has an ``error``.
+    length : int
+        Bytes up to the end of the last whole line.
+
+    Raises
+    ------
+    UserError
+        If the journal can't be read, or a whole line is no record.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}, 0
+    except OSError as error:
+        raise UserError(f"{path}: can't be read ({reason(error)}). Check its permissions.") from None
+    length = content.rfind(b"\n") + 1
+    answers: Answers = {}
+    for number, line in enumerate(content[:length].split(b"\n")[:-1], 1):
+        try:
+            answer = Answer.from_dict(json.loads(line))
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"{path}: line {number:,} is no record of an answer. The file is not to be edited; if that line is "
+                "removed, its request is sent again."
+            ) from None
+        _keep(answers, answer)
+    return answers, length
+
+
+def _keep(answers: Answers, answer: Answer) -> None:
+    known = answers.get((answer.conversation, answer.run))
+    if known is None or known.error is not None:
+        answers[answer.conversation, answer.run] = answer
+
+
+class Journal:
+    """An open journal; see :meth:`open`.
+
+    Attributes
+    ----------
+    answers : dict
+        (conversation, run) -> Answer, whatever came first and last.
+    written, synced : int
+        How many were appended, and how many of these are known to be on the disk.
+    """
+
+    def __init__(self, path: Path, answers: Answers, stream):
+        self.path, self.answers, self._stream = path, answers, stream
+        self.written = self.synced = 0
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, path: Path) -> Iterator["Journal"]:
+        """Open a journal to add to it; a line that was cut off by a kill is taken away.
+
+        Raises
+        ------
+        UserError
+            If another session has it open, or it can't be read or written.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = path.open("ab", buffering=0)  # nothing is left that would fail again when it is closed
+        except OSError as error:
+            raise UserError(not_written(path, error)) from None
+        with stream:
+            if fcntl:
+                try:  # the lock ends with the process, however that ends
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise UserError(f"{path.parent}: another session is at work here. Wait for its end.") from None
+            answers, length = read_journal(path)
+            journal = cls(path, answers, stream)
+            journal._cut(length)
+            yield journal
+
+    def is_answered(self, conversation: str, run: int) -> bool:
+        """Whether there is an answer; a failure is none."""
+        known = self.answers.get((conversation, run))
+        return known is not None and known.error is None
+
+    def add(self, answer: Answer) -> None:
+        """Append an answer. It outlives this process when this returns, whatever ends that.
+
+        Raises
+        ------
+        UserError
+            If it can't be written.
+        """
+        line = json.dumps(answer.to_dict()).encode() + b"\n"  # ASCII: also half a pair of surrogates has its escape
+        length = self._stream.tell()
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[self._stream.write(rest) :]
+        except OSError as error:
+            self._cut(length)  # there may be room again for the next answer: it must not follow half a line
+            raise self._full(error) from None
+        self.written += 1
+        _keep(self.answers, answer)
+
+    def sync(self) -> None:
+        """Wait until what was appended is on the disk, so that it outlives a failure of power too.
+
+        Raises
+        ------
+        UserError
+            If it can't be written.
+        """
+        written = self.written
+        if self.synced < written:
+            try:
+                os.fsync(self._stream.fileno())
+            except OSError as error:
+                raise self._full(error) from None
+            self.synced = written
+
+    def _cut(self, length: int) -> None:
+        try:
+            self._stream.truncate(length)
+            self._stream.seek(length)
+        except OSError as error:
+            raise self._full(error) from None
+
+    def _full(self, error: OSError) -> UserError:
+        return UserError(not_written(self.path, error))
+
+
+def check_manifest(folder: Path, manifest: Mapping) -> None:
+    """Refuse a folder in which something else was asked.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    manifest : mapping
+        What is to be asked.
+
+    Raises
+    ------
+    UserError
+        If the folder's manifest differs, or is no manifest; it names what differs.
+    """
+    path = folder / MANIFEST
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))["asked"]
+        known = {name: known[name] for name in manifest}
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"{path}: is no manifest of a session. Choose another folder.") from None
+    differing = [name for name in manifest if known[name] != manifest[name]]
+    if differing:
+        said = "; ".join(f"{name}: {_brief(known[name])} there, {_brief(manifest[name])} now" for name in differing)
+        raise UserError(
+            f"{folder}: holds a session that asked something else ({said}). "
+            "Give the same data and options as then, or another folder."
+        )
+
+
+def write_manifest(folder: Path, manifest: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
+    """Write what is asked. If that is there, only the list of conversations and the runs are brought up to date.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    manifest, about : mapping
+        What a later session has to ask as well, and what is only good to know.
+    questions : Questions
+        The conversations.
+    runs : int
+        How often each is asked about.
+
+    Raises
+    ------
+    UserError
+        If it can't be written.
+    """
+    path = folder / MANIFEST
+    known = questions.frame[list(_PLANNED)].astype(object)
+    planned = {"runs": runs, **known.where(known.notna(), None).to_dict("list")}
+    content = {"asked": dict(manifest), "about": dict(about)}
+    if path.exists():  # and holds the same, see check_manifest
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.get("planned") == planned:
+            return
+    content["planned"] = planned
+    try:
+        write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UserError(not_written(path, error)) from None
+
+
+def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predictions]:
+    """Add the runs of a session whose answers are in the journal and not, or not all, in a prediction file.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session; any other folder adds nothing.
+    read : list of Predictions
+        The prediction files so far.
+
+    Returns
+    -------
+    list of Predictions
+        A run from the journal stands in for its file, if there is one. A conversation that has not been asked about has
+        the status ``UNSTATED``; runs without an answer are left out.
+
+    Raises
+    ------
+    UserError
+        If the journal or the manifest can't be read, or the session is of an earlier version, which listed no
+        conversations, and nothing else is there.
+    """
+    answers, _ = read_journal(folder / JOURNAL)
+    if not answers:
+        return read
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        asked, planned = manifest["asked"], manifest.get("planned")
+        if planned is None and read:
+            return read
+        known = pd.DataFrame({name: pd.Series(planned[name], dtype=object) for name in _PLANNED})
+        known["ground_truth"] = known["ground_truth"].astype(float)
+        runs, model, prompt = planned["runs"], asked["model"], asked["prompt name"]
+        paths = {run: prediction_path(folder, model, prompt, run) for run in range(1, runs + 1)}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(
+            f"{path}: doesn't say which conversations were asked about, so that the answers beside it can't be "
+            "evaluated. Finish the session first: give the same `sense7 judge run` again."
+        ) from None
+    files = {one.path: one for one in read}
+    for run, place in paths.items():
+        own = {conversation: answer for (conversation, number), answer in answers.items() if number == run}
+        answered = sum(answer.error is None for answer in own.values())
+        if not answered or (place in files and files[place].answered >= answered):
+            continue
+        found = [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in known["conversation"]]
+        frame = known.copy()
+        add_answers(frame, found)
+        # Not yet asked is no failure, and so no 3 to the authors.
+        frame.loc[[name not in own for name in known["conversation"]], ["status", "authors_score"]] = [UNSTATED, np.nan]
+        note = (
+            f"run {run:,} of {runs:,} was interrupted: {answered:,} of {len(known):,} answers so far, from {JOURNAL}; "
+            "the same `sense7 judge run` asks for the others"
+        )
+        files[place] = Predictions(place, place.stem, frame.assign(model=model, run=float(run)), frozenset(), [note])
+    return list(files.values())
+
+
+def require_same_requests(folder: Path, answers: Answers, questions: Questions, runs: int) -> None:
+    """Refuse answers that belong to no request of this session.
+
+    Raises
+    ------
+    UserError
+        If an answer is to another request, or of a run or conversation that isn't asked for now.
+    """
+    known = set(questions.conversations)
+    for conversation, run in answers:
+        if run > runs or conversation not in known:
+            raise UserError(
+                f"{folder}: holds answers of run {run:,}, conversation {conversation!r}, which are left out now. "
+                "Give at least as many --runs and as great a --limit as then, or another folder."
+            )
+        if answers[conversation, run].request_sha256 != questions.request_sha256(conversation):
+            raise UserError(
+                f"{folder}: the answer to conversation {conversation!r}, run {run:,}, is to another request than "
+                "this version would send. Choose another folder."
+            )
+
+
+def _brief(value) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text
+
+
+check_arguments(globals())

@@ -1,0 +1,231 @@
+"""Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
+
+They are written from the journal when a session ends: whatever became of the sessions before it, they are whole. The
+format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
+``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is imported
+for its viewer only: to import it takes longer than to write the logs of many runs.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.files import not_written, replacing
+from sense7.judge.asking.answers import NOT_ASKED, Answer
+from sense7.judge.asking.client import require_extra
+from sense7.judge.asking.plan import Plan
+from sense7.judge.asking.prompt import SYSTEM_MESSAGE
+
+__all__ = ["LOGS", "bundle_logs", "log_path", "write_log"]
+
+LOGS = "logs"
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
+_SUMMARIZED = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
+_LONGEST_SUMMARY = 1000
+"""Characters of a message in the list."""
+_STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+
+
+def log_path(plan: Plan, run: int) -> Path:
+    """Where a run's log will be: in the folder ``logs``, named like the prediction file."""
+    return plan.folder / LOGS / f"{plan.path(run).stem}.eval"
+
+
+def write_log(plan: Plan, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED) -> Path:
+    """Write one run as a log of inspect_ai's, whole or not at all.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was asked. Samples are its conversations; if a name can't name a part of a log, all go by their number.
+    run : int
+        The samples' epoch.
+    answers : mapping
+        Conversation -> Answer.
+    lacking : str
+        Why a conversation has no answer.
+
+    Raises
+    ------
+    UserError
+        If it can't be written.
+    """
+    frame = plan.questions.frame
+    named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
+    summaries, used = [], Counter()
+    path = log_path(plan, run)
+    try:
+        with (
+            replacing(path) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
+        ):
+            for number, row in enumerate(frame.itertuples(), 1):
+                answer = answers.get(row.conversation) or Answer(
+                    row.conversation, run, row.request_sha256, error=lacking
+                )
+                sample = _sample(row.conversation if named else str(number), row.prompt, answer)
+                summaries.append(_summary(sample))
+                used.update(sample["output"].get("usage", {}))
+                _put(log, f"samples/{sample['id']}_epoch_{run}.json", sample)
+            _put(log, "summaries.json", summaries)
+            _put(log, "header.json", _header(plan, run, answers, [one["id"] for one in summaries], used))
+    except OSError as error:
+        raise UserError(not_written(path, error)) from None
+    return path
+
+
+def _put(log: zipfile.ZipFile, name: str, content) -> None:
+    log.writestr(name, json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))  # half a pair of surrogates
+
+
+def _header(plan: Plan, run: int, answers: Mapping[str, Answer], ids: list[str], used: Counter) -> dict:
+    times = sorted(filter(None, (answer.time for answer in answers.values())))
+    model = plan.questions.model
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": times[0] if times else plan.about["begun"],
+            "task": "empathy",
+            "dataset": {"name": plan.about["data"], "samples": len(ids), "sample_ids": ids},
+            "model": model,
+            "model_base_url": plan.endpoint.address,
+            "model_generate_config": dict(plan.questions.parameters),
+            "config": {"epochs": 1},
+            "metadata": {"run": run, **plan.manifest, **plan.about},
+        },
+        "results": {
+            "total_samples": len(ids),
+            "completed_samples": sum(answer.error is None for answer in answers.values()),
+        },
+        "stats": {
+            "started_at": times[0] if times else "",
+            "completed_at": times[-1] if times else "",
+            "model_usage": {model: dict(used)},
+        },
+    }
+
+
+def _sample(name: str, prompt: str, answer: Answer) -> dict:
+    asked = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
+    reply = answer.reply
+    score = {"value": "none" if reply.score is None else reply.score, "explanation": reply.reason or None}
+    sample = {
+        "id": name,
+        "epoch": answer.run,
+        "input": asked,
+        "target": "",
+        "scores": {"empathy": score},
+        "metadata": {"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
+        "started_at": answer.time,
+        "total_time": answer.seconds,
+    }
+    if answer.error is not None:
+        failed = {"message": answer.error, "traceback": "", "traceback_ansi": ""}
+        return sample | {"messages": asked, "output": {"error": answer.error}, "error": failed}
+    output = _output(answer)
+    return sample | {"messages": [*asked, output["choices"][0]["message"]], "output": output}
+
+
+def _output(answer: Answer) -> dict:
+    text = answer.output or answer.refusal or ""
+    said = {"role": "assistant", "content": text, "source": "generate", "model": answer.returned_model}
+    output = {
+        "model": answer.returned_model or "",
+        "choices": [{"message": said, "stop_reason": _STOP_REASONS.get(answer.finish_reason, "unknown")}],
+        "completion": text,
+        "time": answer.seconds,
+        "metadata": {"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},
+        "response_id": answer.response_id,
+    }
+    if answer.input_tokens is None or answer.output_tokens is None:
+        return output
+    total = answer.input_tokens + answer.output_tokens
+    usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "total_tokens": total}
+    return output | {"usage": usage}
+
+
+def _summary(sample: dict) -> dict:
+    """What the list of samples shows."""
+    messages = [{**message, "content": message["content"][:_LONGEST_SUMMARY]} for message in sample["input"]]
+    shown = {name: sample[name] for name in _SUMMARIZED}
+    error = sample.get("error")
+    return shown | {
+        "input": messages,
+        "error": error and error["message"],
+        "completed": True,
+        "message_count": len(sample["messages"]),
+    }
+
+
+def bundle_logs(folder: str | Path, target: str | Path) -> Path:
+    """Make a static site of a session's logs: inspect_ai's viewer, which needs no server program.
+
+    Parameters
+    ----------
+    folder : path
+        Of the session.
+    target : path
+        Folder of the site; what is there is replaced.
+
+    Returns
+    -------
+    Path
+        Its front page. To look at it, serve the folder: ``python -m http.server --directory TARGET``.
+
+    Raises
+    ------
+    UserError
+        If there are no logs, or the extra ``judge`` is not installed.
+    """
+    require_extra("inspect_ai", "The viewer of a judge's logs")
+    logs, target = Path(folder) / LOGS, Path(target)
+    found = sorted(logs.glob("*.eval"))
+    if not found:
+        raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
+    with _undisturbed() as scratch:
+        from inspect_ai.log import bundle_log_dir
+
+        # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
+        plain = Path(scratch) / LOGS
+        plain.mkdir()
+        for number, log in enumerate(found, 1):
+            shutil.copyfile(log, plain / f"{number:03d}-{_UNSAFE.sub('_', log.stem)}.eval")
+        bundle_log_dir(str(plain), str(target), overwrite=True)
+    return target / "index.html"
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[str]:
+    """Keep inspect_ai to what it is here for; give a folder for its scratch files.
+
+    Its settings in the environment could send telemetry, replace keys, or print local variables; a file .env
+    would add to them. It also replaces the hook for uncaught errors.
+    """
+    before, hook = dict(os.environ), sys.excepthook
+    with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
+        try:
+            for name in [name for name in os.environ if name.startswith("INSPECT_")]:
+                del os.environ[name]
+            os.environ |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
+            yield scratch
+        finally:
+            sys.excepthook = hook
+            for name in os.environ.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update(before)
+
+
+check_arguments(globals())

@@ -1,0 +1,192 @@
+"""What a session with a judge is to ask, of whom, and how: checked before anything is sent."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sense7
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.judge.asking.answers import now
+from sense7.judge.asking.cost import CostEstimate, Prices, estimate
+from sense7.judge.asking.endpoint import Endpoint
+from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
+from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
+from sense7.judge.asking.questions import Questions, Shots, questions_for
+from sense7.judge.predictions import SKIPPED_WORD, prediction_path
+from sense7.judge.reply import check_policy
+from sense7.study import Study
+
+__all__ = ["Plan", "plan_session"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A session that could begin; nothing is sent or written yet. Made by :func:`plan_session`.
+
+    Attributes
+    ----------
+    questions : Questions
+        What is asked of each conversation.
+    endpoint : Endpoint
+        Who is asked.
+    folder : Path
+        Where answers, logs and prediction files go.
+    runs : int
+        How often each conversation is asked about.
+    estimate : CostEstimate
+        What is still to be asked.
+    concurrency : int
+        Requests at once.
+    timeout : float
+        Seconds that a call may take in all its attempts together, without the waits between them.
+    retries : int
+        Further attempts of a call whose failure may pass.
+    backoff : float
+        Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
+    give_up_after : int
+        Replies in a row without a score, failures included, after which no more are sent.
+    policy : str
+        Which reading of a reply prediction files hold.
+    manifest, about : dict
+        What a later session in this folder has to ask as well, and what is only good to know.
+    """
+
+    questions: Questions
+    endpoint: Endpoint
+    folder: Path
+    runs: int
+    estimate: CostEstimate
+    concurrency: int
+    timeout: float
+    retries: int
+    backoff: float
+    give_up_after: int
+    policy: str
+    manifest: dict = field(repr=False)
+    about: dict = field(repr=False)
+
+    def path(self, run: int) -> Path:
+        """Where a run's prediction file will be."""
+        return prediction_path(self.folder, self.questions.model, self.questions.prompt.name, run)
+
+
+def plan_session(
+    study: Study,
+    *,
+    model: str,
+    endpoint: Endpoint,
+    folder: str | Path,
+    runs: int = 1,
+    prompt: Prompt | None = None,
+    shots: Shots | None = None,
+    limit: int | None = None,
+    omit: Collection[str] = (),
+    prices: Prices | None = None,
+    policy: str = "strict",
+    concurrency: int = 10,
+    timeout: float = 120.0,
+    retries: int = 5,
+    backoff: float = 1.0,
+    give_up_after: int = 10,
+) -> Plan:
+    """Check whatever can be checked before anything is sent, and say what is to be asked.
+
+    Parameters
+    ----------
+    study : Study
+        The conversations.
+    model : str
+        As the endpoint knows it.
+    endpoint : Endpoint
+        Who is asked.
+    folder : path
+        Where everything goes. A folder with a session that asked the same resumes it: what was answered is not asked
+        again, failures are; more runs or a greater limit add to it.
+    runs : int
+        How often each conversation is asked about: each run is asked again, at temperature 0 too.
+    prompt : Prompt, optional
+        The companion's own if not given.
+    shots, limit, omit
+        See :func:`sense7.judge.asking.questions.questions_for`.
+    prices : Prices, optional
+        For the cost; nothing is guessed.
+    policy : {"strict", "authors"}
+        Which reading of a reply IS_EMPATHY holds.
+    concurrency, timeout, retries, backoff, give_up_after
+        See :class:`Plan`.
+
+    Returns
+    -------
+    Plan
+        For :func:`sense7.judge.asking.run.carry_out`.
+
+    Raises
+    ------
+    UserError
+        If something can't be as it was asked for, or the folder holds a session that asked something else, or files
+        that are not this session's.
+    """
+    folder = Path(folder)
+    check_policy(policy)
+    for name, value, least in (
+        ("runs", runs, 1),
+        ("concurrency", concurrency, 1),
+        ("retries", retries, 0),
+        ("give_up_after", give_up_after, 1),
+    ):
+        if value < least:
+            raise UserError(f"{name} is {value}. Give a number from {least}.")
+    if limit is not None and limit < 1:
+        raise UserError(f"limit is {limit}. Give a number from 1.")
+    if not timeout > 0 or not backoff >= 0:
+        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
+    if SKIPPED_WORD in str(folder.absolute()):
+        raise UserError(
+            f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
+            "such files. Choose another folder."
+        )
+    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
+    provenance = study.provenance
+    manifest = {
+        "model": model,
+        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
+        "data": provenance.sha256 if provenance else "unknown",
+        "prompt": questions.prompt.sha256,
+        "prompt name": questions.prompt.name,
+        "system message": SYSTEM_MESSAGE,
+        "request": dict(questions.parameters),
+        "shots": questions.shots.to_dict(),
+        "requests": questions.sha256,
+    }
+    about = {
+        "data": study.name,
+        "base_url": endpoint.address,
+        "sense7": sense7.__version__,
+        "begun": now(),
+    }
+    check_manifest(folder, manifest)
+    answers, _ = read_journal(folder / JOURNAL)
+    require_same_requests(folder, answers, questions, runs)
+    plan = Plan(
+        questions,
+        endpoint,
+        folder,
+        runs,
+        estimate(questions, runs, answers, prices),
+        concurrency,
+        timeout,
+        retries,
+        backoff,
+        give_up_after,
+        policy,
+        manifest,
+        about,
+    )
+    strange = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
+    if strange and not (folder / MANIFEST).exists():
+        raise UserError(f"{strange[0]}: is there already and not from a session in this folder. Choose another folder.")
+    return plan
+
+
+check_arguments(globals())

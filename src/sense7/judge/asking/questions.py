@@ -1,0 +1,195 @@
+"""What a judge is asked of each conversation: the request, to the letter of the authors' convention."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.findings.ground_truth import ground_truth
+from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.chat import chats
+from sense7.study import Study
+
+__all__ = ["SHOTS", "Questions", "Shots", "digest", "questions_for", "request_body"]
+
+SHOTS = ("zero", "adaptive", "personal")
+
+
+@dataclass(frozen=True)
+class Shots:
+    """Which rated examples a prompt holds; see :func:`sense7.judge.asking.few_shot.chosen_examples`.
+
+    Attributes
+    ----------
+    kind : {"zero", "adaptive", "personal"}
+        Whose conversations; ``zero``: no examples.
+    number : int
+        Of examples.
+    order : str
+        In which order they stand.
+    seed : int
+        Of the order ``shuffled``.
+    embedder : str, optional
+        Model of sentence embeddings by which similarity is measured; TF-IDF if not given.
+    """
+
+    kind: str = "zero"
+    number: int = 5
+    order: str = "similar-last"
+    seed: int = 0
+    embedder: str | None = None
+
+    def to_dict(self) -> dict:
+        """Give what makes a difference, as JSON values.
+
+        Examples
+        --------
+        >>> Shots(seed=3).to_dict(), Shots("adaptive", seed=3).to_dict()
+        ({'kind': 'zero'}, {'kind': 'adaptive', 'number': 5, 'order': 'similar-last'})
+        """
+        if self.kind == "zero":
+            return {"kind": "zero"}
+        known = {"kind": self.kind, "number": self.number, "order": self.order}
+        known |= {"seed": self.seed} if self.order == "shuffled" else {}
+        return known | ({"embedder": self.embedder} if self.embedder else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The requests of one run: every conversation once.
+
+    Attributes
+    ----------
+    model : str
+        As the endpoint knows it.
+    prompt : Prompt
+        The template.
+    shots : Shots
+        Which examples were put in.
+    frame : DataFrame
+        One row per conversation, in the order of sheet Tasks: conversation, participant, ground_truth (1..5; NaN if
+        it has none), chat (its JSON), prompt (the user message), request_sha256 (of the body).
+    sha256 : str
+        Of all requests of the study, also of those beyond a limit.
+    parameters : dict
+        Of every request: ``REQUEST`` of :mod:`sense7.judge.asking.prompt`, less what was omitted.
+    """
+
+    model: str
+    prompt: Prompt
+    shots: Shots
+    frame: pd.DataFrame = field(repr=False)
+    sha256: str
+    parameters: Mapping
+
+    def body(self, conversation: str) -> dict:
+        """Return the JSON body of a conversation's request."""
+        return request_body(self.model, self._texts[conversation], self.parameters)
+
+    def request_sha256(self, conversation: str) -> str:
+        """Hash of the body."""
+        return self._digests[conversation]
+
+    @property
+    def conversations(self) -> list[str]:
+        """Names of the conversations, in the order of sheet Tasks."""
+        return self.frame["conversation"].tolist()
+
+    def __post_init__(self):
+        names = self.conversations
+        object.__setattr__(self, "_texts", dict(zip(names, self.frame["prompt"], strict=True)))
+        object.__setattr__(self, "_digests", dict(zip(names, self.frame["request_sha256"], strict=True)))
+
+
+def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
+    """Return a request as the authors send it: nothing is added to it, and nothing left out by default.
+
+    Examples
+    --------
+    >>> body = request_body("gpt-4o", "Rate this.")
+    >>> [message["role"] for message in body.pop("messages")], list(body)
+    (['system', 'user'], ['model', 'temperature', 'top_p', 'max_tokens', 'presence_penalty', 'frequency_penalty'])
+    """
+    messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
+    return {"model": model, "messages": messages, **parameters}
+
+
+def digest(body: dict) -> str:
+    """SHA-256 of a body as JSON with sorted keys."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def questions_for(
+    study: Study,
+    prompt: Prompt,
+    model: str,
+    *,
+    shots: Shots | None = None,
+    limit: int | None = None,
+    omit: Collection[str] = (),
+) -> Questions:
+    """Put every conversation, and the examples chosen for it, into the prompt.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Examples are chosen from all of it, whatever the limit.
+    prompt : Prompt
+        The template.
+    model : str
+        As the endpoint knows it.
+    shots : Shots, optional
+        Which examples; none if not given.
+    limit : int, optional
+        How many conversations, the first of sheet Tasks; all if not given.
+    omit : collection of str
+        Parameters of the request (``OMITTABLE``) that are left out, for endpoints that refuse them.
+
+    Returns
+    -------
+    Questions
+        A conversation without messages is asked about too: its chat is ``[]``.
+
+    Raises
+    ------
+    UserError
+        If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
+    """
+    if strange := sorted(set(omit) - set(OMITTABLE)):
+        raise UserError(f"--omit {strange[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
+    parameters = {name: value for name, value in REQUEST.items() if name not in omit}
+    shots = shots or Shots()
+    if not model.strip():
+        raise UserError("The model has no name. Give the name by which the endpoint knows it.")
+    if shots.kind not in SHOTS:
+        raise UserError(f"There are no shots {shots.kind!r}. Choose one of {', '.join(SHOTS)}.")
+    said = chats(study)
+    examples = pd.Series("", said.index)
+    if shots.kind != "zero":
+        if not prompt.takes_examples:
+            raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
+        from sense7.judge.asking.few_shot import examples_for  # with it comes scikit-learn
+
+        examples = examples_for(
+            study,
+            shots=shots.kind,
+            number=shots.number,
+            order=shots.order,
+            seed=shots.seed,
+            embedder=shots.embedder,
+        )
+    frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
+    frame["ground_truth"] = ground_truth(study.turns, frame["conversation"]).to_numpy()
+    frame["chat"] = said.to_numpy()
+    frame["prompt"] = [prompt.fill(said[name], examples[name]) for name in frame["conversation"]]
+    frame["request_sha256"] = [digest(request_body(model, text, parameters)) for text in frame["prompt"]]
+    named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
+    total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    return Questions(model, prompt, shots, frame.head(limit) if limit else frame, total, parameters)
+
+
+check_arguments(globals())

@@ -1,0 +1,117 @@
+"""Asks a judge: every conversation in every run, once, whatever goes wrong in between.
+
+:mod:`sense7.judge.asking.session` sends the requests, :mod:`sense7.judge.asking.journal` keeps the answers.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sense7.arguments import check_arguments
+from sense7.judge.asking.answers import NOT_ASKED, Answer, run_frame, without_score
+from sense7.judge.asking.client import require_extra
+from sense7.judge.asking.journal import JOURNAL, Journal, check_manifest, require_same_requests, write_manifest
+from sense7.judge.asking.logs import log_path, write_log
+from sense7.judge.asking.plan import Plan
+from sense7.judge.asking.session import Session, Tally
+from sense7.judge.predictions import write_predictions
+from sense7.terminal import count_of
+
+__all__ = ["Outcome", "carry_out"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a session came to.
+
+    Attributes
+    ----------
+    paths : list of Path
+        Prediction files, one a run.
+    statuses : Counter
+        Of all conversations in all runs.
+    tally : Tally
+        Of the calls of this session.
+    remarks : list of str
+        What could not be written as it was.
+    stopped : str
+        Why no more calls were sent, and how many were; "" if all were.
+    doubtful : int
+        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
+    without_score : list of str
+        A line for each run of which no reply could be used.
+    """
+
+    paths: list[Path]
+    statuses: Counter
+    tally: Tally
+    remarks: list[str]
+    stopped: str = ""
+    doubtful: int = 0
+    without_score: list[str] = field(default_factory=list)
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    progress: Callable[[Tally], None] = lambda tally: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Send what is not answered yet, and write one prediction file for each run.
+
+    Whatever ends the session early, the answers received so far are in the folder: the same plan, made again, asks only
+    for the rest. A call that fails for good has the status api_error, with its reason. Replies that cannot be used end
+    the session only if there are ``give_up_after`` of them in a row.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to ask.
+    progress : callable
+        Called after every call.
+    say : callable
+        Called with one line when a wait of more than a few seconds begins.
+
+    Returns
+    -------
+    Outcome
+        Every conversation has its row in every file.
+
+    Raises
+    ------
+    UserError
+        If the folder can't be written, another session is at work in it, or the extra ``judge`` is not installed.
+    KeyboardInterrupt
+        If the user ends it.
+    """
+    require_extra("aiohttp", "Asking a judge")
+    with Journal.open(plan.folder / JOURNAL) as journal:
+        check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
+        require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
+        write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
+        session = Session(plan, journal, progress, say)
+        if session.pending:
+            session.run()
+        asked = {run for _, run in session.pending}
+        stopped = session.stopped
+        if stopped:
+            stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
+        lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
+        paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
+        by_run: dict[int, dict[str, Answer]] = {run: {} for run in range(1, plan.runs + 1)}
+        for (name, run), answer in journal.answers.items():
+            by_run[run][name] = answer
+        for run, answers in by_run.items():
+            frame = run_frame(plan.questions, run, answers, lacking=lacking)
+            remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
+            paths.append(plan.path(run))
+            statuses.update(frame["status"])
+            doubtful += int(frame["doubtful"].sum())
+            without += filter(None, [without_score(run, answers)])
+            if run in asked or not log_path(plan, run).exists():
+                write_log(plan, run, answers, lacking=lacking)
+    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without)
+
+
+check_arguments(globals())

@@ -1,0 +1,353 @@
+"""A session with a judge: as many requests at once as are wanted, each repeated if its failure may pass.
+
+An answer is in the journal before anything else is done with it, and on the disk before the worker that brought it
+sends its next request. So a kill costs at most the calls under way, and a failure of power too. Answers that come
+together are written together and wait for the disk once.
+"""
+
+import asyncio
+import contextlib
+import signal
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from sense7.errors import UserError
+from sense7.files import one_line
+from sense7.judge.asking.answers import NOT_ASKED, Answer, describe_reply, now
+from sense7.judge.asking.client import Client, Unanswered
+from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.plan import Plan
+from sense7.terminal import count_of
+
+__all__ = ["Session", "Tally"]
+
+LONGEST_BACKOFF = 60.0
+"""Seconds between two attempts, unless the endpoint asks for more."""
+
+WORTH_SAYING = 3.0
+"""Seconds of a wait before a further attempt from which it is said when it begins."""
+
+SILENCE = 10.0
+"""Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
+
+
+@dataclass
+class Tally:
+    """How far a session is.
+
+    Attributes
+    ----------
+    total : int
+        Calls of this session.
+    statuses : Counter
+        What became of those that are over, by status.
+    input_tokens, output_tokens : int
+        As the endpoint counted them.
+    uncounted : int
+        Answers without counts of tokens.
+    cost : float or None
+        Of these tokens; None if prices are not known.
+    seconds : float
+        Since the first call.
+    """
+
+    total: int
+    statuses: Counter = field(default_factory=Counter)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> int:
+        """Calls that are over."""
+        return self.statuses.total()
+
+    @property
+    def rate(self) -> float:
+        """Calls a second."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+    def line(self) -> str:
+        """Say it in one line."""
+        by_status = ", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items()))
+        tokens = f"{self.input_tokens:,} + {self.output_tokens:,} tokens"
+        if self.uncounted:
+            tokens += f" ({self.uncounted:,} replies without a count)"
+        cost = "" if self.cost is None else f"; cost {self.cost:,.2f}"
+        calls = f"{self.done:,}/{self.total:,} calls, {self.rate:.1f} a second"
+        return "; ".join(filter(None, (calls, by_status, tokens))) + cost
+
+
+@dataclass
+class _Call:
+    """A request under way: what its attempts come to."""
+
+    conversation: str
+    run: int
+    attempts: int = 0
+    seconds: float = 0.0
+    """In its attempts so far, without the waits between them."""
+    failure: str = ""
+
+
+class _Waits:
+    """Says at once when the user has to wait: before a further attempt, or for requests that bring no reply.
+
+    Parameters
+    ----------
+    say : callable
+        Called with one line.
+    timeout : float
+        Seconds after which a call without a reply is given up.
+    """
+
+    def __init__(self, say: Callable[[str], None], timeout: float):
+        self._say, self._timeout = say, timeout
+        self._under_way: list[float] = []
+        self._heard = self._slowest = 0.0
+        self._replied = time.monotonic()
+        self._said_until = 0.0
+
+    @contextlib.contextmanager
+    def request(self) -> Iterator[None]:
+        """While a request is under way."""
+        begun = time.monotonic()
+        self._under_way.append(begun)
+        try:
+            yield
+            self._slowest = max(self._slowest, time.monotonic() - begun)
+            self._replied = time.monotonic()
+        except Unanswered as failed:
+            self._replied = self._replied if failed.silent else time.monotonic()
+            raise
+        finally:
+            self._under_way.remove(begun)
+            self._heard = time.monotonic()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the endpoint has sent nothing for as long as a call may take."""
+        return time.monotonic() - self._replied >= self._timeout
+
+    def before_attempt(self, seconds: float, why: str) -> None:
+        """Say that a wait begins, unless one as long was said: requests at once are often refused together."""
+        until = time.monotonic() + seconds
+        if seconds >= WORTH_SAYING and until > self._said_until + WORTH_SAYING:
+            self._said_until = until
+            self._say(f"waiting {seconds:,.0f} seconds before the next attempt: {why}")
+
+    async def watch(self) -> None:
+        """Say, once in each silence, that requests bring no reply."""
+        said = None
+        while True:
+            await asyncio.sleep(SILENCE / 20)
+            if not self._under_way or said == self._heard:
+                continue
+            silence = time.monotonic() - max(self._heard, min(self._under_way))
+            if silence >= max(SILENCE, 3 * self._slowest):
+                said = self._heard
+                requests = count_of(len(self._under_way), "request")
+                self._say(
+                    f"{requests} without a reply for {silence:,.0f} seconds; a call is given up after "
+                    f"{self._timeout:g} seconds (--timeout)"
+                )
+
+
+class Session:
+    """The calls of a plan that are not answered yet.
+
+    Attributes
+    ----------
+    pending : list of (str, int)
+        Conversation and run of each, run by run.
+    tally : Tally
+        How far it is.
+    sent : int
+        Calls of which a request was sent.
+    stopped : str
+        Why no more are sent; "" if all were.
+    """
+
+    def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
+        self.plan, self.journal, self.progress = plan, journal, progress
+        names, runs = plan.questions.conversations, range(1, plan.runs + 1)
+        self.pending = [(name, run) for run in runs for name in names if not journal.is_answered(name, run)]
+        self.tally = Tally(len(self.pending), cost=None if plan.estimate.prices is None else 0.0)
+        self.sent = 0
+        self.stopped = ""
+        self._client = Client(plan.endpoint)
+        self._disk = asyncio.Lock()
+        self._broken: UserError | None = None
+        self._unusable = 0
+        self._terminated = False
+        self._call_off: Callable[[], object] = _nothing
+        self._begun = time.monotonic()
+        self._waits = _Waits(say, plan.timeout)
+
+    def run(self) -> None:
+        """Send them.
+
+        Raises
+        ------
+        UserError
+            If an answer can't be kept.
+        KeyboardInterrupt
+            If the user ends it.
+        """
+        try:
+            with self._sigterm_after_the_loop():
+                asyncio.run(self._send_all())
+        finally:
+            self.journal.sync()
+        if self._broken:
+            raise self._broken
+
+    @contextlib.contextmanager
+    def _sigterm_after_the_loop(self) -> Iterator[None]:
+        """Let SIGTERM call off what is under way, and call its handler, if it has one, when the event loop has ended.
+
+        The handler may raise an exception, which in the middle of the loop's own work could leave it waiting forever.
+        """
+        handler = signal.getsignal(signal.SIGTERM)
+        if not callable(handler) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def call_off(_number, _frame) -> None:
+            self._terminated = True
+            self._call_off()
+
+        signal.signal(signal.SIGTERM, call_off)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+            if self._terminated:
+                handler(signal.SIGTERM, None)
+
+    async def _send_all(self) -> None:
+        loop, pending = asyncio.get_running_loop(), iter(self.pending)
+        self._begun = time.monotonic()
+        async with self._client, asyncio.TaskGroup() as group:
+            watching = group.create_task(self._waits.watch())
+            number = min(self.plan.concurrency, len(self.pending))
+            workers = [group.create_task(self._send(pending)) for _ in range(number)]
+            self._call_off = lambda: loop.call_soon_threadsafe(lambda: [worker.cancel() for worker in workers])
+            await asyncio.wait(workers)
+            self._call_off = _nothing
+            watching.cancel()
+
+    async def _send(self, pending: Iterator[tuple[str, int]]) -> None:
+        """Make one call after the other, as long as there are any that no other worker has taken."""
+        for conversation, run in pending:
+            if self.stopped or self._terminated:
+                return
+            call = _Call(conversation, run)
+            try:
+                answer = await self._answer_to(call)
+            except asyncio.CancelledError:
+                if self.stopped and call.attempts:  # else the user interrupted
+                    self._note(self._keep(call, error=call.failure or "no answer"))
+                raise
+            except Exception as error:  # whatever it is, it is this call's failure and not the session's end
+                answer = self._keep(call, error=self._client.short(one_line(error)))
+            self._note(answer)
+            await self._until_on_disk()
+
+    async def _answer_to(self, call: _Call) -> Answer:
+        """Make a call, in as many attempts as it needs and may have; what it comes to is in the journal."""
+        plan = self.plan
+        while True:
+            call.attempts += 1
+            self.sent += call.attempts == 1
+            begun = time.monotonic()
+            try:
+                with self._waits.request():
+                    returned = await self._attempt(call)
+            except Unanswered as failed:
+                call.failure = str(failed)
+                call.seconds += time.monotonic() - begun
+                if not failed.again or call.attempts > plan.retries:
+                    return self._keep(call, error=call.failure)
+                seconds = _wait(failed, plan.backoff, call)
+                self._waits.before_attempt(seconds, call.failure)
+                await asyncio.sleep(seconds)
+            else:
+                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **returned)
+
+    async def _attempt(self, call: _Call) -> dict:
+        timeout = self.plan.timeout
+        try:
+            return await self._client.ask(self.plan.questions.body(call.conversation), max(0.0, timeout - call.seconds))
+        except TimeoutError:
+            raise Unanswered(f"no answer within {timeout:g} seconds (--timeout)", again=False, silent=True) from None
+
+    def _keep(self, call: _Call, **known) -> Answer:
+        """Put what a call came to into the journal, before anything else is done with it."""
+        sha256 = self.plan.questions.request_sha256(call.conversation)
+        answer = Answer(call.conversation, call.run, sha256, attempts=call.attempts, time=now(), **known)
+        with self._sending_no_more_if_full():
+            self.journal.add(answer)
+        return answer
+
+    async def _until_on_disk(self) -> None:
+        """Wait until the disk has every answer that came so far: for many at once, it is waited for once."""
+        written = self.journal.written
+        async with self._disk:
+            if self.journal.synced < written:
+                with self._sending_no_more_if_full():
+                    await asyncio.to_thread(self.journal.sync)
+
+    @contextlib.contextmanager
+    def _sending_no_more_if_full(self) -> Iterator[None]:
+        """Send no more if an answer can't be kept: it must not be paid for."""
+        try:
+            yield
+        except UserError as error:
+            self._broken = self._broken or error
+            self.stopped = self.stopped or NOT_ASKED
+
+    def _note(self, answer: Answer) -> None:
+        """Count what a call came to, and send no more if too many in a row could not be used."""
+        reply = answer.reply
+        self._count(answer, reply.status)
+        self._unusable = 0 if reply.status == "ok" else self._unusable + 1
+        if self._unusable >= self.plan.give_up_after and not self.stopped:
+            number = count_of(self._unusable, "reply in a row", "replies in a row")
+            self.stopped = f"{number} could not be used; the last: {describe_reply(reply)}"
+            if self._waits.is_silent:  # what is under way would only be waited for
+                self._call_off()
+
+    def _count(self, answer: Answer, status: str) -> None:
+        tally = self.tally
+        tally.statuses[status] += 1
+        if answer.error is None:
+            tally.uncounted += answer.input_tokens is None or answer.output_tokens is None
+            tally.input_tokens += answer.input_tokens or 0
+            tally.output_tokens += answer.output_tokens or 0
+        if tally.cost is not None:
+            tally.cost = self.plan.estimate.prices.cost(tally.input_tokens, tally.output_tokens)
+        tally.seconds = time.monotonic() - self._begun
+        self.progress(replace(tally, statuses=Counter(tally.statuses)))
+
+
+def _nothing() -> None:
+    """What is called off where nothing is under way."""
+
+
+def _wait(failed: Unanswered, backoff: float, call: _Call) -> float:
+    """Seconds before the next attempt: what the endpoint asks for, or twice as long each time.
+
+    Calls that failed together do not come back together: each waits for its own part of the time.
+    """
+    named = f"{call.conversation} {call.run} {call.attempts}"
+    share = zlib.crc32(named.encode("utf-8", "replace")) / 2**32
+    if failed.wait is not None:
+        return failed.wait + min(1.0, backoff) * share
+    return min(LONGEST_BACKOFF, backoff * 2.0 ** min(call.attempts - 1, 30)) * (0.5 + 0.5 * share)

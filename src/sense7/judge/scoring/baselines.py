@@ -1,0 +1,667 @@
+"""What a judge has to beat: predictions that need no judge, no key and no understanding.
+
+Each baseline predicts the ground truth of a conversation without having seen it, and gives one score a
+conversation, so that the metrics of judges apply to it as they are. What is fitted is fitted to other participants:
+they are divided into folds, and each fold is predicted from the others. The one exception is the participant's
+own mean, which is about knowing the person.
+"""
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.linalg import solve
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.findings.ground_truth import ground_truth, label_counts, labels
+from sense7.judge.chat import same_chats
+from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, label_metrics
+from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
+
+__all__ = [
+    "BASELINES",
+    "LEXICON",
+    "Baseline",
+    "accuracy_gains",
+    "baseline_keys",
+    "baseline_predictions",
+    "baseline_table",
+    "lexicon_shares",
+    "lexicon_table",
+]
+
+BASELINES = {
+    "majority label": "majority",
+    "own mean": "participant_mean",
+    "words per turn": "words_per_turn",
+    "number of turns": "turns",
+    "lexicon": "lexicon",
+    "all words, ridge": "tfidf_ridge",
+    "all words, ordinal": "tfidf_ordinal",
+    "embeddings": "embedding",
+}
+"""Name of each baseline -> its place in keys."""
+
+LEXICON = {
+    "Affective": "afraid alone angry anxious disappoint* feel* frustrat* hurt* overwhelm* sad sadness stress* upset*",
+    "Cognitive": "aim aims because goal* intend* meaning perspective* point sense understand* understood",
+    "Response": "advice advis* idea ideas option* plan plans recommend* step steps suggest* tips",
+    "Prosocial": "care caring comfort* glad help* hope hoping kind kindness sorry support* thank* wish*",
+    "Interest": "curious details hear interest* listen* question* tell wonder*",
+    "Contextual": "background believe* circumstance* family history prefer* situation* value* work*",
+    "Relational": "already before earlier forget* forgot* last mention* recall* remember* said told together",
+}
+"""Words by the dimension that they may speak of: the companion's own short list. A star stands for any ending."""
+
+FOLDS = 10
+INNER_FOLDS = 5
+ALPHAS = tuple(10.0**power for power in range(-1, 5))
+"""Penalties of ridge regression that are tried, by folds of participants within what is learned from."""
+
+FEWEST_PARTICIPANTS = 5
+"""Participants below which nothing is fitted to texts."""
+
+FEWEST_CONVERSATIONS = 10
+"""Conversations below which nothing is learned from them."""
+
+_DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
+_TOLERANCE = 1e-10  # of the iterations: the result is then that of a direct solution
+_TALL = 16  # rows for each feature, above which sums are less work than iterations
+_MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
+_ROWS_AT_ONCE = 4096
+_MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar products of rows, that is held whole
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Predictions of one baseline.
+
+    Attributes
+    ----------
+    name : str
+        One of ``BASELINES``.
+    method : str
+        How it predicts.
+    predictions : DataFrame
+        One row per conversation with ground truth, in the order of sheet Tasks: conversation, participant,
+        ground_truth, score, ``above``. The last is the score minus what is predicted without any feature (mean, or most
+        frequent label, of what was learned from); by it conversations are ordered. Empty if there is none.
+    reason : str
+        Why there are no predictions; "" if there are.
+    """
+
+    name: str
+    method: str
+    predictions: pd.DataFrame = field(repr=False)
+    reason: str = ""
+
+
+def baseline_predictions(
+    study: Study,
+    *,
+    names: Collection[str] | None = None,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+) -> dict[str, Baseline]:
+    r"""Predict every conversation with ground truth by every baseline.
+
+    - *majority label*: the most frequent label among the conversations of the other participants; of equally
+      frequent ones the lowest;
+    - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
+      other, the mean over the conversations of the other participants;
+    - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
+      turn, on average over the conversation;
+    - *number of turns*: ridge regression on the logarithm of 1 plus the number of the assistant's turns;
+    - *lexicon*: ridge regression on :func:`lexicon_shares`;
+    - *all words, ridge*: ridge regression on :func:`sense7.judge.scoring.text_features.tfidf`;
+    - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
+      the label on the score s of that ridge regression; the score is the most probable label. What it learns from
+      are scores that were themselves predicted by folds within what is learned from;
+    - *embeddings*: ridge regression on :func:`sense7.judge.scoring.text_features.embed`, if an embedder is given.
+
+    All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
+    (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
+    within. A conversation that is word for word in the fold to be predicted is not learned from either.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Conversations without ground truth are left out.
+    names : collection of str, optional
+        Of ``BASELINES``, those that are wanted; without it, all.
+    embedder : callable or str, optional
+        See :func:`sense7.judge.scoring.text_features.embed`; without it there is no row ``embeddings``.
+
+    Returns
+    -------
+    dict
+        Name -> Baseline; each has either predictions for every conversation with ground truth, or the reason.
+
+    Raises
+    ------
+    UserError
+        If the embedder fails.
+
+    Notes
+    -----
+    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
+    """
+    data = _Data(study)
+    ways = {
+        "majority label": ("most frequent label of the other participants", _majority),
+        "own mean": ("mean of the participant's other conversations", _own_mean),
+        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
+        "number of turns": (f"ridge regression on the number of turns, {data.folds}", _turns),
+        "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
+        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
+        "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
+    }
+    if embedder is not None:
+        vectors = embed(data.texts, embedder)
+        ways["embeddings"] = (
+            f"ridge regression on sentence embeddings, {data.folds}",
+            lambda _: _embeddings(data, vectors),
+        )
+    wanted = ways.keys() if names is None else names
+    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
+
+
+def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Baseline:
+    try:
+        data.check()
+        score, plain = predict(data)
+    except _NothingToLearnError as why:
+        return Baseline(name, method, data.frame.iloc[:0].assign(score=np.nan, above=np.nan), str(why))
+    score = np.round(score, _DIGITS)
+    return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
+
+
+def baseline_keys(metric: str) -> dict[str, str]:
+    """Keys of the values of one metric.
+
+    Examples
+    --------
+    >>> baseline_keys("accuracy")["own mean"]
+    'baseline_participant_mean_accuracy'
+    """
+    return {name: f"baseline_{key}_{metric}" for name, key in BASELINES.items()}
+
+
+def baseline_table(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    *,
+    baselines: Mapping[str, Baseline] | None = None,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+) -> pd.DataFrame:
+    """Score every baseline by the metrics of judges.
+
+    As :func:`sense7.judge.scoring.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
+    *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
+    participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
+    that knows nothing well below zero.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
+        with other participants to learn from is not in the intervals.
+    baselines : mapping, optional
+        As :func:`baseline_predictions` returns it; predicted here if not given.
+    embedder : callable or str, optional
+        See :func:`baseline_predictions`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by metric (``sense7.judge.scoring.metrics.AUTHORS_METRICS``) and baseline, so that
+        ``table.loc["spearman"]`` is a table of estimates: estimate, low, high, n (conversations), unit, method,
+        reason.
+
+    Raises
+    ------
+    UserError
+        If the embedder fails.
+    """
+    if baselines is None:
+        baselines = baseline_predictions(study, embedder=embedder)
+    scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
+    return pd.concat(
+        {
+            metric: estimate_table({name: scored[name][metric] for name in scored}, "baseline")
+            for metric in AUTHORS_METRICS
+        },
+        names=["metric"],
+    )
+
+
+def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
+    """One row of the table of estimates for each metric of a baseline."""
+    frame, rows = baseline.predictions, {}
+    for metric in AUTHORS_METRICS:
+        kind = METRICS[metric]
+        rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
+    if not baseline.reason:
+        truth, people = frame["ground_truth"], frame["participant"]
+        found = label_metrics(truth, frame["score"], people, bootstrap)
+        if np.ptp(frame["score"] - frame["above"]) > 0:  # otherwise both are in the same order
+            found.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
+        rows = {metric: found.loc[metric].to_dict() for metric in rows}
+        if np.ptp(frame["above"]) == 0:
+            rows["spearman"]["reason"] = "it predicts the same for everybody"
+    for row in rows.values():
+        row["method"] = f"{baseline.method}; {row['method']}"
+    return rows
+
+
+def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Accuracy of each baseline minus that of the majority label, over the same conversations.
+
+    Parameters
+    ----------
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals, which are of the difference.
+
+    Returns
+    -------
+    DataFrame
+        One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
+        reason.
+    """
+    majority, rows = baselines["majority label"], {}
+    for name, baseline in baselines.items():
+        if name == "majority label":
+            continue
+        method = f"accuracy of: {baseline.method}; minus that of the majority label"
+        unit = "share of conversations"
+        if reason := baseline.reason or majority.reason:
+            rows[name] = estimate_row(n=len(baseline.predictions), unit=unit, method=method, reason=reason)
+            continue
+        truth = labels(baseline.predictions["ground_truth"])
+        hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
+        values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
+        estimate, low, high, reason = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
+        method += "" if reason else f"; {bootstrap.description}"
+        rows[name] = estimate_row(estimate, low, high, n=len(truth), unit=unit, method=method, reason=reason)
+    return estimate_table(rows, "baseline")
+
+
+def lexicon_table() -> pd.DataFrame:
+    """The words of the lexicon by dimension; a star stands for any ending.
+
+    Examples
+    --------
+    >>> lexicon_table().loc["Interest", "words"]
+    'curious, details, hear, interest*, listen*, question*, tell, wonder*'
+    """
+    rows = {name: ", ".join(words.split()) for name, words in LEXICON.items()}
+    return pd.Series(rows, name="words").to_frame().rename_axis("dimension")
+
+
+def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
+    """How much each side speaks in the words of each dimension.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        As :func:`sense7.judge.scoring.text_features.conversation_texts` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns (speaker, dimension): share of the speaker's words that the lexicon has for the dimension; 0 where
+        nothing was said.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"user": ["I felt sad and alone"], "assistant": ["Tell me more."]})
+    >>> shares = lexicon_shares(texts).iloc[0]
+    >>> float(shares["user", "Affective"]), round(float(shares["assistant", "Interest"]), 3)
+    (0.4, 0.333)
+    """
+    return _dimension_shares(words_and_counts(texts)).set_axis(texts.index)
+
+
+def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
+    """Shares of the lexicon from the counts of words."""
+    found = {}
+    for speaker, (counts, words) in said.items():
+        total = np.maximum(1, counts.sum(axis=1).A1)
+        dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
+        for name in DIMENSION_NAMES:
+            found[speaker, name] = counts @ (dimensions == name).astype(float) / total
+    return pd.DataFrame(found)
+
+
+@cache
+def _dimension_of(word: str) -> str | None:
+    for name, entries in LEXICON.items():
+        for entry in entries.split():
+            if word.startswith(entry[:-1]) if entry.endswith("*") else word == entry:
+                return name
+    return None
+
+
+class _NothingToLearnError(Exception):
+    """Why a baseline has no predictions."""
+
+
+class _Data:
+    """What all baselines learn from: the conversations with ground truth."""
+
+    def __init__(self, study: Study):
+        conversations = study.conversations
+        truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+        self.known = np.isfinite(truth)
+        self.truth = truth[self.known]
+        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
+        self.frame["ground_truth"] = self.truth
+        self.people = pd.factorize(self.frame["participant"])[0]
+        self.participants = len(np.unique(self.people))
+        self.study = study
+
+    def check(self) -> None:
+        """Raise if there is nothing to predict."""
+        if not len(self.truth):
+            raise _NothingToLearnError("no conversation of this data set has ground truth")
+        if np.ptp(self.truth) == 0:
+            raise _NothingToLearnError("ground truth is the same in every conversation")
+
+    @property
+    def folds(self) -> str:
+        return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
+
+    @property
+    def texts(self) -> pd.DataFrame:
+        return conversation_texts(self.study)[self.known]
+
+    @cached_property
+    def said(self) -> tuple[pd.DataFrame, dict[str, tuple[sparse.csr_matrix, np.ndarray]]]:
+        """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
+        texts = self.texts
+        return texts.drop(columns=list(SPEAKERS)), words_and_counts(texts)
+
+    @cached_property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from and rows to predict, for each fold of participants."""
+        if self.participants < FEWEST_PARTICIPANTS:
+            raise _NothingToLearnError(
+                f"{self.participants} participants are too few to learn from others"
+                if self.participants > 1
+                else "there is only one participant, and nobody else to learn from"
+            )
+        if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
+            raise _NothingToLearnError("no message of a conversation with ground truth has a text")
+        same_text = same_chats(self.study)[self.known]
+        splits = []
+        for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
+            own = train[~np.isin(same_text[train], same_text[test])]
+            if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
+                shared = len(own) < len(train)
+                raise _NothingToLearnError(
+                    "too little to learn from without the texts that several participants have in common"
+                    if shared
+                    else f"{count_of(len(self.truth), 'conversation')}: too few to learn from"
+                )
+            splits.append((own, test))
+        return splits
+
+    def inner_splits(self, train: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Folds of participants within what is learned from."""
+        people = self.people[train]
+        return list(GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people))
+
+    @cached_property
+    def word_fits(self) -> list["_Fit"]:
+        """Ridge regression on all words, for each fold."""
+        splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
+        _check_varies(tfidf(counts))
+        return [self._word_fit(counts, train, test) for train, test in splits]
+
+    def _word_fit(self, counts: dict[str, sparse.csr_matrix], train: np.ndarray, test: np.ndarray) -> "_Fit":
+        """Ridge regression on all words of one fold; its features, as large as all counts, end with it."""
+        features = tfidf(counts, train)
+        known, new = features[train], features[test]
+        del features
+        return _Fit(self, known, new, train, test)
+
+
+class _Fit:
+    """Ridge regression of one fold: what it predicts, without the features, which are large.
+
+    ``within`` is what each conversation that is learned from is predicted by the others.
+    """
+
+    def __init__(self, data: _Data, known, new, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+        self.test, self.truth = test, data.truth[train]
+        if not known.shape[1]:  # nothing is known: the mean is predicted
+            known, new = (sparse.csr_matrix((some.shape[0], 1)) for some in (known, new))
+        if scaled:
+            scaler = StandardScaler().fit(known)
+            known, new = scaler.transform(known), scaler.transform(new)
+        inner = data.inner_splits(train)
+        solved = _solver(known, self.truth, inner)
+        alpha, self.within = _penalty(known, self.truth, inner, solved)
+        (slope,), (intercept,) = solved(None, [alpha])
+        self.predicted = new @ slope + intercept
+
+
+_Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
+"""Of an inner fold (None: of all) and penalties: slopes (penalties, features) and intercepts of ridge regression."""
+
+
+def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
+    """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work.
+
+    Iterations go over all rows, and the more rows there are, the more iterations it takes; scalar products of rows are
+    shared by all folds. Where there are many more rows than features, the cross products of each fold are summed once:
+    the others of an inner fold are all but its own.
+    """
+    rows, columns = features.shape
+    if columns * _TALL >= rows or columns > _MOST_SUMMED:
+        scalar = None
+        if rows * max(rows, columns) <= _MOST_DENSE:
+            whole = features.toarray() if sparse.issparse(features) else features
+            scalar = whole @ whole.T
+
+        def by_rows(fold, alphas):
+            learned = np.arange(rows) if fold is None else inner[fold][0]
+            own = features[learned]
+            within = None if scalar is None else scalar[np.ix_(learned, learned)]
+            product = (lambda step: own @ (own.T @ step)) if within is None else within.__matmul__
+            duals = _by_iterations(product, truth[learned], np.array(alphas))
+            slopes = (own.T @ duals).T  # centred, as weights of rows sum to zero
+            return slopes, truth[learned].mean() - np.asarray(own.mean(axis=0)).ravel() @ slopes.T
+
+        return by_rows
+    parts = [_cross_products(features[test], truth[test]) for _, test in inner]
+    whole = np.sum(parts, axis=0)
+
+    def by_sums(fold, alphas):
+        sums = whole if fold is None else whole - parts[fold]
+        mean = sums[-1, :-1] / sums[-1, -1]
+        centred = sums[:-1, :-1] - sums[-1, -1] * np.outer(mean, mean)
+        within, with_truth = centred[:-1, :-1], centred[:-1, -1]
+        slopes = np.array([solve(within + alpha * np.eye(columns), with_truth, assume_a="pos") for alpha in alphas])
+        return slopes, mean[-1] - slopes @ mean[:-1]
+
+    return by_sums
+
+
+def _by_iterations(product: Callable, truth: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    r"""Dual weights of ridge regression for each penalty: :math:`(K + \alpha I)^{-1} (y - \bar y)`.
+
+    Conjugate gradients for all penalties at once: they differ by a multiple of the identity, so that the residuals of
+    all are multiples of those of the least penalty (Jegerlehner, 1996, arXiv:hep-lat/9612014).
+
+    Parameters
+    ----------
+    product : callable
+        Product of all scalar products of two rows and a vector; K are those of centred rows.
+    truth : array, shape (rows,)
+        What is learned.
+    alphas : array, shape (penalties,)
+        The penalties.
+
+    Returns
+    -------
+    array, shape (rows, penalties)
+    """
+    least = alphas.min()
+    rest = truth - truth.mean()
+    step, steps = rest, np.repeat(rest[:, None], len(alphas), axis=1)
+    duals, scale, before = np.zeros(steps.shape), np.ones(len(alphas)), np.ones(len(alphas))
+    length_before, growth, size = 1.0, 0.0, rest @ rest
+    enough = _TOLERANCE**2 * size
+    for _ in range(10 * len(truth)):
+        now = np.flatnonzero(scale**2 * size > enough)
+        if not len(now):
+            break
+        turned = product(step)
+        turned = turned - turned.mean() + least * step
+        length = size / (step @ turned)
+        a, b = scale[now], before[now]
+        spread = length_before * b * (1 + length * (alphas[now] - least)) + length * growth * (b - a)
+        ratios = b * length_before / spread
+        before[now], scale[now] = a, a * ratios
+        duals[:, now] += length * ratios * steps[:, now]
+        rest = rest - length * turned
+        left = rest @ rest
+        length_before, growth, size = length, left / size, left
+        step = rest + growth * step
+        steps[:, now] = scale[now] * rest[:, None] + growth * ratios**2 * steps[:, now]
+    return duals
+
+
+def _cross_products(features, truth: np.ndarray) -> np.ndarray:
+    """Sums over rows of all products of two of the features, the truth and 1."""
+    columns = features.shape[1] + 2
+    total = np.zeros((columns, columns))
+    for start in range(0, features.shape[0], _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        own = features[rows].toarray() if sparse.issparse(features) else features[rows]
+        block = np.column_stack([own, truth[rows], np.ones(len(truth[rows]))])
+        total += block.T @ block
+    return total
+
+
+def _penalty(
+    features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]], solved: _Solver
+) -> tuple[float, np.ndarray]:
+    """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice; and what they predict."""
+    predicted, losses = np.empty((len(truth), len(ALPHAS))), []
+    for fold, (_, test) in enumerate(inner):
+        slopes, intercepts = solved(fold, ALPHAS)
+        predicted[test] = features[test] @ slopes.T + intercepts
+        losses.append(np.square(predicted[test] - truth[test, None]).mean(axis=0))
+    best = np.mean(losses, axis=0).argmin()
+    return ALPHAS[best], predicted[:, best]
+
+
+def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, and the mean that each fold is predicted without features."""
+    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
+    for fit in fits:
+        score[fit.test], plain[fit.test] = fit.predicted, fit.truth.mean()
+    return score, plain
+
+
+def _check_varies(features) -> None:
+    columns = sparse.csr_matrix(features)  # which is never unfolded: words are many
+    if not all(columns.shape) or not (columns.max(axis=0) - columns.min(axis=0)).nnz:
+        raise _NothingToLearnError("in this the conversations do not differ")
+
+
+def _ridge(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
+    splits = data.splits
+    _check_varies(features)
+    return _gathered(
+        data, [_Fit(data, features[train], features[test], train, test, scaled=scaled) for train, test in splits]
+    )
+
+
+def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    if data.participants < 2:
+        raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
+    own = np.array([label_counts(data.truth[data.people == person]) for person in range(data.participants)])
+    most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
+    return most[data.people], most[data.people]
+
+
+def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    number = np.bincount(data.people)
+    if number.max() < 2:
+        raise _NothingToLearnError("no participant has two conversations with ground truth")
+    total = np.bincount(data.people, weights=data.truth)
+    alone = number == 1
+    of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
+    own = (total[data.people] - data.truth) / np.maximum(number[data.people] - 1, 1)
+    return np.where(alone[data.people], of_others[data.people], own), np.zeros(len(data.truth))
+
+
+def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    lengths, _ = data.said
+    turns = lengths["turns"].to_numpy()
+    per_turn = lengths["assistant_words"].to_numpy() / np.maximum(turns, 1)
+    return _ridge(data, np.log1p(per_turn)[:, None], scaled=True)
+
+
+def _turns(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, np.log1p(data.said[0][["turns"]].to_numpy(dtype=float)), scaled=True)
+
+
+def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
+
+
+def _embeddings(data: _Data, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return _ridge(data, vectors, scaled=False)
+
+
+def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _gathered(data, data.word_fits)
+
+
+def _all_words_ordinal(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
+    for fit in data.word_fits:
+        learned = labels(fit.truth)
+        score[fit.test] = _most_probable(fit.within, learned, fit.predicted)
+        plain[fit.test] = label_counts(learned).argmax() + 1
+    return score, plain
+
+
+def _most_probable(known: np.ndarray, learned: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Most probable label by a cumulative logit: learned from scores that are ``known``, for ``new`` ones."""
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    levels, codes = np.unique(learned, return_inverse=True)
+    mean, spread = known.mean(), known.std()
+    if len(levels) == 1 or spread < 1e-9:
+        return np.full(len(new), levels[np.bincount(codes).argmax()])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # whether it converged is looked up
+        model = OrderedModel(codes, ((known - mean) / spread)[:, None], distr="logit")
+        fit = model.fit(method="bfgs", disp=0, skip_hessian=True)
+        probable = np.asarray(model.predict(fit.params, exog=((new - mean) / spread)[:, None]))
+    if not fit.mle_retvals["converged"] or not np.isfinite(probable).all():
+        raise _NothingToLearnError("the cumulative logit does not converge")
+    return levels[probable.argmax(axis=1)]
+
+
+check_arguments(globals())

@@ -1,0 +1,956 @@
+r"""How good a judge's scores are: the authors' metrics to the letter, and what they leave out.
+
+Scores and ground truth are levels from 1 to 5 with decimals. *Labels* are these rounded half to even and clipped to
+1..5. Rows that lack either are left out, as the authors do; that is why coverage and
+:func:`missing_bounds` stand beside every table.
+
+Intervals resample participants, exactly: every metric of labels is a function of the 5 x 5 table of counts, and
+tables add up over participants; Spearman's rho of a draw is that of its weighted midranks.
+
+Two kinds of uncertainty are never mixed. Between runs a judge's answers differ
+(:attr:`OverRuns.spread`); were other people asked, the conversations would differ
+(the intervals). At temperature 0 the second is by far the larger.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.kappa import weighted_kappa
+from sense7.estimators.ranks import spearman_in_draws
+from sense7.findings.ground_truth import labels
+from sense7.judge.predictions import UNSTATED, counted_scores
+from sense7.judge.reply import STATUSES
+from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
+
+__all__ = [
+    "AUTHORS_METRICS",
+    "METRICS",
+    "OverRuns",
+    "calibration",
+    "confusion",
+    "coverage",
+    "label_metrics",
+    "level_and_length",
+    "levels_recognized",
+    "missing_bounds",
+    "over_runs",
+    "recognition",
+    "run_metrics",
+    "spearman_p",
+    "stability",
+]
+
+LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
+AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
+_CELLS = len(LEVELS) ** 2
+SHARE = "share of conversations"
+_TRUTH = "level, 1 to 5"
+_LABELS = "labels (rounded half to even, clipped to 1..5)"
+
+
+# A metric of labels is a function of sums: the 25 cells of the table (rows truth, columns prediction), and the
+# sum of absolute errors. Shapes are (..., 26) -> (...), so that a draw costs no more than a number.
+
+
+def _table(sums: np.ndarray) -> np.ndarray:
+    return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
+
+
+def _hits(table: np.ndarray) -> np.ndarray:
+    return np.diagonal(table, axis1=-2, axis2=-1)
+
+
+def _share_within(distance: int) -> Callable[[np.ndarray], np.ndarray]:
+    near = np.abs(np.subtract.outer(np.arange(len(LEVELS)), np.arange(len(LEVELS)))) <= distance
+
+    def share(sums: np.ndarray) -> np.ndarray:
+        table = _table(sums)
+        return table[..., near].sum(axis=-1) / table.sum(axis=(-2, -1))
+
+    return share
+
+
+def _f1(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """F1 of each class, 0 where undefined, and whether the class is seen in truth or prediction."""
+    table = _table(sums)
+    sizes = table.sum(axis=-1) + table.sum(axis=-2)
+    seen = sizes > 0
+    return np.where(seen, 2 * _hits(table) / np.where(seen, sizes, 1), 0), seen
+
+
+def _macro_f1(sums: np.ndarray) -> np.ndarray:
+    scores, seen = _f1(sums)
+    return scores.sum(axis=-1) / seen.sum(axis=-1)
+
+
+def _macro_f1_five(sums: np.ndarray) -> np.ndarray:
+    scores, seen = _f1(sums)
+    return np.where(seen.any(axis=-1), scores.mean(axis=-1), np.nan)
+
+
+def _mean_absolute_error(sums: np.ndarray) -> np.ndarray:
+    return sums[..., _CELLS] / sums[..., :_CELLS].sum(axis=-1)
+
+
+def _kappa(sums: np.ndarray) -> np.ndarray:
+    return weighted_kappa(_table(sums), "quadratic")
+
+
+def _sensitivity(level: int) -> Callable[[np.ndarray], np.ndarray]:
+    def share(sums: np.ndarray) -> np.ndarray:
+        table = _table(sums)
+        return table[..., level - 1, level - 1] / table[..., level - 1, :].sum(axis=-1)
+
+    return share
+
+
+def _specificity(level: int) -> Callable[[np.ndarray], np.ndarray]:
+    def share(sums: np.ndarray) -> np.ndarray:
+        others = np.delete(_table(sums), level - 1, axis=-2)
+        return np.delete(others, level - 1, axis=-1).sum(axis=(-2, -1)) / others.sum(axis=(-2, -1))
+
+    return share
+
+
+@dataclass(frozen=True)
+class _Metric:
+    title: str
+    unit: str
+    method: str
+    statistic: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    undefined: str = ""
+
+
+METRICS: Mapping[str, _Metric] = {
+    "accuracy": _Metric("accuracy", SHARE, f"equal {_LABELS}", _share_within(0)),
+    "macro_f1": _Metric(
+        "macro F1",
+        "F1",
+        "mean F1 over the classes seen in truth or prediction, 0 where undefined",
+        _macro_f1,
+    ),
+    "within_one": _Metric("within 1", SHARE, f"{_LABELS} at most 1 apart", _share_within(1)),
+    "mean_absolute_error": _Metric(
+        "MAE", "level, difference", "mean absolute error, unrounded and unclipped", _mean_absolute_error
+    ),
+    "spearman": _Metric("Spearman", "Spearman's rho", "Spearman's rho, unrounded and unclipped"),
+    "quadratic_kappa": _Metric(
+        "quadratic kappa",
+        "weighted kappa",
+        "Cohen's kappa of labels, quadratic weights, five levels",
+        _kappa,
+        "ground truth and scores are all at the same level",
+    ),
+    "macro_f1_five": _Metric("macro F1, five classes", "F1", "mean F1 over all five classes", _macro_f1_five),
+    **{
+        f"sensitivity_{level}": _Metric(
+            f"sensitivity, {level}",
+            SHARE,
+            f"share predicted as {level} among those whose ground truth is {level}",
+            _sensitivity(level),
+            f"no conversation has the ground truth {level}",
+        )
+        for level in LEVEL_NUMBERS
+    },
+    **{
+        f"specificity_{level}": _Metric(
+            f"specificity, {level}",
+            SHARE,
+            f"share not predicted as {level} among those whose ground truth is another",
+            _specificity(level),
+            f"every conversation has the ground truth {level}",
+        )
+        for level in LEVEL_NUMBERS
+    },
+}
+"""Every metric by its key: how it is called, its unit, and how it is computed."""
+
+_COVERAGE = _Metric("coverage", SHARE, "share of the rows of the file with a usable score")
+
+
+class _Scored:
+    """Truth and score of the rows that have both, their participants, and all metrics of them."""
+
+    def __init__(self, truth, score, participant):
+        truth, score = _numbers(truth, score)
+        complete = np.isfinite(truth) & np.isfinite(score)
+        self.truth, self.score = truth[complete], score[complete]
+        self.n = int(complete.sum())
+        # Not by a Series' own index, which may repeat.
+        self.participant = None if participant is None else _plain(participant)[complete].reset_index(drop=True)
+        self.sums = np.zeros((self.n, _CELLS + 1))
+        cell = len(LEVELS) * (labels(self.truth) - 1) + labels(self.score) - 1
+        self.sums[np.arange(self.n), cell.astype(int)] = 1
+        self.sums[:, _CELLS] = np.abs(self.truth - self.score)
+
+    def values(self) -> dict[str, float]:
+        """Every metric."""
+        return {name: float(value) for name, value in self._metrics(self.sums.sum(axis=0), None).items()}
+
+    def draws(self, bootstrap: ParticipantBootstrap) -> dict[str, np.ndarray]:
+        """Every metric in every draw."""
+        resampled = bootstrap.distribution(lambda sums: sums, self.sums, self.participant)
+        return self._metrics(resampled, bootstrap)
+
+    def _metrics(self, sums: np.ndarray, bootstrap: ParticipantBootstrap | None) -> dict[str, np.ndarray]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
+        if bootstrap is None:
+            found["spearman"] = spearman_in_draws(self.truth, self.score, np.ones((1, self.n)))[0]
+        else:
+            codes = bootstrap.codes(self.participant)
+            found["spearman"] = bootstrap.in_every_draw(partial(spearman_in_draws, self.truth, self.score, codes=codes))
+        return {name: found[name] for name in METRICS}
+
+    def missing(self, name: str) -> str:
+        """Why a metric that is NaN is so."""
+        if self.n == 0:
+            return "no conversation has both a score and a ground truth"
+        if name != "spearman":
+            return METRICS[name].undefined
+        if self.n == 1:
+            return "only one conversation has both a score and a ground truth"
+        return "every score is the same" if np.ptp(self.score) == 0 else "ground truth is the same everywhere"
+
+
+def _numbers(truth, score) -> tuple[np.ndarray, np.ndarray]:
+    truth, score = np.asarray(truth, dtype=float), np.asarray(score, dtype=float)
+    if truth.shape != score.shape:  # numpy would stretch a single score over all truths
+        raise ValueError(f"{truth.size} ground truths and {score.size} scores")
+    return truth, score
+
+
+def _plain(participant) -> pd.Series:
+    return pd.Series(np.asarray(participant, dtype=object), dtype=object)
+
+
+def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+    r"""Every metric of one run, with its interval.
+
+    Of the labels' table of counts n, rows k truth and columns prediction, N its sum:
+
+    - accuracy :math:`\sum_k n_{kk} / N`; within 1 :math:`\sum_{|k-l| \le 1} n_{kl} / N`;
+    - F1 of a class :math:`2 n_{kk} / (n_{k\cdot} + n_{\cdot k})`; ``macro_f1`` is its mean over the classes
+      seen in truth or prediction (the authors'), ``macro_f1_five`` over all five, 0 for those not seen;
+    - sensitivity :math:`n_{kk} / n_{k\cdot}` and specificity
+      :math:`(N - n_{k\cdot} - n_{\cdot k} + n_{kk}) / (N - n_{k\cdot})` of each of the five classes;
+    - kappa with quadratic weights, see :func:`sense7.estimators.kappa.weighted_kappa`.
+
+    Mean absolute error and Spearman's rho (midranks) are of the values as they are.
+
+    Parameters
+    ----------
+    truth, score : array-like of float
+        Ground truth and score of each conversation; NaN or infinite where there is none.
+    participant : array-like, optional
+        Participant of each conversation.
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants, which it has to know. Without either there is no interval.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric (``METRICS``): estimate, low, high (shares and F1 0..1; rho and kappa at most 1; errors in
+        levels), n (conversations with both), unit, method, reason. A metric that is undefined is NaN.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Notes
+    -----
+    Source: the authors' script that evaluates predictions (official release); sensitivity and specificity are
+    promised by their README and not computed by their code. Checked against the release's fixture, scikit-learn,
+    scipy, and recomputation on resampled rows.
+    R: cor(method='spearman'), vcd::Kappa(weights='Fleiss-Cohen'), tests/reference/reference.R; equal to 1e-7.
+
+    Examples
+    --------
+    >>> found = label_metrics([4.5, 3.5, 2.5, 1.5, np.nan], [5, 4, 2.5, 2, 3])
+    >>> float(found.loc["accuracy", "estimate"]), int(found.loc["accuracy", "n"])
+    (0.75, 4)
+    """
+    scored = _Scored(truth, score, participant)
+    return _metric_table(scored, bootstrap)
+
+
+def _metric_table(scored: _Scored, bootstrap: ParticipantBootstrap | None, draws: Mapping | None = None):
+    no_interval = _no_interval(scored.participant, bootstrap)
+    if draws is None and not no_interval:
+        draws = scored.draws(bootstrap)
+    rows = {}
+    for name, value in scored.values().items():
+        missing = "" if np.isfinite(value) else scored.missing(name)
+        drawn = None if no_interval else draws[name]
+        rows[name] = _row(METRICS[name], value, drawn, scored.n, scored.participant, bootstrap, missing or no_interval)
+    return estimate_table(rows, "metric")
+
+
+def _no_interval(participant: pd.Series | None, bootstrap: ParticipantBootstrap | None) -> str:
+    """Why participants can't be resampled; "" if they can."""
+    if participant is None or bootstrap is None or (len(participant) and participant.isna().all()):
+        return "no interval: participants are not known"
+    if participant.isna().any():
+        return f"no interval: rows whose participant is not known: {participant.isna().sum():,}"
+    bootstrap.codes(participant)  # refuses participants that it does not resample
+    return bootstrap.too_few(participant)
+
+
+def _row(metric: _Metric, value: float, draws, n: int, participant, bootstrap, reason: str) -> dict:
+    """A row of estimates; ``reason`` says why there is no value or no interval, if that is known."""
+    if reason or not np.isfinite(value):
+        return estimate_row(value, n=n, unit=metric.unit, method=metric.method, reason=reason)
+    low, high, reason = bootstrap.interval(draws, participant)
+    method = metric.method if reason else f"{metric.method}; {bootstrap.description}"
+    return estimate_row(value, low, high, n=n, unit=metric.unit, method=method, reason=reason)
+
+
+def run_metrics(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> pd.DataFrame:
+    """Coverage and every metric of one run's predictions under a policy.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Predictions with score, status, ground_truth and participant, as
+        :func:`sense7.judge.predictions.read_predictions` gives them.
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`. Coverage is that of usable scores under both.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`label_metrics`, after a row ``coverage`` (n: rows).
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"], "ground_truth": [4.0, 5.0]})
+    >>> run_metrics(run)["estimate"].iloc[:2].tolist()
+    [0.5, 1.0]
+    >>> run_metrics(run, policy="authors")["estimate"].iloc[:2].tolist()
+    [0.5, 0.5]
+    """
+    metrics = _metric_table(_scored(frame, policy), bootstrap)
+    return pd.concat([coverage(frame, bootstrap).loc[["coverage"]], metrics]).rename_axis("metric")
+
+
+def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
+    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``.
+
+    It is naive: it takes every conversation for independent (t distribution, n - 2 degrees of freedom, n
+    conversations), which those of one participant are not. The interval over participants is free of that.
+
+    Parameters
+    ----------
+    frame, policy
+        See :func:`run_metrics`.
+
+    Returns
+    -------
+    float
+        Two-sided; NaN below three conversations, or where scores or ground truth are all the same.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [1.0, 2.0, 4.0, 3.0], "ground_truth": [1.0, 2.5, 3.0, 5.0]})
+    >>> round(spearman_p(run), 4)
+    0.2
+    """
+    scored = _scored(frame, policy)
+    if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
+        return np.nan
+    from scipy.stats import spearmanr  # here, as its import takes half a second
+
+    return float(spearmanr(scored.score, scored.truth).pvalue)
+
+
+def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
+    return _Scored(frame["ground_truth"], counted_scores(frame, policy), frame.get("participant"))
+
+
+def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+    """Share of the rows with a usable score, and how many have which status.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Predictions with score and, if known, status, participant and ground_truth.
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``coverage`` (share of all rows, with or without ground truth), a count for each status and
+        ``unstated`` (no score, and the file does not say why), ``without_ground_truth``, and ``doubtful`` (the two
+        rules read different scores, or more than a bare score: see :class:`sense7.judge.reply.Reply`). n: rows.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"]})
+    >>> coverage(run)["estimate"].tolist()[:4]
+    [0.5, 1.0, 0.0, 1.0]
+    """
+    usable = np.isfinite(counted_scores(frame))
+    rows = {"coverage": _coverage_row(usable, frame.get("participant"), bootstrap)}
+    known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
+    status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
+    for name in (*STATUSES, UNSTATED):
+        rows[name] = _count(int((status == name).sum()), len(frame), f"rows whose status is {name}")
+    if "ground_truth" in frame:
+        number = int(frame["ground_truth"].isna().sum())
+        rows["without_ground_truth"] = _count(number, len(frame), "rows without ground truth")
+    if "doubtful" in frame:
+        number = int(frame["doubtful"].eq(True).sum())
+        rows["doubtful"] = _count(number, len(frame), "rows whose score is doubtful: see the column reason")
+    return estimate_table(rows, "coverage")
+
+
+def _coverage_row(usable: np.ndarray, participant, bootstrap: ParticipantBootstrap | None) -> dict:
+    if not len(usable):
+        return estimate_row(n=0, unit=SHARE, method=_COVERAGE.method, reason="there is no prediction")
+    participant = None if participant is None else _plain(participant)
+    reason = _no_interval(participant, bootstrap)
+    draws = None if reason else bootstrap.distribution(ratio, _with_ones(usable), participant)
+    return _row(_COVERAGE, usable.mean(), draws, len(usable), participant, bootstrap, reason)
+
+
+def _with_ones(values: np.ndarray) -> np.ndarray:
+    return np.column_stack([values, np.ones(len(values))]).astype(float)
+
+
+def _count(number: int, n: int, method: str) -> dict:
+    return estimate_row(number, n=n, unit="conversations", method=method)
+
+
+def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+    """Worst and best that accuracy, within 1 and mean absolute error could be, whatever the missing scores are.
+
+    Every conversation with ground truth counts. A missing score is taken for a level from 1 to 5: at worst its label
+    is wrong by more than 1 and its error that to the farther end of the scale; at best it equals the truth.
+
+    Parameters
+    ----------
+    truth, score : array-like of float
+        Ground truth and score of each conversation; NaN where there is none.
+    participant : array-like, optional
+        Participant of each conversation.
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants: the interval is of the bound.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``accuracy_worst``, ``accuracy_best`` and so on; n: conversations with ground truth. Where no score
+        is missing, both are the metric itself.
+
+    Examples
+    --------
+    >>> missing_bounds([4.0, 2.0], [4.0, np.nan])["estimate"].tolist()
+    [0.5, 1.0, 0.5, 1.0, 1.5, 0.0]
+    """
+    truth, score = _numbers(truth, score)
+    known = np.isfinite(truth)
+    participant = None if participant is None else _plain(participant)[known].reset_index(drop=True)
+    truth, score = truth[known], score[known]
+    missing = ~np.isfinite(score)
+    filled = np.where(missing, truth, score)
+    apart = np.abs(labels(truth) - labels(filled))
+    error = np.abs(truth - filled)
+    farthest = np.maximum(truth - 1, len(LEVELS) - truth)
+    bounds = {
+        ("accuracy", "worst"): (apart == 0) & ~missing,
+        ("accuracy", "best"): apart == 0,
+        ("within_one", "worst"): (apart <= 1) & ~missing,
+        ("within_one", "best"): apart <= 1,
+        ("mean_absolute_error", "worst"): np.where(missing, farthest, error),
+        ("mean_absolute_error", "best"): error,
+    }
+    reason = _no_interval(participant, bootstrap) if len(truth) else "no conversation has a ground truth"
+    values = _with_ones(np.column_stack(list(bounds.values())))
+    draws = (
+        None if reason else bootstrap.distribution(lambda sums: sums[..., :-1] / sums[..., -1:], values, participant)
+    )
+    rows = {}
+    for place, ((name, which), bound) in enumerate(bounds.items()):
+        metric = _Metric("", METRICS[name].unit, f"{METRICS[name].method}; missing scores at their {which}")
+        value = bound.mean() if len(bound) else np.nan
+        drawn = None if reason else draws[:, place]
+        rows[f"{name}_{which}"] = _row(metric, value, drawn, len(truth), participant, bootstrap, reason)
+    return estimate_table(rows, "bound")
+
+
+def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "strict") -> pd.DataFrame:
+    """How often each label was predicted for each label of the ground truth.
+
+    Parameters
+    ----------
+    frames : DataFrame or sequence of DataFrame
+        Predictions of one run, or of several, whose counts are added.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame of int
+        5 x 5: one row per label of the ground truth, one column per label of the scores. Rows without either are left
+        out.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [4.0, 5.0], "ground_truth": [4.2, 3.5]})
+    >>> confusion(run).loc[4].tolist()
+    [0, 0, 0, 1, 1]
+    """
+    sums = np.zeros(_CELLS + 1)
+    for frame in _several(frames):
+        sums += _scored(frame, policy).sums.sum(axis=0)
+    levels = list(LEVEL_NUMBERS)
+    return pd.DataFrame(
+        _table(sums).astype(int), pd.Index(levels, name="ground truth"), pd.Index(levels, name="prediction")
+    )
+
+
+def _several(frames: pd.DataFrame | Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    return [frames] if isinstance(frames, pd.DataFrame) else list(frames)
+
+
+def calibration(
+    frames: pd.DataFrame | Sequence[pd.DataFrame],
+    bootstrap: ParticipantBootstrap | None = None,
+    *,
+    policy: str = "strict",
+) -> pd.DataFrame:
+    """Mean ground truth by predicted level: what a score of 4 is worth.
+
+    Parameters
+    ----------
+    frames : DataFrame or sequence of DataFrame
+        Predictions of one run, or of several, which are pooled.
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants, each with all their predictions.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        One row per predicted label 1..5: mean ground truth (unrounded), low, high, n (predictions), and why it is
+        missing.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [4.0, 4.4, 5.0], "ground_truth": [3.0, 4.0, 5.0]})
+    >>> calibration(run)["estimate"].tolist()
+    [nan, nan, nan, 3.5, 5.0]
+    """
+    runs = [_scored(frame, policy) for frame in _several(frames)]
+    truth = np.concatenate([np.empty(0), *(run.truth for run in runs)])
+    predicted = labels(np.concatenate([np.empty(0), *(run.score for run in runs)]))
+    known = bool(runs) and all(run.participant is not None for run in runs)
+    participant = pd.concat([run.participant for run in runs], ignore_index=True) if known else None
+    rows = {}
+    for level in LEVEL_NUMBERS:
+        chosen = predicted == level
+        n = int(chosen.sum())
+        metric = _Metric("", _TRUTH, f"mean ground truth of what is predicted as {level}")
+        if not n:
+            reason = f"nothing is predicted as {level}"
+            rows[level] = estimate_row(n=0, unit=metric.unit, method=metric.method, reason=reason)
+            continue
+        who = None if participant is None else participant[chosen]
+        reason = _no_interval(who, bootstrap)
+        draws = None if reason else bootstrap.distribution(ratio, _with_ones(truth[chosen]), who)
+        rows[level] = _row(metric, truth[chosen].mean(), draws, n, who, bootstrap, reason)
+    return estimate_table(rows, "prediction")
+
+
+@dataclass(frozen=True, eq=False)
+class OverRuns:
+    """Metrics of several runs of a judge.
+
+    Attributes
+    ----------
+    runs : dict
+        Name of a run -> its table, as :func:`run_metrics` gives it.
+    mean : DataFrame
+        Mean over runs, as the authors publish it, with the interval over participants: in a draw, every run
+        has the same participants. n: conversations of the run that has the most.
+    spread : DataFrame
+        Standard deviation over runs (n - 1), without an interval; n: runs. It says how much the judge's answers
+        change from run to run, and nothing of sampling.
+    """
+
+    runs: dict[str, pd.DataFrame]
+    mean: pd.DataFrame
+    spread: pd.DataFrame
+
+
+def over_runs(
+    frames: Mapping[str, pd.DataFrame] | Sequence[pd.DataFrame],
+    bootstrap: ParticipantBootstrap | None = None,
+    *,
+    policy: str = "strict",
+) -> OverRuns:
+    """Every metric of every run, its mean over runs, and its spread from run to run.
+
+    Parameters
+    ----------
+    frames : mapping or sequence of DataFrame
+        Predictions of each run, by name; the runs of a sequence are called 1, 2, ..
+    bootstrap : ParticipantBootstrap, optional
+        Draws of the participants of all runs.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    OverRuns
+        A metric that is undefined in any run has no mean, and says so.
+
+    Raises
+    ------
+    UserError
+        If there is no run.
+
+    Examples
+    --------
+    >>> runs = [pd.DataFrame({"score": [4.0, s], "ground_truth": [4.0, 5.0]}) for s in (5.0, 3.0)]
+    >>> found = over_runs(runs)
+    >>> float(found.mean.loc["accuracy", "estimate"]), round(float(found.spread.loc["accuracy", "estimate"]), 4)
+    (0.75, 0.3536)
+    """
+    if not isinstance(frames, Mapping):
+        frames = {str(number): frame for number, frame in enumerate(frames, 1)}
+    if not frames:
+        raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
+    tables, distributions, participants, reasons = {}, [], [], []
+    for name, frame in frames.items():
+        scored = _scored(frame, policy)
+        reason = _no_interval(scored.participant, bootstrap)
+        draws = {} if reason else scored.draws(bootstrap)
+        covered = coverage(frame, bootstrap).loc[["coverage"]]
+        tables[name] = pd.concat([covered, _metric_table(scored, bootstrap, draws)]).rename_axis("metric")
+        if not reason:
+            usable = np.isfinite(counted_scores(frame))
+            draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(frame["participant"]))
+        distributions.append(draws)
+        participants.append(scored.participant)
+        reasons.append(reason)
+    reason = next(filter(None, reasons), "")
+    everyone = None if reason else pd.concat(participants, ignore_index=True)
+    means, spreads = {}, {}
+    for name, metric in {"coverage": _COVERAGE, **METRICS}.items():
+        values = np.array([table.loc[name, "estimate"] for table in tables.values()])
+        n = max(int(table.loc[name, "n"]) for table in tables.values())
+        method = f"mean over {len(values):,} runs: {metric.method}" if len(values) > 1 else metric.method
+        shown = _Metric(metric.title, metric.unit, method)
+        lacking = [table.loc[name, "reason"] for table in tables.values() if np.isnan(table.loc[name, "estimate"])]
+        why = f"undefined in {len(lacking):,} of {count_of(len(values), 'run')}: {lacking[0]}" if lacking else reason
+        drawn = None if why else np.mean([draws[name] for draws in distributions], axis=0)
+        means[name] = _row(shown, values.mean(), drawn, n, everyone, bootstrap, why)
+        spreads[name] = _spread_row(metric, values, why if lacking else "")
+    return OverRuns(tables, estimate_table(means, "metric"), estimate_table(spreads, "metric"))
+
+
+def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
+    method = f"standard deviation (n - 1) over runs: {metric.method}"
+    unit = "level, difference" if metric.unit.startswith("level") else metric.unit
+    if len(values) < 2:
+        reason = "one run has no spread"
+    spread = np.nan if reason else values.std(ddof=1)
+    return estimate_row(spread, n=len(values), unit=unit, method=method, reason=reason)
+
+
+def stability(
+    frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> pd.DataFrame:
+    """How much the answers about one conversation agree between runs, whatever the truth.
+
+    Rows are matched by conversation, never by their order.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        Predictions of each run, with ``conversation`` (distinct within a run).
+    bootstrap : ParticipantBootstrap, optional
+        Bootstrap resamples of participants.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``same_label`` (share of conversations with the same label in every run that has a score) and
+        ``score_deviation`` (mean over conversations of the standard deviation, n - 1, of their scores over runs);
+        n: conversations with a score in at least two runs.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"conversation": ["A", "B"], "score": [4.0, 2.0]})
+    >>> second = pd.DataFrame({"conversation": ["B", "A"], "score": [3.0, 4.4]})
+    >>> stability([first, second])["estimate"].round(4).tolist()
+    [0.5, 0.495]
+    """
+    metrics = {
+        "same_label": _Metric("", SHARE, "same label in every run with a score, at least two"),
+        "score_deviation": _Metric(
+            "", "level, difference", "mean over conversations of the standard deviation (n - 1) over runs"
+        ),
+    }
+    runs = [
+        pd.Series(counted_scores(frame, policy), index=frame["conversation"].to_numpy(dtype=object)) for frame in frames
+    ]
+    runs = [run[run.index.notna()] for run in runs]
+    if any(run.index.has_duplicates for run in runs):
+        raise ValueError("a conversation is there twice in a run")
+    scores = pd.concat(runs, axis=1, keys=range(len(runs))) if len(runs) > 1 else pd.DataFrame()
+    scores = scores[scores.notna().sum(axis=1) > 1]
+    if scores.empty:
+        reason = "one run has nothing to agree with" if len(runs) < 2 else "no conversation has a score in two runs"
+        rows = {name: estimate_row(n=0, unit=m.unit, method=m.method, reason=reason) for name, m in metrics.items()}
+        return estimate_table(rows, "stability")
+    predicted = labels(scores)
+    values = {
+        "same_label": np.nanmax(predicted, axis=1) == np.nanmin(predicted, axis=1),
+        "score_deviation": scores.std(axis=1, ddof=1).to_numpy(),
+    }
+    participant = _participant_of(frames, scores.index)
+    reason = _no_interval(participant, bootstrap)
+    rows = {}
+    for name, value in values.items():
+        draws = None if reason else bootstrap.distribution(ratio, _with_ones(value), participant)
+        rows[name] = _row(metrics[name], value.mean(), draws, len(scores), participant, bootstrap, reason)
+    return estimate_table(rows, "stability")
+
+
+def level_and_length(
+    frames: Sequence[pd.DataFrame],
+    words: pd.Series | None = None,
+    bootstrap: ParticipantBootstrap | None = None,
+    *,
+    policy: str = "strict",
+) -> pd.DataFrame:
+    r"""How far a judge's scores lie above the ground truth, and how closely they follow the length.
+
+    ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
+    that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over
+    runs of Spearman's rho (midranks) of the scores with the number of words, over the same conversations.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        Predictions of each run.
+    words : Series of float, optional
+        Words that the assistant wrote, by conversation; a conversation that it lacks has none.
+    bootstrap : ParticipantBootstrap, optional
+        Resamples of the participants of all runs: in a resample, every run has the same participants.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``level_bias`` (levels; above 0 the judge is more lenient than the users) and ``length_spearman`` (-1 to
+        1): estimate, low, high, n (conversations of the run that has the most), unit, method, reason.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"conversation": ["A", "B", "C"], "score": [4, 5, 3.0], "ground_truth": [4, 4, 3.5]})
+    >>> level_and_length([run], pd.Series({"A": 90.0, "B": 200.0, "C": 40.0}))["estimate"].round(4).tolist()
+    [0.1667, 1.0]
+    """
+    several = f"mean over {len(frames):,} runs: " if len(frames) > 1 else ""
+    metrics = {
+        "level_bias": _Metric("", "level, difference", f"{several}mean of score minus ground truth"),
+        "length_spearman": _Metric(
+            "", "Spearman's rho", f"{several}Spearman's rho of score and words of the assistant"
+        ),
+    }
+    values, draws = {name: [] for name in metrics}, {name: [] for name in metrics}
+    n, people, reason = 0, [], ""
+    for frame in frames:
+        score, truth = counted_scores(frame, policy), frame["ground_truth"].to_numpy(dtype=float)
+        known = np.isfinite(score) & np.isfinite(truth)
+        who = _plain(frame["participant"])[known].reset_index(drop=True) if "participant" in frame else None
+        length = np.zeros(int(known.sum()))
+        if words is not None:
+            length = words.reindex(frame["conversation"][known]).fillna(0).to_numpy(dtype=float)
+        score, error = score[known], (score - truth)[known]
+        reason, n = reason or _no_interval(who, bootstrap), max(n, len(error))
+        people.append(who)
+        values["level_bias"].append(error.mean() if len(error) else np.nan)
+        values["length_spearman"].append(spearman_in_draws(length, score, np.ones((1, len(error))))[0])
+        if not reason:
+            codes = bootstrap.codes(who)
+            draws["level_bias"].append(bootstrap.distribution(ratio, _with_ones(error), who))
+            draws["length_spearman"].append(
+                bootstrap.in_every_draw(partial(spearman_in_draws, length, score, codes=codes))
+            )
+    everyone = None if reason or not people else pd.concat(people, ignore_index=True)
+    rows = {}
+    for name, metric in metrics.items():
+        value = float(np.mean(values[name])) if frames else np.nan
+        lacking = "scores or lengths are all the same" if n else "no conversation has both a score and a ground truth"
+        lacking = "" if np.isfinite(value) else lacking
+        drawn = None if reason or lacking else np.mean(draws[name], axis=0)
+        rows[name] = _row(metric, value, drawn, n, everyone, bootstrap, lacking or reason)
+    return estimate_table(rows, "measure")
+
+
+def recognition(
+    frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> pd.DataFrame:
+    r"""Youden's index of each level: how much more often a judge gives it where it is right than where it is not.
+
+    .. math:: J_k = \frac{1}{R} \sum_r \left(\frac{n_{rkk}}{n_{rk\cdot}}
+              - \frac{n_{r\cdot k} - n_{rkk}}{N_r - n_{rk\cdot}}\right)
+
+    with the table of counts of run r as in :func:`label_metrics`: sensitivity (recall) minus the share of the other
+    conversations that get the same label. A judge that gives a level as often as it likes, whatever it reads, has a
+    high recall of frequent answers and an index of zero.
+
+    The intervals hold for the five levels together, as five questions are asked: each has the confidence
+    :math:`1 - (1 - \gamma) / 5` (Bonferroni). They resample participants.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        Predictions of each run.
+    bootstrap : ParticipantBootstrap, optional
+        Resamples of the participants of all runs, and the confidence of the five intervals together.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each level 1..5: estimate (-1 to 1), low, high, n (conversations with this label, of the run that
+        has the most), unit, method, reason. No estimate for a level that no conversation has, or that all have; no
+        interval for one that the judge never gives, whose conversations come from fewer than five participants, or
+        that is absent from more than 5% of the resamples.
+
+    References
+    ----------
+    Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 5.0, 5.0, 4.0], "ground_truth": [5.0, 5.0, 4.0, 4.0]})
+    >>> recognition([run])["estimate"].tolist()[3:]
+    [0.5, 0.5]
+    """
+    method = "sensitivity minus the share of the other conversations that get this level"
+    method = f"mean over {len(frames):,} runs: {method}" if len(frames) > 1 else method
+    runs = [_scored(frame, policy) for frame in frames]
+    reason = next(filter(None, (_no_interval(run.participant, bootstrap) for run in runs)), "")
+    draws = None
+    if not reason and runs:
+        draws = np.mean(
+            [bootstrap.distribution(lambda sums: _youden(_table(sums)), run.sums, run.participant) for run in runs],
+            axis=0,
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tables = [_table(run.sums.sum(axis=0)) for run in runs]
+        values = np.mean([_youden(table) for table in tables], axis=0) if runs else np.full(len(LEVELS), np.nan)
+    together = None if bootstrap is None else replace(bootstrap, confidence=_for_each(bootstrap.confidence))
+    rows = {}
+    for place, level in enumerate(LEVEL_NUMBERS):
+        n = max((int(table[place].sum()) for table in tables), default=0)
+        metric = _Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
+        why = reason
+        if np.isnan(values[place]):
+            known = any(run.n for run in runs)
+            why = METRICS[f"{'specificity' if n else 'sensitivity'}_{level}"].undefined
+            why = why if known else "no conversation has both a score and a ground truth"
+        elif not sum(table[:, place].sum() for table in tables):
+            why = NEVER_GIVEN
+        who = None
+        if not why:
+            of_level = [run.participant[labels(run.truth) == level] for run in runs]
+            who = pd.concat(of_level, ignore_index=True)
+        rows[level] = _row(metric, values[place], None if why else draws[:, place], n, who, together, why)
+    return estimate_table(rows, "level")
+
+
+NEVER_GIVEN = "no interval: the judge never gives this level"
+
+
+def _for_each(confidence: float) -> float:
+    """Confidence of each of five intervals that together have a confidence, by Bonferroni."""
+    return 1 - (1 - confidence) / len(LEVELS)
+
+
+def _youden(table: np.ndarray) -> np.ndarray:
+    """Youden's index of every level: (..., 5, 5) -> (..., 5)."""
+    hits, rows, columns = _hits(table), table.sum(axis=-1), table.sum(axis=-2)
+    return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
+
+
+def levels_recognized(table: pd.DataFrame) -> dict:
+    """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero.
+
+    The levels that occur among the ratings are no such number, and neither are those that the judge gives: one that
+    gives five levels by chance recognizes none.
+
+    A level whose index is the same, and above zero, in every resample counts as well. One without an interval for
+    another reason does not.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`recognition` returns it.
+
+    Returns
+    -------
+    dict
+        estimate (0 to 5), n (conversations), unit, method, reason, to be recorded. Missing where no level has an
+        estimate, or none an interval.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 4.0] * 9, "ground_truth": [5.0, 4.0] * 8 + [4.0, 5.0]})
+    >>> run["participant"] = [f"P{row // 2}" for row in range(18)]
+    >>> levels_recognized(recognition([run], ParticipantBootstrap(run["participant"], 500, 1)))["estimate"]
+    2
+    """
+    defined = table[table["estimate"].notna()]
+    # Of a judge that is never wrong every resample gives the same index.
+    above = (table["low"] > 0) | ((table["reason"] == NO_WIDTH) & (table["estimate"] > 0))
+    lacking = defined["reason"][~defined["reason"].isin(["", NEVER_GIVEN, NO_WIDTH])]
+    reason = "" if len(defined) else table["reason"].iloc[0]
+    if len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum():  # no level could be decided
+        reason = lacking.iloc[0]
+    return {
+        "estimate": None if reason else int(above.sum()),
+        "n": int(table["n"].sum()),
+        "unit": "levels",
+        "method": "levels whose sensitivity minus the share of the other conversations that get them lies above zero, "
+        "the whole interval; intervals of the five levels together",
+        "reason": reason,
+    }
+
+
+def _participant_of(frames: Sequence[pd.DataFrame], conversations: pd.Index) -> pd.Series | None:
+    """Participant of each conversation, as the first run that knows it has it."""
+    if not all("participant" in frame for frame in frames):
+        return None
+    pairs = pd.concat([frame[["conversation", "participant"]] for frame in frames], ignore_index=True).dropna()
+    first = pairs.drop_duplicates("conversation").set_index("conversation")["participant"]
+    return _plain(first.reindex(conversations))
+
+
+check_arguments(globals())

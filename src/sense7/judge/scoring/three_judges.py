@@ -1,0 +1,1067 @@
+r"""Three language models as judges of 200 conversations, beside three experts and a crowd.
+
+Kumar and others (2025) had the same conversations of four corpora, fifty of each, rated on 21 questions by three
+experts, by a crowd and by three language models. The ratings come with the project
+(:func:`sense7.sources.released.judged_conversations`), and so does every agreement between raters that the authors
+published (:func:`sense7.sources.released.published_agreement`). None of it is SENSE-7: the conversations are others,
+other questions were asked, and the raters only read along.
+
+Two things are done here. First, the published values are computed again, each of them. Second, each model is compared
+with the experts, with the other models, and with the expert who is left out, with intervals.
+
+What is resampled are conversations, within each corpus, each with all ratings of it on all questions: every rater
+rated every conversation, and raters are few and fixed. So intervals say what other conversations would have given, and
+nothing about other experts, other models or other prompts.
+
+Questions have different scales: three levels in EPITOME, five in EmpatheticDialogues and Lend an Ear, seven in
+Perceived Empathy. What is averaged over questions is therefore either Spearman's correlation, which has no unit, or a
+difference of ratings as a share of the scale's range, highest minus lowest.
+
+Kumar, A., Poungpeth, N., Yang, D., Farrell, E., Lambert, B., Groh, M. (2025). When Large Language Models are Reliable
+for Judging Empathic Communication. arXiv 2506.10150.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ConversationBootstrap
+from sense7.estimators.estimates import estimate_table
+from sense7.estimators.kappa import STEPS, quadratic_kappa
+from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.judge.scoring.metrics import METRICS, SHARE, label_metrics
+from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
+from sense7.sources.released import CORPORA, CROWD, EXPERTS, JUDGES, RELEASED, judged_conversations, published_agreement
+
+__all__ = [
+    "ACKNOWLEDGEMENT",
+    "ALL",
+    "COLUMNS",
+    "DIFFERENCES",
+    "LEFT_OUT_DIFFERENCES",
+    "MEASURES",
+    "METRIC_NAMES",
+    "PANELS",
+    "RATERS",
+    "REPRODUCED_KEYS",
+    "TITLES",
+    "ByQuestion",
+    "CorpusBootstrap",
+    "against_the_left_out_expert",
+    "agreement_table",
+    "agreement_with_experts",
+    "beside_each_other",
+    "counts",
+    "expert_and_model_kappas",
+    "label_evaluation",
+    "largest_differences",
+    "level_against_experts",
+    "named",
+    "published_predictions",
+    "published_values",
+    "questions",
+    "ratings",
+    "reproduced",
+    "sizes",
+    "standings",
+    "values_by_corpus",
+]
+
+ACKNOWLEDGEMENT = RELEASED["judged_conversations"].acknowledgement
+"""Whom to credit for the ratings, and under which licence they are."""
+
+MEASURES = {"spearman": "Spearman", "kappa": "kappa"}
+"""What the authors published of every question and pair of raters: column -> name for readers."""
+
+ALL = "all"
+"""Row with the mean over all questions of the four corpora."""
+
+EXPERT = "expert"
+"""The expert who is left out, where experts and judges are compared with the same two experts."""
+
+RATERS = (*JUDGES, CROWD)
+"""Who is compared with the experts."""
+
+REPRODUCED_KEYS = {
+    ("empatheticdialogues", "spearman"): "kumar_spearman_empatheticdialogues",
+    ("epitome", "spearman"): "kumar_spearman_epitome",
+    ("lend_an_ear", "spearman"): "kumar_spearman_lend_an_ear",
+    ("perceived_empathy", "spearman"): "kumar_spearman_perceived_empathy",
+    ("empatheticdialogues", "kappa"): "kumar_kappa_empatheticdialogues",
+    ("epitome", "kappa"): "kumar_kappa_epitome",
+    ("lend_an_ear", "kappa"): "kumar_kappa_lend_an_ear",
+    ("perceived_empathy", "kappa"): "kumar_kappa_perceived_empathy",
+}
+"""Corpus and measure -> key under which the number of reproduced values is recorded."""
+
+DIFFERENCES = (("gpt", "claude"), ("gpt", "gemini"), ("claude", "gemini"))
+"""The pairs of judges."""
+
+LEFT_OUT_DIFFERENCES = tuple((judge, EXPERT) for judge in JUDGES)
+"""Each judge and the expert who is left out."""
+
+METRIC_NAMES = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+"""Keys of the metrics of labels shown for Lend an Ear, a part of :data:`sense7.judge.scoring.metrics.METRICS`."""
+
+_NAMES = {
+    **{expert: f"{expert[:-1]} {expert[-1]}" for expert in EXPERTS},
+    **JUDGES,
+    "experts": "experts (median)",
+    "llm": JUDGES["gemini"],
+    CROWD: "crowd",
+    EXPERT: "expert left out",
+}
+
+_SHORT = _NAMES | {
+    **{judge: model.partition(" ")[0] for judge, model in JUDGES.items()},
+    "experts": "experts",
+    "llm": "Gemini",
+    EXPERT: "expert",
+}
+
+TITLES = {
+    **_NAMES,
+    **CORPORA,
+    ALL: "all questions",
+    **{f"{a}_minus_{b}": f"{_NAMES[a]} minus {_NAMES[b]}" for a, b in (*DIFFERENCES, *LEFT_OUT_DIFFERENCES)},
+    **{metric: METRICS[metric].title for metric in METRIC_NAMES},
+    "kumar_expert_expert_kappa": "two experts",
+    "kumar_expert_llm_kappa": f"experts (median) and {JUDGES['gemini']}",
+}
+"""Row or table of this module -> name for readers."""
+
+PANELS = {
+    "Spearman": ("spearman_published", {"spearman": ""}),
+    "quadratic kappa": (
+        "kappa_published",
+        {"kappa": f"by {STEPS['occurring']}", "kappa_scale": f"by {STEPS['scale']}"},
+    ),
+}
+"""Panels of the figure of published against computed values, see :func:`agreement_table` for the columns."""
+
+COLUMNS = (
+    "agreement as published and as computed; experts: median of the three, Gemini: Gemini 2.5 Pro; "
+    f"kappa by scale: weights count {STEPS['scale']}"
+)
+"""Caption of the tables of :func:`values_by_corpus`."""
+
+_RHO = "Spearman's rho"
+_RANGE = "share of the scale's range"
+_VALUES = "published values"
+_LEND_AN_EAR = "lend_an_ear"
+
+
+def ratings() -> pd.DataFrame:
+    """Return the ratings of the 200 conversations, with the authors' two derived raters.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`sense7.sources.released.judged_conversations`, one row per conversation and question (1,050), and
+        two columns more, by the authors' conventions: experts (median of the three experts) and llm (Gemini 2.5 Pro
+        alone; the other two models do not enter).
+
+    Raises
+    ------
+    UserError
+        If the file is missing or is not the one that is pinned.
+
+    Examples
+    --------
+    >>> judged = ratings()
+    >>> judged[["conversation", "corpus"]].drop_duplicates()["corpus"].value_counts().unique().tolist()
+    [50]
+    >>> judged.drop_duplicates(["corpus", "question"]).shape[0]
+    21
+    """
+    judged = judged_conversations()
+    return judged.assign(experts=judged[list(EXPERTS)].median(axis=1), llm=judged["gemini"])
+
+
+def counts(judged: pd.DataFrame) -> dict[str, dict]:
+    """Return how much was rated, and by which models.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+
+    Returns
+    -------
+    dict
+        Key -> estimate, n, unit and method, as ``Recorder.value`` takes them:
+        ``three_judges_conversations``, ``three_judges_questions`` and ``three_judges_models``.
+
+    Examples
+    --------
+    >>> {key: row["n"] for key, row in counts(ratings()).items()}["three_judges_questions"]
+    21
+    """
+    conversations = int(judged["conversation"].nunique())
+    asked = len(judged.drop_duplicates(["corpus", "question"]))
+    of = "in the released ratings"
+    return {
+        "three_judges_conversations": {
+            "estimate": conversations,
+            "n": conversations,
+            "unit": "conversations",
+            "method": f"rated by all seven raters {of}",
+        },
+        "three_judges_questions": {
+            "estimate": asked,
+            "n": asked,
+            "unit": "questions",
+            "method": f"over the four corpora {of}",
+        },
+        "three_judges_models": {
+            "estimate": ", ".join(JUDGES.values()),
+            "n": len(JUDGES),
+            "unit": "models",
+            "method": f"as named {of}",
+        },
+    }
+
+
+def sizes(judged: pd.DataFrame) -> str:
+    """Return in words how many conversations there are, for captions.
+
+    Examples
+    --------
+    >>> sizes(ratings())
+    'n = 50 conversations in each corpus, 200 conversations in all'
+    """
+    numbers = sorted(set(judged.groupby("corpus")["conversation"].nunique()))
+    each = " or ".join(f"{number:,}" for number in numbers)
+    return f"n = {each} conversations in each corpus, {judged['conversation'].nunique():,} conversations in all"
+
+
+def questions(judged: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return the questions of each corpus: name of the corpus -> row of a table by question -> words for readers.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+
+    Examples
+    --------
+    >>> questions(ratings())["EPITOME"]["epitome_emotional_reactions"]
+    'emotional reactions'
+    """
+    found = {}
+    for corpus, name in CORPORA.items():
+        asked = judged.loc[judged["corpus"] == corpus, "question"].unique()
+        found[name] = {f"{corpus}_{question}": _question(question) for question in asked}
+    return found
+
+
+# The published values ---------------------------------------------------------------------------
+
+
+def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
+    r"""Return every published agreement of two raters beside the one that is computed here.
+
+    Spearman's correlation has ties at their mean rank. Kappa is Cohen's, with quadratic weights, once as the authors
+    computed it, between the values that occur in either series (rounded to two decimals), and once by steps of the
+    scale, where the disagreement of two ratings is the square of their numeric distance; crowd means and the halves
+    of a median stay as they are. See :func:`sense7.estimators.kappa.quadratic_kappa`.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+
+    Returns
+    -------
+    DataFrame
+        One row per question and pair of raters (126): corpus, question, first, second; spearman_published and
+        spearman, kappa_published, kappa (between values that occur) and kappa_scale (by steps of the scale); n, the
+        number of conversations.
+
+    References
+    ----------
+    Kumar and others (2025): ``annotations/all_annotator_pairs_spearman_kappa.csv`` of their repository.
+
+    Notes
+    -----
+    Checked against scipy.stats.spearmanr and sklearn.metrics.cohen_kappa_score(weights="quadratic") to 1e-12.
+
+    Examples
+    --------
+    >>> table = agreement_table(ratings()).set_index(["question", "first", "second"])
+    >>> row = table.loc[("validating_emotions", "expert1", "expert2")]
+    >>> row[["spearman_published", "spearman", "kappa_published", "kappa"]].astype(float).round(3).tolist()
+    [0.48, 0.477, 0.25, 0.248]
+    """
+    groups = dict(iter(judged.groupby(["corpus", "question"], sort=False)))
+    rows = []
+    for row in published_agreement().itertuples(index=False):
+        group = groups[row.corpus, row.question]
+        first, second = group[row.first].to_numpy(), group[row.second].to_numpy()
+        rows.append(
+            {
+                "corpus": row.corpus,
+                "question": row.question,
+                "first": row.first,
+                "second": row.second,
+                "spearman_published": row.spearman,
+                "spearman": float(spearman_in_draws(first, second, _once(first))[0]),
+                "kappa_published": row.kappa,
+                "kappa": float(quadratic_kappa(first, second, steps="occurring")),
+                "kappa_scale": float(quadratic_kappa(first, second, steps="scale")),
+                "n": len(group),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def published_values() -> pd.DataFrame:
+    """Return the 252 published values one by one, each with the computed one and whether it is reproduced.
+
+    A value is reproduced if the computed one, rounded to two decimals, is the published one: the two are compared in
+    whole hundredths, without any tolerance.
+
+    Returns
+    -------
+    DataFrame
+        One row per published value (252): corpus, question, first, second, measure (``spearman`` or ``kappa``),
+        published (two decimals), computed (not rounded) and reproduced (bool). Corpora are in the order of
+        :data:`sense7.sources.released.CORPORA`.
+
+    Raises
+    ------
+    UserError
+        If a file is missing or is not the one that is pinned.
+
+    Examples
+    --------
+    >>> values = published_values()
+    >>> len(values), int(values["reproduced"].sum())
+    (252, 252)
+    """
+    table = agreement_table(ratings())
+    parts = []
+    for measure in MEASURES:
+        part = table[["corpus", "question", "first", "second"]].assign(
+            measure=measure, published=table[f"{measure}_published"], computed=table[measure]
+        )
+        parts.append(part)
+    values = pd.concat(parts, ignore_index=True)
+    values["reproduced"] = np.rint(100 * values["computed"]) == np.rint(100 * values["published"])
+    order = values["corpus"].map(list(CORPORA).index)
+    return values.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def reproduced(values: pd.DataFrame) -> dict[str, dict]:
+    """Return how many published values are reproduced, by corpus and measure and altogether.
+
+    Parameters
+    ----------
+    values : DataFrame
+        What :func:`published_values` returns.
+
+    Returns
+    -------
+    dict
+        Key (those of ``REPRODUCED_KEYS``, then ``kumar_values_reproduced`` for all) -> estimate (a whole number), n
+        (published values), unit and method, as ``Recorder.value`` takes them; those of one corpus and measure also
+        listed (every value beside the computed one).
+
+    Examples
+    --------
+    >>> counts = reproduced(published_values())
+    >>> counts["kumar_kappa_epitome"]["estimate"], counts["kumar_kappa_epitome"]["n"]
+    (18, 18)
+    >>> counts["kumar_values_reproduced"]["estimate"]
+    252
+    """
+    rows = {}
+    for (corpus, measure), key in REPRODUCED_KEYS.items():
+        chosen = values[(values["corpus"] == corpus) & (values["measure"] == measure)]
+        method = f"{MEASURES[measure]} computed from the released ratings, equal to two decimals"
+        rows[key] = _count(chosen, method) | {"listed": _listed(chosen)}
+    rows["kumar_values_reproduced"] = _count(values, "computed from the released ratings, equal to two decimals")
+    return rows
+
+
+def _listed(values: pd.DataFrame) -> pd.DataFrame:
+    what = [f"{_question(row['question'])}: {_pair(row, _NAMES)}" for row in values.to_dict("records")]
+    return values[["published", "computed"]].assign(what=what, same=values["reproduced"])
+
+
+def _count(values: pd.DataFrame, method: str) -> dict:
+    return {"estimate": int(values["reproduced"].sum()), "n": len(values), "unit": _VALUES, "method": method}
+
+
+def largest_differences(agreement: pd.DataFrame) -> dict[str, dict]:
+    """Return the largest differences of published and computed values, and of kappas by what a step is.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        What :func:`agreement_table` returns.
+
+    Returns
+    -------
+    dict
+        Key -> estimate, n, unit and method, as ``Recorder.value`` takes them:
+        ``kumar_largest_difference`` (of a published and a computed value before rounding, in size; below .005 where
+        all are reproduced and none depends on how a half is rounded), ``kumar_kappa_steps_difference`` (kappa by the
+        scale minus kappa by the values that occur, where that is largest in size), ``kumar_kappa_steps_pair`` (for
+        which question and raters), ``kumar_kappa_steps_equal`` (kappas that are the published ones by steps of the
+        scale as well).
+
+    Examples
+    --------
+    >>> largest_differences(agreement_table(ratings()))["kumar_kappa_steps_pair"]["estimate"]
+    'practical (Perceived Empathy), experts (median) and crowd'
+    """
+    difference = agreement["kappa_scale"] - agreement["kappa"]
+    row = agreement.loc[difference.abs().idxmax()]
+    equal = np.rint(100 * agreement["kappa_scale"]) == np.rint(100 * agreement["kappa_published"])
+    words = f"{_question(row['question'])} ({CORPORA[row['corpus']]}), {_pair(row, _NAMES)}"
+    method = f"kappa by {STEPS['scale']} minus kappa by {STEPS['occurring']}, the largest of {len(agreement):,} in size"
+    apart = np.abs([agreement[f"{measure}_published"] - agreement[measure] for measure in MEASURES])
+    return {
+        "kumar_largest_difference": {
+            "estimate": f"{apart.max():.5f}",
+            "n": apart.size,
+            "unit": "Spearman's rho or weighted kappa",
+            "method": "largest absolute difference of a published and a computed value, before rounding",
+        },
+        "kumar_kappa_steps_difference": {
+            "estimate": float(difference[row.name]),
+            "n": int(row["n"]),
+            "unit": "weighted kappa",
+            "method": method,
+        },
+        "kumar_kappa_steps_pair": {
+            "estimate": words,
+            "n": int(row["n"]),
+            "unit": "question and raters",
+            "method": method,
+        },
+        "kumar_kappa_steps_equal": {
+            "estimate": int(equal.sum()),
+            "n": len(agreement),
+            "unit": _VALUES,
+            "method": f"quadratic weights by {STEPS['scale']}, equal to two decimals",
+        },
+    }
+
+
+def values_by_corpus(agreement: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return every published and computed agreement as texts, one table for each corpus.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        What :func:`agreement_table` returns.
+
+    Returns
+    -------
+    dict
+        Name of the corpus -> one row per question and pair of raters: published values to two decimals, computed
+        ones to five.
+
+    Examples
+    --------
+    >>> shown = values_by_corpus(agreement_table(ratings()))
+    >>> {name: len(rows) for name, rows in shown.items()}
+    {'EmpatheticDialogues': 18, 'EPITOME': 18, 'Lend an Ear': 36, 'Perceived Empathy': 54}
+    """
+    columns = {
+        "spearman_published": "Spearman, published",
+        "spearman": "Spearman, computed",
+        "kappa_published": "kappa, published",
+        "kappa": "kappa, computed",
+        "kappa_scale": "kappa by scale",
+    }
+    shown = {}
+    for corpus, name in CORPORA.items():
+        rows = agreement[agreement["corpus"] == corpus].sort_values("question", kind="stable")
+        texts = {
+            words: [f"{value:z.{2 if column.endswith('published') else 5}f}" for value in rows[column]]
+            for column, words in columns.items()
+        }
+        index = [f"{_question(row['question'])}: {_pair(row, _SHORT)}" for _, row in rows.iterrows()]
+        shown[name] = pd.DataFrame(texts, index=pd.Index(index, name="question and raters"))
+    return shown
+
+
+def _question(question: str) -> str:
+    return "cared for" if question == "caredfor" else question.replace("_", " ")
+
+
+def _pair(row: Mapping, names: Mapping[str, str]) -> str:
+    return f"{names[row['first']]} and {names[row['second']]}"
+
+
+# Intervals ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusBootstrap:
+    """Resamples of conversations within each corpus, each conversation with all ratings of it.
+
+    The corpora were chosen by the authors, and each has as many conversations in every resample as it has. Corpora are
+    resampled independently of each other.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns; only corpus and conversation are used.
+    draws, seed, confidence
+        As for :class:`sense7.estimators.bootstrap.ParticipantBootstrap`.
+
+    Raises
+    ------
+    UserError
+        If an argument is of another kind or out of range.
+
+    Examples
+    --------
+    >>> bootstrap = CorpusBootstrap(ratings(), draws=1000, seed=1)
+    >>> bootstrap.description
+    '95% percentile interval, 1,000 resamplings of conversations within each corpus'
+    >>> bootstrap.corpora["epitome"].weights().shape
+    (1000, 50)
+    """
+
+    judged: pd.DataFrame = field(repr=False)
+    draws: int = 10_000
+    seed: int = 0
+    confidence: float = 0.95
+
+    def __post_init__(self):
+        self._together  # noqa: B018 -- refuses what is out of range
+
+    @cached_property
+    def _together(self) -> ConversationBootstrap:
+        """All conversations, for what does not depend on the corpus."""
+        return ConversationBootstrap(self.judged["conversation"], self.draws, self.seed, self.confidence)
+
+    @cached_property
+    def corpora(self) -> dict[str, ConversationBootstrap]:
+        """Resamples of each corpus; no two corpora, nor two seeds, share their random numbers."""
+        names = self.judged["corpus"].unique()
+        return {
+            corpus: ConversationBootstrap(
+                self.judged.loc[self.judged["corpus"] == corpus, "conversation"],
+                self.draws,
+                len(names) * int(self.seed) + number,
+                self.confidence,
+            )
+            for number, corpus in enumerate(names)
+        }
+
+    @property
+    def description(self) -> str:
+        """Kind of interval, in words."""
+        return f"{self._together.description} within each corpus"
+
+    def row(self, estimate: float, resamples: np.ndarray, conversations: pd.Series, *, unit: str, method: str) -> dict:
+        """Return one row of estimates from a statistic and its values in every resample.
+
+        Parameters
+        ----------
+        estimate : float
+            The statistic.
+        resamples : array, shape (draws,)
+            The statistic in every resample; NaN where it is undefined.
+        conversations : Series
+            The conversations that it rests on; n is their number.
+        unit, method : str
+            As for :func:`sense7.estimators.estimates.estimate_row`.
+        """
+        found = (float(estimate), *self._together.interval(resamples, conversations))
+        return self._together.row(
+            found,
+            n=conversations.nunique(),
+            unit=unit,
+            method=method,
+            undefined="one of two raters gives every conversation the same rating",
+            how=self.description,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ByQuestion:
+    """A statistic of several raters on every question, with its values in every bootstrap resample.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        One row per question, indexed by corpus and question; one column per rater.
+    resamples : array, shape (draws, questions, raters)
+        The same in every resample; NaN where it is undefined.
+    bootstrap : CorpusBootstrap
+        The resamples.
+    unit, method : str
+        Of the statistic.
+    """
+
+    estimates: pd.DataFrame
+    resamples: np.ndarray = field(repr=False)
+    bootstrap: CorpusBootstrap = field(repr=False)
+    unit: str = ""
+    method: str = ""
+
+    def by_question(self) -> dict[str, pd.DataFrame]:
+        """Rater -> table of estimates with one row per question, called ``CORPUS_QUESTION``; n: conversations."""
+        rows = {f"{corpus}_{question}": [place] for place, (corpus, question) in enumerate(self.estimates.index)}
+        return self._tables(rows, "question", self.method)
+
+    def by_corpus(self) -> dict[str, pd.DataFrame]:
+        """Rater -> table of estimates: the mean over each corpus's questions, and over all questions (``all``)."""
+        corpora = self.estimates.index.get_level_values("corpus")
+        rows = {corpus: np.flatnonzero(corpora == corpus) for corpus in corpora.unique()}
+        rows[ALL] = np.arange(len(corpora))
+        return self._tables(rows, "corpus", f"mean over questions: {self.method}")
+
+    def minus(self, pairs: Iterable[tuple[str, str]]) -> "ByQuestion":
+        """Return paired differences of raters, on the same conversations of every resample.
+
+        Parameters
+        ----------
+        pairs : iterable of (rater, rater)
+            The second is subtracted from the first; the column is called ``FIRST_minus_SECOND``.
+        """
+        pairs = list(pairs)
+        columns = list(self.estimates)
+        first, second = ([columns.index(pair[side]) for pair in pairs] for side in (0, 1))
+        values = self.estimates.to_numpy()
+        return ByQuestion(
+            pd.DataFrame(
+                values[:, first] - values[:, second],
+                self.estimates.index,
+                [f"{a}_minus_{b}" for a, b in pairs],
+            ),
+            self.resamples[..., first] - self.resamples[..., second],
+            self.bootstrap,
+            self.unit,
+            f"difference of {self.method}",
+        )
+
+    def _tables(self, rows: Mapping[str, Iterable[int]], name: str, method: str) -> dict[str, pd.DataFrame]:
+        judged = self.bootstrap.judged
+        corpora = self.estimates.index.get_level_values("corpus")
+        # The same for every rater, and searching a thousand rows for each would take longer than the statistics.
+        conversations = {
+            row: judged.loc[judged["corpus"].isin(corpora[places]), "conversation"] for row, places in rows.items()
+        }
+        tables = {}
+        for column, rater in enumerate(self.estimates):
+            values = self.estimates[rater].to_numpy()
+            found = {
+                row: self.bootstrap.row(
+                    values[places].mean(),
+                    self.resamples[:, places, column].mean(axis=1),
+                    conversations[row],
+                    unit=self.unit,
+                    method=method,
+                )
+                for row, places in rows.items()
+            }
+            tables[rater] = estimate_table(found, name)
+        return tables
+
+
+_Statistic = Callable[[pd.DataFrame, np.ndarray], np.ndarray]
+"""Takes the ratings of one question and weights (draws, ratings); returns (draws, raters)."""
+
+
+def _by_question(
+    judged: pd.DataFrame,
+    resampling: CorpusBootstrap,
+    raters: Iterable[str],
+    statistic: _Statistic,
+    unit: str,
+    method: str,
+) -> ByQuestion:
+    """A statistic of the ratings of one question by every rater, weighted: for all questions."""
+    estimates, resamples = {}, []
+    for (corpus, question), group in judged.groupby(["corpus", "question"], sort=False):
+        own = resampling.corpora[corpus]
+        weights = own.weights()[:, own.codes(group["conversation"])]
+        estimates[corpus, question] = statistic(group, _once(group))[0]
+        resamples.append(statistic(group, weights))
+    frame = pd.DataFrame.from_dict(estimates, orient="index", columns=list(raters))
+    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["corpus", "question"])
+    return ByQuestion(frame, np.stack(resamples, axis=1), resampling, unit, method)
+
+
+def _once(values) -> np.ndarray:
+    """Weights by which every unit is taken once."""
+    return np.ones((1, len(values)))
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted means of columns: (draws, columns)."""
+    return weights @ values / weights.sum(axis=1, keepdims=True)
+
+
+def _columns(group: pd.DataFrame, names: Iterable[str]) -> np.ndarray:
+    return group[list(names)].to_numpy(dtype=float)
+
+
+def _range(group: pd.DataFrame) -> np.ndarray:
+    return (group["highest"] - group["lowest"]).to_numpy(dtype=float)[:, None]
+
+
+# What the authors summarise -----------------------------------------------------------------------
+
+
+def expert_and_model_kappas(judged: pd.DataFrame, resampling: CorpusBootstrap) -> pd.DataFrame:
+    """Return the median kappa of two experts, and of the experts' median with the model.
+
+    Kappa is the authors': quadratic weights between the values that occur, in every resample between those that occur
+    in it. The model is Gemini 2.5 Pro. The two medians are not alike: the median of three experts is steadier than one
+    expert, which favours the model. See :func:`against_the_left_out_expert` for a comparison that is free of that.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+    resampling : CorpusBootstrap
+        Resamples of conversations.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates with the rows ``kumar_expert_expert_kappa`` (median over 21 questions and three pairs) and
+        ``kumar_expert_llm_kappa`` (median over 21 questions); n: conversations.
+    """
+    pairs = {
+        "kumar_expert_expert_kappa": [("expert1", "expert2"), ("expert2", "expert3"), ("expert3", "expert1")],
+        "kumar_expert_llm_kappa": [("experts", "llm")],
+    }
+    names = {f"{a} {b}": (a, b) for group in pairs.values() for a, b in group}
+
+    def kappa(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        found = [quadratic_kappa(group[a], group[b], weights, steps="occurring") for a, b in names.values()]
+        return np.stack(found, axis=-1)
+
+    found = _by_question(judged, resampling, names, kappa, "weighted kappa", "kappa")
+    rows = {}
+    for key, group in pairs.items():
+        columns = [list(names).index(f"{a} {b}") for a, b in group]
+        values = found.estimates.to_numpy()[:, columns]
+        resamples = found.resamples[..., columns].reshape(len(found.resamples), -1)
+        rows[key] = resampling.row(
+            np.median(values),
+            np.median(resamples, axis=1),
+            judged["conversation"],
+            unit="weighted kappa",
+            method=f"median of {values.size:,} kappas, quadratic weights by {STEPS['occurring']}",
+        )
+    return estimate_table(rows, "pair")
+
+
+# Judges and experts ---------------------------------------------------------------------------------
+
+
+def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
+    """Return Spearman's correlation of each judge, and of the crowd, with the experts' median on every question.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+    resampling : CorpusBootstrap
+        Resamples of conversations.
+
+    Returns
+    -------
+    ByQuestion
+        Raters gpt, claude, gemini and crowd; -1 .. 1. In the rare resamples in which all conversations have the same
+        rating it is undefined, and passed over.
+
+    Notes
+    -----
+    Checked against scipy.stats.spearmanr to 1e-12.
+    """
+
+    def rho(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        pairs = [(rater, len(RATERS)) for rater in range(len(RATERS))]
+        return spearmans_in_draws(_columns(group, [*RATERS, "experts"]).T, pairs, weights)
+
+    return _by_question(judged, resampling, RATERS, rho, _RHO, "Spearman's rho with the median of three experts")
+
+
+def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
+    r"""Return how much higher each judge, and the crowd, rates than the experts, as a share of the scale's range.
+
+    .. math:: \frac{1}{C} \sum_c \frac{s_{cj} - \bar e_c}{h - l}
+
+    with :math:`s_{cj}` the rating of conversation c by judge j, :math:`\bar e_c` the mean of the three experts, and l
+    and h the ends of the question's scale. Differences of opposite sign cancel in a mean over questions.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+    resampling : CorpusBootstrap
+        Resamples of conversations.
+
+    Returns
+    -------
+    ByQuestion
+        Raters gpt, claude, gemini and crowd; -1 .. 1, above zero where the rater is more generous than the experts.
+    """
+
+    def level(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        experts = _columns(group, EXPERTS).mean(axis=1, keepdims=True)
+        return _mean((_columns(group, RATERS) - experts) / _range(group), weights)
+
+    return _by_question(judged, resampling, RATERS, level, _RANGE, "mean rating minus that of three experts")
+
+
+def against_the_left_out_expert(
+    judged: pd.DataFrame, resampling: CorpusBootstrap, measure: str = "spearman"
+) -> ByQuestion:
+    r"""Return how near experts and judges come to the same targets: the mean of two experts.
+
+    Each expert e in turn is left out, and the mean :math:`t_{ce}` of the other two is the target for this expert and
+    for the judges alike. The statistic is averaged over the three targets:
+
+    .. math:: \frac{1}{3} \sum_e \rho(s_{\cdot e}, t_{\cdot e}) \quad\text{and}\quad
+        \frac{1}{3} \sum_e \rho(s_{\cdot j}, t_{\cdot e})
+
+    or, for the error, with the mean over conversations of :math:`|s_c - t_{ce}| / (h - l)` in the place of
+    Spearman's :math:`\rho`. A judge that keeps to the usual ratings has small errors without distinguishing
+    conversations, and one that rates all too low may still order them as experts do: both belong together.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+    resampling : CorpusBootstrap
+        Resamples of conversations.
+    measure : {"spearman", "error"}
+        Which statistic.
+
+    Returns
+    -------
+    ByQuestion
+        Raters expert (the one who is left out), gpt, claude, gemini and crowd. Spearman: -1 .. 1, higher is nearer;
+        error: share of the scale's range, 0 .. 1, lower is nearer.
+
+    Raises
+    ------
+    UserError
+        If there is no such measure.
+    """
+    if measure not in {"spearman", "error"}:
+        raise UserError(f"against_the_left_out_expert wants 'spearman' or 'error' as measure; got {measure!r}.")
+
+    def near(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        others = [[expert for expert in EXPERTS if expert != left_out] for left_out in EXPERTS]
+        targets = np.column_stack([_columns(group, two).mean(axis=1) for two in others])
+        raters = _columns(group, [*EXPERTS, *RATERS])
+        # For each target: the expert who is left out, and all other raters.
+        own = [[out, *range(len(EXPERTS), raters.shape[1])] for out in range(len(EXPERTS))]
+        if measure == "spearman":
+            pairs = [(rater, raters.shape[1] + out) for out, compared in enumerate(own) for rater in compared]
+            found = spearmans_in_draws([*raters.T, *targets.T], pairs, weights)
+            return found.reshape(len(weights), len(own), -1).mean(axis=1)
+        apart = [np.abs(raters[:, compared] - targets[:, [out]]) for out, compared in enumerate(own)]
+        return _mean(np.mean(apart, axis=0) / _range(group), weights)
+
+    kind = _RHO if measure == "spearman" else "mean absolute error"
+    method = f"{kind} with the mean of two experts, the third left out, averaged over the three"
+    unit = _RHO if measure == "spearman" else _RANGE
+    return _by_question(judged, resampling, (EXPERT, *RATERS), near, unit, method)
+
+
+def standings(differences: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+    """Return in words whether each judge orders all conversations as like two experts as the third expert does.
+
+    Parameters
+    ----------
+    differences : mapping
+        ``JUDGE_minus_expert`` -> table with a row ``all``, as
+        ``against_the_left_out_expert(...).minus(LEFT_OUT_DIFFERENCES).by_corpus()`` gives it.
+
+    Returns
+    -------
+    dict
+        Key (``three_judges_standing_gpt`` and so on) -> estimate (the words), n, unit and method, as
+        ``Recorder.value`` takes them. ``lower`` or ``higher`` if the interval of the difference
+        lies below or above zero; without an interval there is no verdict.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"low": [-0.2], "high": [-0.05], "n": [200], "method": ["difference"]}, index=["all"])
+    >>> standings({f"{judge}_minus_expert": table for judge in JUDGES})["three_judges_standing_gpt"]["estimate"]
+    'lower than the expert'
+    """
+    keys = {
+        "gpt": "three_judges_standing_gpt",
+        "claude": "three_judges_standing_claude",
+        "gemini": "three_judges_standing_gemini",
+    }
+    rows = {}
+    for judge, key in keys.items():
+        row = differences[f"{judge}_minus_{EXPERT}"].loc[ALL]
+        words = "not distinguished from the expert"
+        if np.isnan(row["low"]):
+            words = "no verdict without an interval"
+        elif row["high"] < 0:
+            words = "lower than the expert"
+        elif row["low"] > 0:
+            words = "higher than the expert"
+        rows[key] = {"estimate": words, "n": int(row["n"]), "unit": "verdict", "method": row["method"]}
+    return rows
+
+
+# Lend an Ear by the official evaluation ---------------------------------------------------------------
+
+
+def published_predictions(judged: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the models' scores of Lend an Ear as prediction files of a judge hold them.
+
+    A rater's score of a conversation is the mean of its ratings on the three questions that stand in for dimensions of
+    SENSE-7 (:data:`sense7.sources.lend_an_ear.QUESTIONS`), as ground truth is for a conversation with one rated turn.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+
+    Returns
+    -------
+    dict
+        Judge -> one row per conversation and expert (150), in the order of
+        :func:`sense7.sources.released_workbook.lend_an_ear_sheets`: conversation (TaskId), participant (PID, the
+        expert), score (the judge's, 1 .. 5, the same for the three experts of a conversation), ground_truth (the
+        expert's score), status (``ok``), model and run.
+
+    Examples
+    --------
+    >>> frame = published_predictions(ratings())["gpt"]
+    >>> len(frame), frame["participant"].unique().tolist()
+    (150, ['expert1', 'expert2', 'expert3'])
+    """
+    scores = _scores(judged)
+    return {
+        judge: pd.DataFrame(
+            [
+                (f"{conversation}-{expert}", expert, row[judge], row[expert])
+                for conversation, row in scores.iterrows()
+                for expert in EXPERTS
+            ],
+            columns=["conversation", "participant", "score", "ground_truth"],
+        ).assign(status="ok", model=model, run=1)
+        for judge, model in JUDGES.items()
+    }
+
+
+def _scores(judged: pd.DataFrame) -> pd.DataFrame:
+    """Mean of the three stand-ins by each rater, one row per conversation of Lend an Ear."""
+    questions = [question.replace(" ", "_") for question in STAND_INS.values()]
+    chosen = judged[(judged["corpus"] == _LEND_AN_EAR) & judged["question"].isin(questions)]
+    return chosen.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
+
+
+def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+    """Return the metrics of the SENSE-7 authors' evaluation of each judge against every expert's score of Lend an Ear.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        What :func:`ratings` returns.
+    resampling : CorpusBootstrap
+        Resamples of conversations; a conversation is taken with its three rows.
+
+    Returns
+    -------
+    dict
+        Judge -> table of estimates with one row per metric (``METRIC_NAMES``), as
+        :func:`sense7.judge.scoring.metrics.label_metrics` gives it; n: rows, three for each conversation.
+
+    Notes
+    -----
+    Known answers, computed independently of this project, are in ``data/README.md``.
+    """
+    scores = _scores(judged)
+    truth = scores[list(EXPERTS)].to_numpy().ravel()
+    conversations = np.repeat(scores.index, len(EXPERTS))
+    tables = {}
+    for judge in JUDGES:
+        score = np.repeat(scores[judge].to_numpy(), len(EXPERTS))
+        table = label_metrics(truth, score, conversations, resampling.corpora[_LEND_AN_EAR]).loc[list(METRIC_NAMES)]
+        tables[judge] = table.replace({"unit": {SHARE: "share of experts' scores"}})
+    return tables
+
+
+# For readers ---------------------------------------------------------------------------------------
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows have names for readers.
+
+    Examples
+    --------
+    >>> named(pd.DataFrame({"n": [50, 50]}, index=["epitome", "gpt_minus_expert"])).index.tolist()
+    ['EPITOME', 'GPT-4o minus expert left out']
+    >>> named(pd.DataFrame({"n": [50]}, index=["perceived_empathy_caredfor"])).index.tolist()
+    ['Perceived Empathy: cared for']
+    """
+    return table.rename(index=_title)
+
+
+def _title(row: str) -> str:
+    if row in TITLES:
+        return TITLES[row]
+    corpus = next((corpus for corpus in CORPORA if row.startswith(f"{corpus}_")), "")
+    return f"{CORPORA[corpus]}: {_question(row.removeprefix(f'{corpus}_'))}" if corpus else row
+
+
+def beside_each_other(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of estimates with the same rows as one table of texts, a column for each and n in the last.
+
+    Parameters
+    ----------
+    tables : mapping
+        Rater, or ``FIRST_minus_SECOND`` -> table of estimates, as :meth:`ByQuestion.by_corpus` gives them.
+
+    Returns
+    -------
+    DataFrame
+        Estimate with its interval in brackets; an estimate without an interval stands alone, a missing one as "-".
+
+    Examples
+    --------
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "n": 50, "unit": "Spearman's rho"}
+    >>> beside_each_other({"gpt_minus_expert": pd.DataFrame(row, index=["epitome"])}).loc["EPITOME"].to_dict()
+    {'GPT-4o minus expert': '-0.100 [-0.200, 0.050]', 'n': '50'}
+    """
+    columns = {}
+    for name, table in tables.items():
+        words = " minus ".join(_SHORT[part] for part in name.split("_minus_"))
+        columns[words] = [_in_brackets(row) for _, row in table.iterrows()]
+    last = next(iter(tables.values()))
+    columns["n"] = [f"{n:,}" for n in last["n"]]
+    return pd.DataFrame(columns, index=named(last).index)
+
+
+def _in_brackets(row: Mapping) -> str:
+    if not np.isfinite(row["estimate"]):
+        return "-"
+    estimate, low, high = (_shown(row[part], row["unit"]) for part in ("estimate", "low", "high"))
+    return f"{estimate} [{low}, {high}]" if np.isfinite(row["low"]) else estimate
+
+
+def _shown(number: float, unit: str) -> str:
+    if unit.startswith("share"):
+        return f"{100 * number:z.1f}%"
+    return f"{number:z.2f}" if unit.startswith("level") else f"{number:z.3f}"
+
+
+check_arguments(globals())

@@ -1,0 +1,283 @@
+"""Cronbach's alpha: against R, against algebra, and where there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.estimators import alpha as alpha_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import measures
+from sense7.findings.reliability import alphas as alphas_module
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import read_workbook
+
+CLOSED_FORM = 1e-7
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def tables(study):
+    turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=10_000, seed=1)
+    return {
+        interval: alphas_module.alpha_table(turns, post, bootstrap, interval=interval)
+        for interval in alpha_module.INTERVALS
+    }
+
+
+GOLDEN_NAMES = {
+    "per turn, pairwise": "turn_pairwise",
+    "per turn, listwise": "turn_listwise",
+    "per turn, without Relational": "turn_6dims_pairwise",
+    "after the conversation, pairwise": "post",
+    "after the conversation, listwise": "post",
+}
+
+
+@pytest.mark.parametrize(("row", "name"), GOLDEN_NAMES.items())
+def test_alpha_equals_that_of_psych_in_r(tables, golden, row, name):
+    golden.check(f"alpha_raw_{name}", tables["participants"].loc[row, "estimate"], abs=CLOSED_FORM)
+
+
+@pytest.mark.parametrize(("row", "name"), GOLDEN_NAMES.items())
+@pytest.mark.parametrize("limit", ["low", "high"])
+def test_feldt_limits_equal_those_of_r(tables, golden, row, name, limit):
+    golden.check(
+        f"alpha_feldt_{'lower' if limit == 'low' else 'upper'}_{name}", tables["feldt"].loc[row, limit], abs=CLOSED_FORM
+    )
+
+
+@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
+def test_alpha_if_dropped_equals_that_of_psych_in_r(study, golden, dimension):
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    dropped = alphas_module.alpha_if_dropped(measures.turn_ratings(study), bootstrap)
+    golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
+
+
+def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
+    counts = tables["participants"]["n"]
+    golden.check("n_turns", counts["per turn, pairwise"], abs=0)
+    golden.check("n_turns_listwise", counts["per turn, listwise"], abs=0)
+    golden.check("n_conversations", counts["after the conversation, pairwise"], abs=0)
+
+
+def alpha_by_pandas(ratings: pd.DataFrame) -> float:
+    covariances, items = ratings.cov().to_numpy(), ratings.shape[1]
+    return items / (items - 1) * (1 - np.trace(covariances) / covariances.sum())
+
+
+ROWS = {
+    "per turn, pairwise": ("turn_ratings", [], False),
+    "per turn, listwise": ("turn_ratings", [], True),
+    "per turn, without Relational": ("turn_ratings", ["Relational"], False),
+    "after the conversation, pairwise": ("post_task_ratings", [], False),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study, tables, row):
+    """An independent program: drop each participant's rows, compute alpha with pandas."""
+    ratings, left_out, complete = ROWS[row]
+    frame = getattr(measures, ratings)(study).drop(columns=left_out)
+    frame = frame.dropna() if complete else frame
+    people = frame.index.unique()
+    logs = np.log([1 - alpha_by_pandas(frame[frame.index != who]) for who in people])
+    error = np.sqrt((len(people) - 1) * logs.var())
+    reach = stats.t.ppf(0.975, len(people) - 1) * error
+    rest = 1 - alpha_by_pandas(frame)
+    found = tables["participants"].loc[row]
+    assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
+    assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
+    assert found["method"].endswith(
+        "; 95% t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+    )
+
+
+def test_with_one_unit_each_the_error_is_near_that_of_bonett():
+    """For independent normal items it is known: the root of 2k / ((k - 1)(n - 2))."""
+    generator = np.random.default_rng(5)
+    n, k = 400, 6
+    ratings = generator.normal(size=(n, 1)) + generator.normal(size=(n, k))
+    frame = pd.DataFrame(ratings, index=[f"P{row:03d}" for row in range(n)])
+    row = alpha_module.alpha_row(frame, ParticipantBootstrap(frame.index, draws=1))
+    error = np.log((1 - row["low"]) / (1 - row["high"])) / (2 * stats.t.ppf(0.975, n - 1))
+    # The error's own spread is about its share 1 / sqrt(2n), 4%.
+    assert error == pytest.approx(np.sqrt(2 * k / ((k - 1) * (n - 2))), rel=0.12)
+
+
+def test_the_interval_does_not_hang_on_draws_or_seed_and_the_percentile_interval_does(study):
+    ratings = measures.post_task_ratings(study)
+    few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
+    first, second = (alpha_module.alpha_row(ratings, one) for one in (few, many))
+    assert first == second
+    first, second = (alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many))
+    assert first["low"] != second["low"]
+    assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
+
+
+def test_a_dimension_that_was_never_rated_cannot_be_left_out():
+    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan], [3, 3, np.nan]])
+    dropped = alphas_module.alpha_if_dropped(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    row = dropped.loc["c"]
+    assert np.isnan(row["estimate"])
+    assert (row["n"], row["unit"], row["reason"]) == (0, "alpha", "never rated itself")
+
+
+def test_a_feldt_interval_needs_no_remark(tables):
+    assert set(tables["feldt"]["reason"]) == {""}
+
+
+def test_alpha_if_dropped_has_the_same_kind_of_interval(study):
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    ratings = measures.turn_ratings(study)
+    dropped = alphas_module.alpha_if_dropped(ratings, bootstrap)
+    assert dropped["method"].str.contains("t interval on the scale log(1 - alpha)", regex=False).all()
+    expected = alpha_module.alpha_row(ratings.drop(columns="Relational"), bootstrap)
+    assert dropped.loc["Relational", ["low", "high"]].tolist() == [expected["low"], expected["high"]]
+
+
+def test_resampling_frames_gives_the_interval_that_the_engine_gives(study, tables):
+    """An independent program: copy participants' rows, compute alpha with pandas, 2,000 times."""
+    turns = measures.turn_ratings(study)
+    groups = {who: frame.to_numpy() for who, frame in turns.groupby(level=0)}
+    generator = np.random.default_rng(11)
+    names = list(groups)
+    alphas = []
+    for _ in range(2000):
+        rows = np.concatenate([groups[names[code]] for code in generator.integers(len(names), size=len(names))])
+        alphas.append(alpha_by_pandas(pd.DataFrame(rows)))
+    low, high = np.quantile(alphas, [0.025, 0.975])
+    row = tables["percentile"].loc["per turn, pairwise"]
+    # The golden README: independent programs agree within 0.001.
+    assert row["low"] == pytest.approx(low, abs=0.001)
+    assert row["high"] == pytest.approx(high, abs=0.001)
+
+
+def test_over_turns_feldt_is_too_narrow_to_be_true(tables):
+    width = {
+        kind: table.loc["per turn, pairwise", "high"] - table.loc["per turn, pairwise", "low"]
+        for kind, table in tables.items()
+    }
+    assert width["participants"] > 3 * width["feldt"]
+
+
+def test_ieval_gives_its_known_answer(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    turns = measures.turn_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    row = alpha_module.alpha_row(turns, bootstrap)
+    assert round(row["estimate"], 3) == 0.917
+    assert row["n"] == 1920
+    assert row["reason"] == "5 dimensions; never rated: Cognitive, Relational"
+    correlations = turns.corr()
+    assert round(correlations.loc["Affective", "Response"], 3) == 0.878
+    assert round(correlations.loc["Interest", "Contextual"], 3) == 0.848
+
+
+ratings_frames = st.integers(0, 2**32).map(
+    lambda seed: pd.DataFrame(
+        np.clip(
+            np.round(
+                3
+                + np.random.default_rng(seed).normal(size=(30, 1))
+                + np.random.default_rng(seed + 1).normal(size=(30, 4))
+            ),
+            1,
+            5,
+        ),
+        columns=list("abcd"),
+    )
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ratings_frames, st.floats(-50, 50), st.permutations(list("abcd")))
+def test_alpha_does_not_change_by_shifting_or_reordering_items(ratings, shift, order):
+    alpha = alpha_module.cronbach_alpha(ratings)
+    assert alpha_module.cronbach_alpha(ratings[order] + shift) == pytest.approx(alpha, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ratings_frames)
+def test_without_holes_both_rules_agree_with_the_plain_formula(ratings):
+    items = ratings.var(ddof=1).sum()
+    total = ratings.sum(axis=1).var(ddof=1)
+    plain = 4 / 3 * (1 - items / total)
+    assert alpha_module.cronbach_alpha(ratings, "pairwise") == pytest.approx(plain, abs=1e-12)
+    assert alpha_module.cronbach_alpha(ratings, "listwise") == pytest.approx(plain, abs=1e-12)
+
+
+def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list("abc"[: len(rows[0])]), index=[f"P{i}" for i in range(len(rows))])
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[np.nan, np.nan], [np.nan, np.nan]], "none of these dimensions was rated in this data set; alpha needs two"),
+        ([[1, np.nan], [2, np.nan]], "only one of these dimensions was rated in this data set; alpha needs two"),
+        ([[3, 3], [3, 3], [3, 3]], "the ratings do not vary, or no two items share two units"),
+        (
+            [[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]],
+            "the ratings do not vary, or no two items share two units",
+        ),
+        ([[1, 2]], "fewer than two units rate all of 2 dimensions"),
+    ],
+)
+def test_where_there_is_no_alpha_the_row_says_why(rows, reason):
+    ratings = one_participant_each(rows)
+    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == reason
+
+
+def test_one_participant_has_an_alpha_and_no_interval():
+    ratings = one_participant_each([[1, 2], [2, 2], [4, 5], [5, 4]])
+    ratings.index = ["P1"] * 4
+    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert row["estimate"] > 0.8
+    assert np.isnan(row["low"])
+    assert row["reason"] == "no interval: only 1 participant to resample"
+
+
+def test_an_alpha_of_one_is_not_called_certain():
+    ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
+    for interval in ("participants", "percentile"):
+        row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval=interval)
+        assert row["estimate"] == pytest.approx(1)
+        assert np.isnan([row["low"], row["high"]]).all()
+        assert row["reason"] == "no interval: every resampling gives the same value"
+        assert "interval" not in row["method"]
+
+
+def test_a_dimension_that_one_participant_alone_rated_leaves_no_interval():
+    ratings = one_participant_each([[1, 1, 2], [2, 3, np.nan], [4, 4, np.nan], [5, 4, np.nan], [3, 3, np.nan]])
+    ratings = pd.concat([ratings, ratings.assign(a=lambda frame: 6 - frame["a"], c=lambda frame: frame["c"] + 1)])
+    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert np.isfinite(row["estimate"])
+    assert np.isnan(row["low"])
+    assert row["reason"] == "no interval: undefined without 1 of the 5 participants"
+
+
+def test_a_dimension_that_was_never_rated_is_named_beside_a_missing_interval():
+    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]])
+    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert row["reason"] == "no interval: only 3 participants to resample; 2 dimensions; never rated: c"
+
+
+def test_an_unknown_interval_is_refused():
+    ratings = one_participant_each([[1, 2], [2, 3]])
+    with pytest.raises(ValueError, match="participants, percentile, feldt"):
+        alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval="bca")
+
+
+def test_an_unknown_rule_for_missing_ratings_is_refused():
+    with pytest.raises(ValueError, match="pairwise"):
+        alpha_module.cronbach_alpha(one_participant_each([[1, 2], [2, 3]]), "mean")

@@ -1,0 +1,448 @@
+"""The engine: exact, seeded, about participants, and honest where there is no interval."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.errors import UserError
+from sense7.estimators.alpha import _alpha_from_sums, cronbach_alpha, pair_moments
+from sense7.estimators.bootstrap import (
+    OWN_SCALE,
+    ParticipantBootstrap,
+    Scale,
+    StratifiedBootstrap,
+    jackknife_error,
+    ratio,
+    sums_by_participant,
+)
+from sense7.estimators.order import in_order_of_appearance
+
+mean = ratio
+LOG = Scale("log", np.log, np.exp)
+LOG_OF_REST = Scale("log(1 - x)", lambda x: np.log1p(-x), lambda y: -np.expm1(y))
+
+
+def rows_of(participants: int, rows: int, seed: int) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    who = np.concatenate([np.arange(participants), generator.integers(participants, size=rows)])
+    return pd.DataFrame({"who": [f"P{code:03d}" for code in who], "x": generator.normal(size=len(who))})
+
+
+def totals(rows: pd.DataFrame) -> np.ndarray:
+    return np.column_stack([rows["x"], np.ones(len(rows))])
+
+
+def test_every_draw_equals_the_statistic_of_the_rows_copied_out():
+    rows = rows_of(participants=7, rows=60, seed=3)
+    bootstrap = ParticipantBootstrap(rows["who"], draws=200, seed=5)
+    drawn = bootstrap.distribution(mean, totals(rows), rows["who"])
+    groups = dict(list(rows.groupby("who")))
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
+        copied = pd.concat(
+            [groups[name] for name, times in zip(bootstrap.names, weights, strict=True) for _ in range(int(times))]
+        )
+        assert value == pytest.approx(copied["x"].mean(), abs=1e-13)
+
+
+@pytest.mark.parametrize("cells", [1, 50, 1000])
+def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeypatch):
+    people = [f"P{number}" for number in range(13)]
+    whole = ParticipantBootstrap(people, draws=101, seed=3).weights()
+    taken = np.random.default_rng(3).integers(13, size=(101, 13))
+    assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
+    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", cells)
+    assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights())
+
+
+def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(monkeypatch):
+    people = pd.Series([f"P{number}" for number in range(200)])
+    small, values = ParticipantBootstrap(people, draws=101, seed=3), np.arange(400.0).reshape(200, 2)
+    weights, drawn = small.weights(), small.distribution(ratio, values, people)
+    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1000)
+    large = ParticipantBootstrap(people, draws=101, seed=3)
+    assert 8 * large._weights.nbytes == small._weights.nbytes
+    # They are floats to whoever computes with them: a product of bytes would run over.
+    assert large.weights().dtype == weights.dtype == float
+    assert np.array_equal(large.weights(slice(7)), weights[:7])
+    np.testing.assert_allclose(large.distribution(ratio, values, people), drawn, rtol=1e-14)
+
+
+def test_one_participant_taken_in_every_place_does_not_run_over(monkeypatch):
+    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1)
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})())
+    weights = ParticipantBootstrap([f"P{number}" for number in range(300)], draws=2).weights()
+    assert weights[:, 0].tolist() == [300, 300]
+    assert not weights[:, 1:].any()
+
+
+def _first_of_all(self, count, size):
+    return np.zeros(size, dtype=int)
+
+
+def test_alpha_of_every_draw_equals_alpha_of_the_rows_copied_out():
+    generator = np.random.default_rng(1)
+    quality = generator.normal(size=(80, 1))
+    ratings = np.clip(np.round(3 + quality + generator.normal(size=(80, 4))), 1, 5)
+    ratings[generator.random(ratings.shape) < 0.2] = np.nan
+    who = pd.Series([f"P{code}" for code in generator.integers(9, size=80)])
+    bootstrap = ParticipantBootstrap(who, draws=50, seed=2)
+    drawn = bootstrap.distribution(_alpha_from_sums, pair_moments(ratings), who)
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
+        times = dict(zip(bootstrap.names, weights.astype(int), strict=True))
+        copied = np.concatenate([np.repeat(ratings[[row]], times[who[row]], axis=0) for row in range(len(ratings))])
+        assert value == pytest.approx(cronbach_alpha(copied), abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(participants=st.integers(1, 40), draws=st.integers(1, 50), seed=st.integers(0, 2**32))
+def test_a_draw_takes_as_many_participants_as_there_are(participants, draws, seed):
+    names = [f"P{code}" for code in range(participants)]
+    weights = ParticipantBootstrap(names, draws, seed).weights()
+    assert weights.shape == (draws, participants)
+    assert (weights.sum(axis=1) == participants).all()
+
+
+def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_does_not():
+    rows = rows_of(participants=12, rows=100, seed=1)
+    shuffled = in_order_of_appearance(rows.assign(place=rows.sample(frac=1, random_state=4).index), "who", "place")
+
+    def interval(frame, seed):
+        return ParticipantBootstrap(frame["who"], 500, seed).estimate(mean, totals(frame), frame["who"])[1:3]
+
+    assert shuffled["x"].tolist() != rows["x"].tolist()
+    assert interval(rows, 1) == pytest.approx(interval(shuffled, 1), abs=1e-12)
+    assert interval(rows, 1) == interval(rows.assign(who=rows["who"].map(lambda name: str(name)[::-1])), 1)
+    assert interval(rows, 1) != interval(rows, 2)
+
+
+def test_many_rows_of_few_participants_do_not_narrow_the_interval():
+    few = pd.DataFrame({"who": list("abcdefgh"), "x": [1.0, 5, 2, 4, 3, 1, 5, 2]})
+    many = pd.concat([few] * 50, ignore_index=True)
+    widths = []
+    for rows in (few, many):
+        _, low, high, _ = ParticipantBootstrap(rows["who"], 2000, 1).estimate(mean, totals(rows), rows["who"])
+        widths.append(high - low)
+    assert widths[0] == pytest.approx(widths[1])
+
+
+@pytest.mark.parametrize("participants", [1, 2, 4])
+def test_below_five_participants_there_is_no_interval_and_the_reason_says_so(participants):
+    rows = rows_of(participants, rows=10, seed=1)
+    estimate, low, high, reason = ParticipantBootstrap(rows["who"], 100, 1).estimate(mean, totals(rows), rows["who"])
+    assert np.isfinite(estimate)
+    assert np.isnan([low, high]).all()
+    assert reason == f"no interval: only {participants} participant{'s' * (participants > 1)} to resample"
+
+
+def test_a_statistic_undefined_in_many_draws_has_no_interval():
+    # Only one of six participants has rows that count: a third of the draws do without it.
+    rows = pd.DataFrame({"who": list("abcdef"), "x": 1.0})
+    values = np.column_stack([np.eye(6)[0], np.eye(6)[0]])
+    _, low, _, reason = ParticipantBootstrap(rows["who"], 1000, 1).estimate(mean, values, rows["who"])
+    assert np.isnan(low)
+    assert reason.startswith("no interval: undefined in 3")
+
+
+def test_a_share_of_nought_is_not_called_certain():
+    rows = pd.DataFrame({"who": list("abcdefgh"), "x": 0.0})
+    estimate, low, _, reason = ParticipantBootstrap(rows["who"], 200, 1).estimate(mean, totals(rows), rows["who"])
+    assert estimate == 0
+    assert np.isnan(low)
+    assert reason == "no interval: every resampling gives the same value"
+
+
+def test_coverage_of_the_mean_is_near_nominal_under_clustering():
+    generator = np.random.default_rng(7)
+    hits = 0
+    studies = 300
+    for study in range(studies):
+        effect = np.repeat(generator.normal(size=40), 10)
+        rows = pd.DataFrame({"who": np.repeat(np.arange(40), 10), "x": effect + generator.normal(size=400)})
+        _, low, high, _ = ParticipantBootstrap(rows["who"], 400, study).estimate(mean, totals(rows), rows["who"])
+        hits += low <= 0 <= high
+    # The binomial spread of 300 studies is 1.3 points either side of 95%.
+    assert 0.90 <= hits / studies <= 0.985
+
+
+def one_row_each(values) -> pd.DataFrame:
+    return pd.DataFrame({"who": [f"P{place:02d}" for place in range(len(values))], "x": values})
+
+
+def t_interval(rows: pd.DataFrame, scale: Scale, confidence: float = 0.95):
+    bootstrap = ParticipantBootstrap(rows["who"], draws=1, confidence=confidence)
+    return bootstrap.estimate(mean, totals(rows), rows["who"], scale)
+
+
+def test_leaving_out_a_participant_equals_the_statistic_of_the_other_rows():
+    rows = rows_of(participants=7, rows=60, seed=3)
+    bootstrap = ParticipantBootstrap([*rows["who"], "P999"], draws=1)
+    left_out = bootstrap.without_each(mean, totals(rows), rows["who"])
+    # The participant without rows takes no part.
+    expected = [rows.loc[rows["who"] != name, "x"].mean() for name in sorted(rows["who"].unique())]
+    np.testing.assert_allclose(left_out, expected, rtol=0, atol=1e-13)
+
+
+several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).filter(lambda v: len(set(v)) > 1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(several_values)
+def test_the_jackknife_error_of_a_mean_is_its_standard_error(values):
+    values = np.array(values, dtype=float)
+    left_out = (values.sum() - values) / (len(values) - 1)
+    assert jackknife_error(left_out) == pytest.approx(stats.sem(values), rel=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(several_values, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_the_t_interval_of_a_mean_of_participants_is_that_of_scipy(values, confidence):
+    estimate, low, high, reason = t_interval(one_row_each(values), OWN_SCALE, confidence)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert (estimate, low, high) == pytest.approx((np.mean(values), expected.low, expected.high), rel=1e-9, abs=1e-9)
+    assert reason == ""
+
+
+@pytest.mark.parametrize("scale", [LOG, LOG_OF_REST], ids=lambda scale: scale.words)
+def test_on_a_scale_the_interval_is_taken_there_and_brought_back(scale):
+    rows = rows_of(participants=9, rows=40, seed=2)
+    rows["x"] = 1 / (1 + np.exp(-rows["x"]))
+    without = [rows.loc[rows["who"] != name, "x"].mean() for name in sorted(rows["who"].unique())]
+    scaled = scale.forward(np.array(without))
+    error = np.sqrt(8 / 9 * ((scaled - scaled.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.975, 8) * error * np.array([-1, 1])
+    expected = sorted(scale.backward(scale.forward(rows["x"].mean()) + reach))
+    estimate, low, high, _ = t_interval(rows, scale)
+    assert (low, high) == pytest.approx(tuple(expected), abs=1e-12)
+    assert low < estimate < high < 1
+
+
+def test_the_t_interval_needs_no_draws_and_rows_of_a_participant_do_not_narrow_it():
+    few = one_row_each([1.0, 5, 2, 4, 3, 1, 5, 2])
+    many = pd.concat([few] * 50, ignore_index=True)
+    assert t_interval(many, LOG)[:3] == pytest.approx(t_interval(few, LOG)[:3])
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "reason"),
+    [
+        ([1.0, 2, 3, 4], OWN_SCALE, "no interval: only 4 participants to resample"),
+        ([2.0] * 6, LOG, "no interval: every resampling gives the same value"),
+        ([1.0] * 6, LOG_OF_REST, "no interval: every resampling gives the same value"),
+        ([6.0, -1, -1, -1, -1, -1], LOG, "no interval: undefined without 1 of the 6 participants"),
+    ],
+)
+def test_where_there_is_no_t_interval_the_reason_says_so(values, scale, reason):
+    estimate, low, high, why = t_interval(one_row_each(values), scale)
+    assert estimate == pytest.approx(np.mean(values))
+    assert np.isnan([low, high]).all()
+    assert why == reason
+
+
+def test_an_estimate_that_the_scale_does_not_know_has_no_interval():
+    # A mean of -1 in all, and above zero without any one of them, can't be: a statistic made up for this.
+    rows = one_row_each([1.0, 2, 3, 4, 5, 6])
+    bootstrap = ParticipantBootstrap(rows["who"], draws=1)
+    *limits, reason = bootstrap.estimate(
+        lambda sums: np.where(sums[..., 1] == 6, -1.0, sums[..., 0]), totals(rows), rows["who"], LOG
+    )
+    assert np.isnan(limits[1:]).all()
+    assert reason == "no interval: undefined at this value"
+
+
+def test_of_few_participants_the_t_interval_covers_where_the_percentile_interval_does_not():
+    generator = np.random.default_rng(3)
+    hits, studies = np.zeros(2), 400
+    for study in range(studies):
+        rows = one_row_each(generator.normal(size=6))
+        bootstrap = ParticipantBootstrap(rows["who"], 400, study)
+        for place, scale in enumerate((None, OWN_SCALE)):
+            _, low, high, _ = bootstrap.estimate(mean, totals(rows), rows["who"], scale)
+            hits[place] += low <= 0 <= high
+    percentile, t = hits / studies
+    # Exactly 95% for normal values; the binomial spread of 400 studies is 1.1 points either side.
+    assert percentile < 0.88
+    assert 0.92 <= t <= 0.98
+
+
+def test_a_row_names_the_interval_that_it_has_and_no_other():
+    bootstrap = ParticipantBootstrap(["a", "b"], draws=200, seed=1, confidence=0.9)
+    common = {"n": 3, "unit": "points", "method": "mean"}
+    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common)
+    assert row["method"] == "mean; 90% percentile interval, 200 resamplings of participants"
+    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common, how=bootstrap.describe(LOG))
+    assert (
+        row["method"] == "mean; 90% t interval on the scale log, standard error by leaving out each participant in turn"
+    )
+    row = bootstrap.row((2.0, np.nan, np.nan, "no interval: why"), **common)
+    assert (row["estimate"], row["method"], row["reason"]) == (2.0, "mean", "no interval: why")
+    row = bootstrap.row((np.nan, 1.0, 2.0, ""), **common, undefined="never rated")
+    assert np.isnan([row["estimate"], row["low"], row["high"]]).all()
+    assert (row["method"], row["reason"], row["n"]) == ("mean", "never rated", 3)
+
+
+def test_sums_keep_the_shape_of_what_is_summed():
+    values = np.arange(24.0).reshape(4, 3, 2)
+    sums = sums_by_participant(values, np.array([1, 0, 1, 1]), 3)
+    assert sums.shape == (3, 3, 2)
+    np.testing.assert_array_equal(sums[1], values[[0, 2, 3]].sum(axis=0))
+    np.testing.assert_array_equal(sums[2], 0)
+
+
+# What it refuses
+
+SOME = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"confidence": 0}, "a number between 0 and 1, such as 0.95 as confidence; got an int (0)"),
+        ({"confidence": 1.0}, "as confidence; got a float (1.0)"),
+        ({"confidence": 95}, "as confidence; got an int (95)"),
+        ({"confidence": -0.5}, "as confidence; got a float (-0.5)"),
+        ({"confidence": float("nan")}, "as confidence; got a float (nan)"),
+        ({"confidence": "0.95"}, "as confidence; got a str ('0.95')"),
+        ({"confidence": True}, "as confidence; got a bool (True)"),
+        ({"draws": 0}, "a whole number from 1 to 10,000,000 as draws; got an int (0)"),
+        ({"draws": -5}, "as draws; got an int (-5)"),
+        ({"draws": 100.0}, "as draws; got a float (100.0)"),
+        ({"draws": 10**12}, "as draws; got an int (1000000000000)"),
+        ({"draws": None}, "as draws; got None"),
+        ({"draws": True}, "as draws; got a bool (True)"),
+        ({"seed": -1}, "a whole number from 0 as seed; got an int (-1)"),
+        ({"seed": 1.5}, "as seed; got a float (1.5)"),
+        ({"seed": None}, "as seed; got None"),
+        ({"participants": []}, "such as study.conversations['participant']; got none"),
+        ({"participants": pd.Series(dtype=object)}, "got none"),
+        ({"participants": "abc"}, "got a str ('abc')"),
+        ({"participants": 5}, "got an int (5)"),
+        ({"participants": None}, "got None"),
+        ({"participants": {"a": 1}}, "got a dict"),
+        ({"participants": pd.DataFrame({"who": SOME})}, "got a DataFrame"),
+        ({"participants": np.array([SOME, SOME])}, "got 2 dimensions"),
+        ({"participants": ["a", None, np.nan]}, "of 3 given, 2 are missing. Leave out these rows"),
+        ({"participants": ["a", 1]}, "all of them texts, or all of them numbers"),
+        ({"participants": [("a", "b")]}, "got 2 dimensions"),
+    ],
+)
+def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, said):
+    with pytest.raises(UserError) as caught:
+        ParticipantBootstrap(**({"participants": SOME} | given))
+    assert str(caught.value).startswith("ParticipantBootstrap wants ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("people", [SOME, tuple(SOME), np.array(SOME), pd.Series(SOME), pd.Index(SOME), [1, 2, 3]])
+def test_any_sequence_of_participants_will_do(people):
+    bootstrap = ParticipantBootstrap(people, draws=np.int64(5), seed=np.uint32(1), confidence=np.float64(0.9))
+    assert bootstrap.weights().sum(axis=1).tolist() == [3] * 5
+    assert list(bootstrap.names) == list(people)
+
+
+def test_confidences_near_the_ends_are_allowed():
+    for confidence in (1e-9, np.nextafter(1.0, 0.0)):
+        assert ParticipantBootstrap(SOME, confidence=confidence).confidence == confidence
+
+
+def test_rows_of_participants_that_are_not_resampled_are_refused():
+    bootstrap = ParticipantBootstrap(list("abcdef"), draws=10)
+    for compute in (bootstrap.estimate, bootstrap.distribution, bootstrap.without_each):
+        with pytest.raises(UserError, match="1 participant of these rows, such as 'x', is not among the 6"):
+            compute(mean, np.ones((6, 2)), pd.Series(list("abcdex")))
+
+
+# Within groups
+
+
+def grouped(draws=300, seed=7):
+    rows = rows_of(participants=9, rows=40, seed=2)
+    group = {f"P{code:03d}": "a" if code % 3 else "b" for code in range(9)}
+    return rows, group, StratifiedBootstrap(rows["who"], draws, seed, groups=rows["who"].map(group))
+
+
+def test_each_draw_takes_as_many_participants_of_a_group_as_there_are():
+    _, group, bootstrap = grouped()
+    groups = bootstrap.names.map(group)
+    for name, size in (("a", 6), ("b", 3)):
+        assert set(bootstrap.weights()[:, groups == name].sum(axis=1)) == {size}
+    assert bootstrap.weights().std(axis=0).min() > 0, "and not always the same ones"
+
+
+def test_draws_within_groups_equal_the_statistic_of_the_rows_copied_out():
+    rows, _, bootstrap = grouped(draws=50)
+    drawn = bootstrap.distribution(mean, totals(rows), rows["who"])
+    groups = dict(list(rows.groupby("who")))
+    for weights, value in zip(bootstrap.weights(), drawn, strict=True):
+        copied = [
+            groups[name]["x"] for name, count in zip(bootstrap.names, weights, strict=True) for _ in range(int(count))
+        ]
+        assert value == pytest.approx(np.mean(np.concatenate(copied)), abs=1e-12)
+
+
+def test_within_groups_what_differs_only_between_them_is_certain():
+    people = [f"p{number}" for number in range(20)]
+    groups = ["a"] * 12 + ["b"] * 8
+    values = np.column_stack([np.repeat([1.0, 5.0], [12, 8]), np.ones(20)])
+    whole = ParticipantBootstrap(people, draws=500, seed=1).distribution(ratio, values, pd.Series(people))
+    within = StratifiedBootstrap(people, 500, 1, groups=groups).distribution(ratio, values, pd.Series(people))
+    assert whole.std() > 0.3
+    np.testing.assert_allclose(within, values[:, 0].mean())
+
+
+def test_draws_within_groups_are_spread_evenly():
+    """Of a group of m each is taken once on average, with the variance of a multinomial draw."""
+    people = [f"p{number}" for number in range(10)]
+    weights = StratifiedBootstrap(people, 20_000, 3, groups=["a"] * 6 + ["b"] * 4).weights()
+    np.testing.assert_allclose(weights.mean(axis=0), 1, atol=0.03)
+    np.testing.assert_allclose(weights.var(axis=0), np.repeat([5 / 6, 3 / 4], [6, 4]), atol=0.04)
+
+
+def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
+    first, again, other = (grouped(draws=20, seed=seed)[2] for seed in (1, 1, 2))
+    assert (first.weights() == again.weights()).all()
+    assert (first.weights() != other.weights()).any()
+    assert first.description == "95% percentile interval, 20 resamplings of participants within groups"
+    assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
+
+
+def test_draws_within_groups_do_not_depend_on_memory(monkeypatch):
+    expected = grouped(draws=30)[2].weights()
+    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 40)
+    small = grouped(draws=30)[2]
+    assert small.weights().dtype == float
+    assert small._weights.dtype == np.uint8
+    assert (small.weights().sum(axis=1) == expected.sum(axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("people", "groups", "said"),
+    [
+        (["a", "b"], ["x"], "the group of each of 2 participants as groups; got 1"),
+        (["a", "b"], ["x", None], "or some are missing"),
+        (["a", "b", "a"], ["x", "x", "y"], "1 participant has several"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(people, groups, said):
+    with pytest.raises(UserError, match=said):
+        StratifiedBootstrap(people, groups=groups)
+
+
+def test_several_statistics_in_one_pass_are_each_its_own_estimate():
+    generator = np.random.default_rng(5)
+    who = pd.Series([f"P{number % 9}" for number in range(60)])
+    values = generator.normal(size=(60, 2)) + 3
+    bootstrap = ParticipantBootstrap(who, draws=300, seed=2)
+    statistics = (lambda sums: sums[..., 0], ratio)
+    found = bootstrap.estimates(lambda sums: np.stack([one(sums) for one in statistics], axis=-1), values, who)
+    assert found == [bootstrap.estimate(one, values, who) for one in statistics]
+
+
+def test_several_statistics_of_few_participants_have_no_interval():
+    who = pd.Series(["a", "b", "a"])
+    bootstrap = ParticipantBootstrap(who, draws=50, seed=1)
+    found = bootstrap.estimates(lambda sums: sums, np.ones((3, 2)), who)
+    assert [one[0] for one in found] == [3.0, 3.0]
+    assert {one[3] for one in found} == {"no interval: only 2 participants to resample"}

@@ -1,0 +1,275 @@
+"""The cumulative logit: against R, against its own formula, in closed form, and where there is none."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.special import expit
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+import sense7 as s7
+from sense7.estimators import cumulative_logit
+from sense7.findings.conditions import cumulative_logit_model, pairs
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+ROOT = Path(__file__).resolve().parents[2]
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+ORDERED = 1e-6
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+def test_the_model_is_that_of_clm_in_r(study, golden):
+    turns = study.turns.dropna(subset=["overall"])
+    design = np.column_stack([turns["condition"] == name for name in CONDITIONS[1:]])
+    fit = cumulative_logit.fit_cumulative_logit(turns["overall"].to_numpy(), design, turns["participant"])
+    golden.check("clm_logLik", fit.log_likelihood, abs=ORDERED)
+    for place, name in enumerate(CONDITIONS[1:]):
+        golden.check(f"clm_b_model{name}", fit.coefficients[place], abs=ORDERED)
+    for cut in range(1, 5):
+        golden.check(f"clm_b_{cut}|{cut + 1}", fit.thresholds[cut - 1], abs=ORDERED)
+
+
+def test_odds_ratios_are_those_of_clm_in_r(study, golden):
+    table = cumulative_logit_model.odds_ratios(study)
+    logs = {name: golden[f"clm_b_model{name}"] for name in CONDITIONS[1:]} | {CONDITIONS[0]: 0.0}
+    for first, second in pairs.condition_pairs(study).values():
+        expected = np.exp(logs[first] - logs[second])
+        assert table.loc[f"{first} against {second}", "estimate"] == pytest.approx(expected, abs=1e-5)
+
+
+def data_of(seed, people=15):
+    generator = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), generator.integers(3, 9, people))
+    design = generator.normal(size=(len(who), 2))
+    latent = design @ [0.8, -0.5] + generator.normal(size=people)[who] + generator.logistic(size=len(who))
+    return np.digitize(latent, [-1, 0, 1.5]) + 1, design, who
+
+
+def row_likelihoods(point, levels, design):
+    """Logarithm of each row's probability, thresholds after the coefficients."""
+    cuts = np.concatenate([[-np.inf], point[2:], [np.inf]])
+    shift = design @ point[:2]
+    return np.log(expit(cuts[levels] - shift) - expit(cuts[levels - 1] - shift))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clustered_errors_are_those_of_the_formula(seed):
+    levels, design, who = data_of(seed)
+    fit = cumulative_logit.fit_cumulative_logit(levels, design, pd.Series(who))
+    point, units = np.concatenate([fit.coefficients, fit.thresholds]), 1e-4 * np.eye(5)
+    value = lambda at: row_likelihoods(at, levels, design)  # noqa: E731
+    slopes = np.column_stack([(value(point + unit) - value(point - unit)) / 2e-4 for unit in units])
+    curvature = np.array(
+        [
+            [
+                (value(point + a + b) - value(point + a - b) - value(point - a + b) + value(point - a - b)).sum() / 4e-8
+                for a in units
+            ]
+            for b in units
+        ]
+    )
+    assert np.abs(slopes.sum(axis=0)).max() < 1e-3
+    scores = np.array([slopes[who == one].sum(axis=0) for one in np.unique(who)])
+    m, n, q = len(scores), len(levels), 5
+    inverse = np.linalg.inv(curvature)
+    expected = m / (m - 1) * (n - 1) / (n - q) * inverse @ scores.T @ scores @ inverse
+    np.testing.assert_allclose(fit.covariance, expected[:2, :2], rtol=1e-3)
+
+
+def test_clustered_errors_are_those_of_statsmodels_on_all_rows(study):
+    turns = study.turns.dropna(subset=["overall"])
+    levels, who = turns["overall"].to_numpy(), pd.factorize(turns["participant"])[0]
+    design = np.column_stack([turns["condition"] == name for name in CONDITIONS[1:]]).astype(float)
+    fit = cumulative_logit.fit_cumulative_logit(levels, design, turns["participant"])
+    model = OrderedModel(levels.astype(int), design, distr="logit")
+    start = np.concatenate([fit.coefficients, fit.thresholds[:1], np.log(np.diff(fit.thresholds))])
+    expected = model.fit(start, method="newton", disp=0, cov_type="cluster", cov_kwds={"groups": who})
+    np.testing.assert_allclose(fit.coefficients, expected.params[:3], atol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance)), expected.bse[:3], rtol=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=4, max_size=4))
+def test_of_two_levels_and_two_groups_it_is_the_ratio_of_the_odds(counts):
+    a, b, c, d = counts
+    levels, group = np.repeat([1, 2, 1, 2], counts), np.repeat([0.0, 0, 1, 1], counts)
+    fit = cumulative_logit.fit_cumulative_logit(levels, group[:, None], pd.Series(np.arange(len(levels)) % 7))
+    assert np.exp(fit.coefficients[0]) == pytest.approx(d * a / (b * c), rel=1e-5)
+
+
+def test_only_the_order_of_the_levels_counts():
+    levels, design, who = data_of(1)
+    fit = cumulative_logit.fit_cumulative_logit(levels, design, pd.Series(who))
+    stretched = cumulative_logit.fit_cumulative_logit(np.array([0, 1, 2, 30, 500])[levels], design, pd.Series(who))
+    np.testing.assert_allclose(stretched.coefficients, fit.coefficients, atol=1e-8)
+    reverse = cumulative_logit.fit_cumulative_logit(-levels, design, pd.Series(who))
+    np.testing.assert_allclose(reverse.coefficients, -fit.coefficients, atol=1e-5)
+    np.testing.assert_allclose(reverse.covariance, fit.covariance, rtol=1e-3)
+
+
+def finite_by_linear_programme(levels, groups):
+    """Whether every direction of the parameters that raises some row's likelihood lowers another's."""
+    names, cuts, rows = sorted(set(groups)), np.unique(levels)[:-1], []
+    for level, group in zip(levels, groups, strict=True):
+        shift = -np.array([group == name for name in names[1:]], dtype=float)
+        above, below = cuts == level, cuts == cuts[cuts < level].max(initial=-1)
+        # The cut above a row may only move away from it, as may the one below.
+        rows += [sign * np.append(shift, cut) for sign, cut in ((1, above), (-1, below)) if cut.any()]
+    rows = np.array(rows)
+    found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1))
+    return found.fun > -1e-9
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.sampled_from("abc")), min_size=3, max_size=9))
+def test_separation_is_what_leaves_the_likelihood_without_a_maximum(rows):
+    levels, groups = (np.array(each) for each in zip(*rows, strict=True))
+    assume(len(set(groups)) > 1)
+    assume(len(set(levels)) > 1)
+    assert cumulative_logit.separated(levels, groups) != finite_by_linear_programme(levels, groups)
+
+
+def test_without_a_maximum_there_is_no_model():
+    who = pd.Series(np.arange(12) % 6)
+    assert cumulative_logit.fit_cumulative_logit(np.repeat([1, 2], 6), np.repeat([0.0, 1], 6)[:, None], who) is None
+    assert cumulative_logit.fit_cumulative_logit(np.ones(12), np.repeat([0.0, 1], 6)[:, None], who) is None
+
+
+def test_ratios_of_pairs_fit_together(study):
+    table = cumulative_logit_model.odds_ratios(study, "Affective")
+    value = lambda a, b: table.loc[f"{a} against {b}", "estimate"]  # noqa: E731
+    first, second, third, _ = pairs.ordered_conditions(study)
+    assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
+    assert (table["low"] < table["estimate"]).all()
+    assert (table["estimate"] < table["high"]).all()
+    assert cumulative_logit_model.odds_keys(study).keys() == set(table.index)
+
+
+def test_intervals_are_wider_than_of_turns_as_if_independent(study):
+    turns = study.turns.dropna(subset=["overall"])
+    design = (turns["condition"] == "gpt-4-emp").to_numpy(dtype=float)[:, None]
+    clustered = cumulative_logit.fit_cumulative_logit(turns["overall"], design, turns["participant"])
+    alone = cumulative_logit.fit_cumulative_logit(turns["overall"], design, pd.Series(np.arange(len(turns))))
+    assert clustered.coefficients == pytest.approx(alone.coefficients)
+    assert clustered.covariance[0, 0] > 4 * alone.covariance[0, 0]
+
+
+def test_both_models_find_the_order_that_was_planted():
+    study = s7.load("synthetic")
+    truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
+    planted = {entry["key"]: entry["value"] for entry in truth["planted"]}
+    orders = cumulative_logit_model.order_of_conditions(study)
+    assert list(orders.index) == list(RATING_NAMES)
+    assert planted["best_condition"] == orders.loc["overall", "cumulative logit"].split(" > ")[0]
+    value = cumulative_logit_model.same_order(orders)
+    assert value["n"] == len(RATING_NAMES)
+    assert value["estimate"] == (orders["mixed model"] == orders["cumulative logit"]).sum()
+
+
+def test_signs_beside_the_mixed_model_are_compared(study):
+    table = cumulative_logit_model.beside_the_mixed_model(study)
+    assert len(table) == 6
+    for a, b in itertools.combinations(pairs.ordered_conditions(study), 2):
+        points, odds, same = table.loc[f"{a} against {b}"]
+        assert (same == "yes") == (points.startswith("-") == (float(odds.split()[0]) < 1))
+    narrower = cumulative_logit_model.beside_the_mixed_model(study, confidence=0.5)
+    assert (narrower != table).all().tolist() == [True, True, False]
+
+
+def test_conditions_that_are_alike_have_no_order(minimal_sheets):
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=8,
+            participants=8,
+            messages={"EmpathyOverall": [None, "poor", None, "good"] * 8},
+        )
+    )
+    orders = cumulative_logit_model.order_of_conditions(study)
+    assert set(orders.loc["overall"]) == {"plain = plain-empathy", "yes"}
+    assert set(cumulative_logit_model.beside_the_mixed_model(study)["same sign"]) == {"yes"}
+
+
+DEGENERATE = {
+    "as it is": ({}, None),
+    "constant": ({"messages": {"EmpathyOverall": [None, "good"] * 8}}, "the ratings do not vary"),
+    "one participant": ({"tasks": {"PID": "P1"}, "participants": None}, "there is one participant only"),
+    "one conversation": ({"conversations": 1}, pairs.ONE_CONDITION),
+    "no condition": ({"tasks": {"Model": [None] * 4}}, pairs.NO_CONDITION),
+    "thirteen conditions": (
+        {"conversations": 13, "tasks": {"Model": [f"m{number}" for number in range(13)]}},
+        "13 conditions are too many to compare all pairs",
+    ),
+    "no overall": ({"messages": {"EmpathyOverall": None}}, None),
+    "three turns": (
+        {
+            "conversations": 3,
+            "turns": 1,
+            "tasks": {"Model": ["a", "b", "a"]},
+            "messages": {"EmpathyOverall": [None, "poor", None, "neutral", None, "good"]},
+        },
+        "too few turns for the model",
+    ),
+    "one condition always higher": (
+        {"messages": {"EmpathyOverall": [None, "poor", None, "poor", None, "good", None, "very good"] * 2}},
+        "some conditions were always rated at least as high as the others: the odds ratio is not finite",
+    ),
+    "three participants": ({"messages": {"EmpathyOverall": [None, "poor", None, "good", None, "neutral"] * 3}}, None),
+}
+
+
+@pytest.mark.parametrize(("changes", "reason"), DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reason):
+    study = parse_sheets(minimal_sheets(**changes))
+    rating = cumulative_logit_model.rating_compared(study)
+    table = cumulative_logit_model.odds_ratios(study, rating)
+    assert len(table)
+    if reason:
+        assert set(table["reason"]) == {reason}
+        assert table["estimate"].isna().all()
+    missing = table["low"].isna()
+    assert (table.loc[missing, "reason"] != "").all()
+    beside = cumulative_logit_model.beside_the_mixed_model(study, rating)
+    orders = cumulative_logit_model.order_of_conditions(study)
+    for shown in (beside, orders):
+        assert not shown.astype(str).apply(lambda column: column.str.contains(r"\bnan\b")).any(axis=None)
+    value = cumulative_logit_model.same_order(orders)
+    assert value["estimate"] is not None or value["reason"]
+
+
+def test_the_rating_at_hand_is_that_which_was_rated(minimal_sheets):
+    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets())) == "overall"
+    only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
+    assert cumulative_logit_model.rating_compared(parse_sheets(minimal_sheets(messages=only))) == "Interest"
+
+
+def test_real_ratings_without_an_overall_are_compared_by_dimension(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    orders = cumulative_logit_model.order_of_conditions(study)
+    assert orders.loc["overall", "cumulative logit"] == "none: never rated in this data set"
+    assert cumulative_logit_model.same_order(orders)["n"] == len(study.rated_dimensions)
+
+
+def test_keys_of_odds_ratios_begin_alike_and_are_of_their_pair(study):
+    keys = cumulative_logit_model.odds_keys(study)
+    assert list(keys) == list(cumulative_logit_model.odds_ratios(study).index)
+    assert all(key.startswith("condition_odds_ratio_") for key in keys.values())
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_orders_that_differ_are_told_apart(study, monkeypatch):
+    orders = iter(["a > b", "b > a"] * len(RATING_NAMES))
+    monkeypatch.setattr(cumulative_logit_model, "_order", lambda *_: next(orders))
+    table = cumulative_logit_model.order_of_conditions(study)
+    assert table["same order"].tolist() == ["no"] * len(RATING_NAMES)
+    assert cumulative_logit_model.same_order(table)["estimate"] == 0

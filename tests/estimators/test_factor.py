@@ -1,0 +1,188 @@
+"""One factor and omega: against R, against a general minimiser, and where there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from sense7.estimators import alpha, factor
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import measures
+from sense7.findings.structure import one_factor
+from sense7.workbook import read_workbook
+
+FACTOR = 5e-5
+CFA = 2e-4
+
+
+@pytest.fixture(scope="module")
+def frames(workbooks):
+    study = read_workbook(workbooks["reference"])
+    return {"turn_listwise": measures.turn_ratings(study), "post": measures.post_task_ratings(study)}
+
+
+def draws_of(frame, draws=100):
+    return ParticipantBootstrap(frame.index, draws=draws, seed=1)
+
+
+@pytest.mark.parametrize("which", ["turn_listwise", "post"])
+def test_omega_equals_that_of_psych_in_r(frames, golden, which):
+    row = one_factor.omega_row(frames[which], draws_of(frames[which]))
+    golden.check(f"omega_total_ml_{which}", row["estimate"], abs=FACTOR)
+    assert row["low"] < row["estimate"] < row["high"]
+    loadings = factor.minres_loadings(frames[which].dropna().corr().to_numpy())
+    omega = factor.omega_total(loadings, 1 - loadings**2)
+    golden.check(f"omega_total_minres_{which}", omega, abs=FACTOR)
+
+
+@pytest.mark.parametrize("which", ["turn_listwise", "post"])
+@pytest.mark.parametrize(("row", "key"), one_factor.FIT_KEYS.items())
+def test_fit_indices_equal_those_of_lavaan_in_r(frames, golden, which, row, key):
+    table = one_factor.fit_indices(frames[which])
+    golden.check(f"cfa1_{'logl' if key == 'log_likelihood' else key}_{which}", table.loc[row, "estimate"], abs=CFA)
+
+
+@pytest.mark.parametrize("which", ["turn_listwise", "post"])
+def test_omega_in_the_metric_of_covariances_equals_that_of_semtools_in_r(frames, golden, which):
+    covariances = np.cov(frames[which].dropna().to_numpy().T)
+    scale = np.sqrt(np.diag(covariances))
+    fit = factor.fit_one_factor(covariances / np.outer(scale, scale))
+    omega = (fit.loadings @ scale) ** 2 / covariances.sum()
+    golden.check(f"omega_cfa_{which}", omega, abs=CFA)
+
+
+def discrepancy(loadings, uniquenesses, correlations):
+    model = np.outer(loadings, loadings) + np.diag(uniquenesses)
+    k = len(loadings)
+    return (
+        np.linalg.slogdet(model)[1]
+        + np.trace(correlations @ np.linalg.inv(model))
+        - (np.linalg.slogdet(correlations)[1] + k)
+    )
+
+
+def sample_correlations(seed, k=5, rows=60):
+    generator = np.random.default_rng(seed)
+    loadings = generator.uniform(0.3, 0.95, size=k)
+    values = generator.normal(size=(rows, 1)) * loadings + generator.normal(size=(rows, k)) * np.sqrt(1 - loadings**2)
+    return np.corrcoef(values.T)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_general_minimiser_finds_a_better_fit(seed):
+    correlations = sample_correlations(seed)
+    fit = factor.fit_one_factor(correlations)
+    assert discrepancy(fit.loadings, fit.uniquenesses, correlations) == pytest.approx(float(fit.discrepancy), abs=1e-9)
+
+    def loss(point):
+        return discrepancy(point[:5], np.exp(point[5:]), correlations)
+
+    start = np.concatenate([np.full(5, 0.6), np.full(5, np.log(0.6))])
+    bounds = [(-1.5, 1.5)] * 5 + [(np.log(0.005), 0)] * 5
+    assert fit.discrepancy <= minimize(loss, start, method="L-BFGS-B", bounds=bounds).fun + 1e-7
+
+
+@pytest.mark.parametrize("k", [3, 4, 7])
+def test_a_minimum_is_found_where_nothing_is_common(k):
+    generator = np.random.default_rng(k)
+    matrices = np.stack([np.corrcoef(generator.normal(size=(k, 60))) for _ in range(300)])
+    assert np.isfinite(factor.fit_one_factor(matrices).discrepancy).all()
+
+
+def test_many_matrices_at_once_are_as_one_by_one():
+    matrices = np.stack([sample_correlations(seed) for seed in range(20)])
+    together = factor.fit_one_factor(matrices.reshape(4, 5, 5, 5))
+    for place, matrix in enumerate(matrices):
+        alone = factor.fit_one_factor(matrix)
+        np.testing.assert_allclose(together.loadings.reshape(20, 5)[place], alone.loadings, atol=1e-7)
+
+
+def test_a_uniqueness_that_runs_to_nought_stops_at_its_bound():
+    correlations = np.array([[1, 0.9, 0.9], [0.9, 1, 0.5], [0.9, 0.5, 1]])  # Heywood: 0.9 * 0.9 / 0.5 > 1
+    correlations[0, 1:] = correlations[1:, 0] = 0.8
+    fit = factor.fit_one_factor(correlations)
+    assert fit.uniquenesses[0] == pytest.approx(0.005)
+    assert fit.discrepancy > 0
+
+
+def test_unrelated_items_and_unsound_matrices_do_no_harm():
+    assert factor.fit_one_factor(np.eye(4)).discrepancy == pytest.approx(0)
+    unsound = np.stack([np.ones((4, 4)), np.full((4, 4), np.nan), sample_correlations(1, k=4)])
+    assert np.isfinite(factor.fit_one_factor(unsound).discrepancy).tolist() == [False, False, True]
+    with pytest.raises(ValueError, match="at least 3"):
+        factor.fit_one_factor(np.eye(2))
+
+
+def scores(rows=60, items=4, people=10, seed=1):
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(rows, 1)) + 0.7 * generator.normal(size=(rows, items)) + 3
+    names = [f"P{row % people}" for row in range(rows)]
+    return pd.DataFrame(np.clip(np.round(values), 1, 5), index=names, columns=list("abcdefg"[:items]))
+
+
+def test_resampled_loadings_are_those_of_the_rows_copied_out():
+    frame = scores()
+    bootstrap = draws_of(frame, 20)
+    distribution = bootstrap.distribution(
+        one_factor._omega_and_loadings, alpha.pair_moments(frame.to_numpy()), frame.index
+    )
+    for draw in range(20):
+        times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
+        rows = pd.concat([frame.loc[[name]] for name in bootstrap.names for _ in range(times[name])])
+        fit = factor.fit_one_factor(rows.corr().to_numpy())
+        np.testing.assert_allclose(distribution[draw, 1:], fit.loadings, atol=1e-6)
+
+
+def test_loadings_have_a_row_for_every_item():
+    frame = scores().assign(never=np.nan, constant=3.0)
+    table = one_factor.loadings(frame, draws_of(frame))
+    assert list(table.index) == list(frame)
+    assert table.loc["never", "reason"] == "never rated in this data set"
+    assert table.loc["constant", "reason"] == "does not vary in the units used"
+    assert (table.loc["a":"d", "estimate"] > 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
+        (scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
+        (scores().assign(e=lambda f: f["a"]), one_factor._UNDEFINED),
+    ],
+)
+def test_where_there_is_no_factor_the_row_says_why(frame, reason):
+    row = one_factor.omega_row(frame, draws_of(frame))
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == reason
+    fit = one_factor.fit_indices(frame)
+    assert fit["estimate"].isna().all()
+    assert (fit["reason"] != "").all()
+
+
+def test_one_participant_has_omega_and_no_interval():
+    frame = scores(people=1)
+    row = one_factor.omega_row(frame, draws_of(frame))
+    assert row["estimate"] > 0.5
+    assert np.isnan(row["low"])
+    assert row["reason"] == "no interval: only 1 participant to resample"
+
+
+def test_every_omega_has_an_interval_of_resampled_participants():
+    turns, post = scores(rows=80).rename(columns={"d": "Relational"}), scores(rows=60, seed=2)
+    bootstrap = draws_of(turns)
+    table = one_factor.omega_table(turns, post, bootstrap)
+    assert list(table.index) == list(one_factor.OMEGAS)
+    for name, (_, which, left_out) in one_factor.OMEGAS.items():
+        own = {"turn": turns, "post": post}[which].drop(columns=left_out)
+        assert table.loc[name].to_dict() == pytest.approx(one_factor.omega_row(own, bootstrap))
+        assert np.isfinite(table.loc[name, "low"])
+
+
+def test_a_matrix_is_fitted_alike_alone_and_among_others():
+    generator = np.random.default_rng(2)
+    matrices = np.stack([np.corrcoef(generator.normal(size=(4, 8))) for _ in range(300)])
+    alone = [factor.fit_one_factor(matrix).uniquenesses for matrix in matrices]
+    np.testing.assert_allclose(factor.fit_one_factor(matrices).uniquenesses, alone, atol=1e-6)

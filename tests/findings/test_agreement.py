@@ -1,0 +1,314 @@
+"""Weighted kappa: against R, against scikit-free arithmetic, and where there is none."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from sense7.errors import UserError
+from sense7.estimators import kappa as kappa_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import agreement
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def bootstrap_of(study, draws=200):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def tables(workbooks):
+    study = read_workbook(workbooks["reference"])
+    return {
+        weights: agreement.agreement_with_overall(study, bootstrap_of(study), weights)
+        for weights in ("linear", "quadratic")
+    }
+
+
+@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
+@pytest.mark.parametrize(("weights", "short"), [("linear", "lin"), ("quadratic", "quad")])
+def test_kappa_equals_that_of_psych_in_r(tables, golden, dimension, weights, short):
+    golden.check(f"kappa_{short}_{dimension}_overall", tables[weights].loc[dimension, "estimate"], abs=1e-7)
+
+
+def by_definition(first, second, power):
+    """Observed and expected disagreement, pair by pair."""
+    observed = np.mean([abs(a - b) ** power for a, b in zip(first, second, strict=True)])
+    expected = np.mean([abs(a - b) ** power for a in first for b in second])
+    return 1 - observed / expected
+
+
+levels = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
+
+
+@settings(max_examples=100, deadline=None)
+@given(levels, st.sampled_from([("linear", 1), ("quadratic", 2)]))
+def test_kappa_is_one_minus_observed_by_expected_disagreement(pairs, which):
+    weights, power = which
+    first, second = zip(*pairs, strict=True)
+    table = np.zeros((5, 5))
+    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
+    kappa = kappa_module.weighted_kappa(table, weights)
+    if set(first) == set(second) and len(set(first)) == 1:
+        assert np.isnan(kappa)
+    else:
+        assert kappa == pytest.approx(by_definition(first, second, power), abs=1e-12)
+
+
+def test_full_agreement_is_one_and_chance_is_zero():
+    assert kappa_module.weighted_kappa(np.eye(5)) == 1
+    assert kappa_module.weighted_kappa(np.ones((5, 5))) == pytest.approx(0)
+
+
+def test_without_an_overall_rating_the_row_says_so(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    table = agreement.agreement_with_overall(study, bootstrap_of(study))
+    assert table["estimate"].isna().all()
+    assert table.loc["Affective", "reason"] == "the overall rating was never rated in this data set"
+    assert table.loc["Relational", "reason"] == "the overall rating and Relational was never rated in this data set"
+
+
+def test_constant_ratings_have_no_kappa(minimal_sheets):
+    constant = [None, "good", None, "good"] * 4
+    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), constant)))
+    row = agreement.agreement_with_overall(study, bootstrap_of(study)).loc["Affective"]
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == "both ratings are constant at the same level"
+
+
+def test_ratings_of_different_turns_have_no_kappa(minimal_sheets):
+    messages = {"EmpathyOverall": [None, "good", None, None] * 4, "Interest": [None, None, None, "good"] * 4}
+    study = parse_sheets(minimal_sheets(messages=messages))
+    assert agreement.agreement_with_overall(study, bootstrap_of(study)).loc["Interest", "reason"] == (
+        "no turn has both ratings"
+    )
+
+
+# The same turns, and paired differences
+
+
+def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
+    """A study in which each dimension is the overall rating and an error of its own size; some are not rated."""
+    generator = np.random.default_rng(seed)
+    spread = dict.fromkeys(DIMENSION_NAMES, 0.8) | (spread or {})
+    overall = generator.integers(1, 6, size=turns).astype(float)
+    frame = pd.DataFrame({"participant": [f"P{turn % people}" for turn in range(turns)], "overall": overall})
+    for name in DIMENSION_NAMES:
+        frame[name] = np.clip(np.rint(overall + spread[name] * generator.normal(size=turns)), 1, 5)
+        frame.loc[generator.random(turns) < holes, name] = np.nan
+    return SimpleNamespace(turns=frame, conversations=frame, rated_dimensions=list(DIMENSION_NAMES))
+
+
+def kappa_of(turns, name, weights="linear"):
+    power = {"linear": 1, "quadratic": 2}[weights]
+    return by_definition(turns[name].tolist(), turns["overall"].tolist(), power)
+
+
+def test_complete_turns_are_the_same_for_every_dimension():
+    study = rated()
+    table = agreement.agreement_with_overall.__wrapped__(study, bootstrap_of(study), turns="complete")
+    complete = study.turns.dropna()
+    assert set(table["n"]) == {len(complete)}
+    for name in DIMENSION_NAMES:
+        assert table.loc[name, "estimate"] == pytest.approx(kappa_of(complete, name), abs=1e-12)
+
+
+def test_a_dimension_that_was_never_rated_does_not_empty_the_complete_turns(workbooks):
+    study = rated()
+    study.turns["Interest"] = np.nan
+    study.rated_dimensions.remove("Interest")
+    table = agreement.agreement_with_overall.__wrapped__(study, bootstrap_of(study), turns="complete")
+    assert table.loc["Interest", "reason"] == "Interest was never rated in this data set"
+    assert table.loc["Affective", "n"] == len(study.turns.drop(columns="Interest").dropna())
+
+
+def test_without_complete_turns_there_is_none(minimal_sheets):
+    messages = dict.fromkeys(DIMENSION_NAMES, [None, "good", None, "poor"] * 4)
+    messages |= {"EmpathyOverall": [None, "good", None, "poor"] * 4, "Relational": [None, None, None, None] * 4}
+    messages["Interest"] = [None, "good", None, None] * 4
+    messages["Cognitive"] = [None, None, None, "good"] * 4
+    study = parse_sheets(minimal_sheets(messages=messages))
+    table = agreement.agreement_with_overall(study, bootstrap_of(study), turns="complete")
+    assert table.loc["Affective", "reason"] == "no turn has all ratings"
+    assert table.loc["Relational", "reason"] == "Relational was never rated in this data set"
+
+
+def test_an_unknown_choice_of_turns_is_refused(workbooks):
+    study = read_workbook(workbooks["reference"])
+    with pytest.raises(UserError, match="'each' or 'complete'"):
+        agreement.agreement_with_overall(study, bootstrap_of(study), turns="same")
+
+
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_a_difference_is_of_the_turns_that_rate_both(weights):
+    study = rated()
+    table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study), weights)
+    for name in DIMENSION_NAMES[:-1]:
+        both = study.turns.dropna(subset=["overall", "Relational", name])
+        expected = kappa_of(both, "Relational", weights) - kappa_of(both, name, weights)
+        assert table.loc[name, "estimate"] == pytest.approx(expected, abs=1e-12)
+        assert table.loc[name, "n"] == len(both)
+    largest = table["estimate"][:-1].idxmax()
+    assert table.loc[agreement.NEAREST].to_dict() == table.loc[largest].to_dict()
+
+
+def differences_of(turns):
+    """Differences of the kappas, counted out turn by turn."""
+    found = []
+    for name in DIMENSION_NAMES[:-1]:
+        both = turns.dropna(subset=["overall", "Relational", name])
+        found.append(kappa_by_table(both, "Relational") - kappa_by_table(both, name))
+    return np.array(found)
+
+
+def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
+    study = rated(holes=0.1)
+    bootstrap = bootstrap_of(study, 150)
+    table = agreement.kappa_differences.__wrapped__(study, bootstrap).iloc[:-1]
+    here, people = table["estimate"].to_numpy(), list(bootstrap.names)
+    without = np.array([differences_of(study.turns[study.turns["participant"] != name]) for name in people])
+    errors = np.sqrt(29 / 30 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    drawn = []
+    for weights in bootstrap.weights().astype(int):
+        times = dict(zip(people, weights, strict=True))
+        drawn.append(differences_of(study.turns.loc[study.turns.index.repeat(study.turns["participant"].map(times))]))
+    largest = (np.abs(np.array(drawn) - here) / np.std(drawn, axis=0)).max(axis=1)
+    reach = np.quantile(largest, 0.95) * 2.045230 / 1.959964  # t on 29 degrees of freedom by normal
+    np.testing.assert_allclose(table["high"] - here, reach * errors, rtol=1e-5)
+    np.testing.assert_allclose(here - table["low"], reach * errors, rtol=1e-5)
+    assert table["method"].str.endswith("simultaneous 95% max-t interval, 150 resamplings of participants").all()
+
+
+def kappa_by_table(turns, name):
+    table = np.zeros((5, 5))
+    np.add.at(table, (turns[name].astype(int) - 1, turns["overall"].astype(int) - 1), 1)
+    return float(kappa_module.weighted_kappa(table))
+
+
+def test_the_lowest_is_found_where_there_is_one():
+    for seed in range(10):
+        study = rated(seed=seed, spread={"Relational": 3.0})
+        table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study))
+        assert table.loc[agreement.NEAREST, "high"] < 0
+
+
+def test_where_all_dimensions_are_alike_any_difference_is_found_about_as_often_as_the_level():
+    some = []
+    for seed in range(120):
+        study = rated(seed=seed)
+        table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study))
+        some.append(((table["low"] > 0) | (table["high"] < 0)).any())
+    assert 0 < np.mean(some) <= 0.10  # at a level of 0.05, more than 12 of 120 come by chance in one of 120 runs
+
+
+def test_differences_that_lack_something_say_what(workbooks, minimal_sheets):
+    study = read_workbook(workbooks["ieval"])
+    table = agreement.kappa_differences(study, bootstrap_of(study))
+    assert table["estimate"].isna().all()
+    assert list(table.index) == [*DIMENSION_NAMES[:-1], agreement.NEAREST]
+    assert table.loc["Affective", "reason"] == "the overall rating and Relational was never rated in this data set"
+    constant = [None, "good", None, "good"] * 4
+    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), constant)))
+    table = agreement.kappa_differences(study, bootstrap_of(study))
+    assert set(table["reason"]) == {"a rating is constant at the level of the other"}
+    single = rated(people=1)
+    table = agreement.kappa_differences.__wrapped__(single, bootstrap_of(single))
+    assert table["estimate"].notna().all()
+    assert set(table["reason"]) == {"no interval: only 1 participant to resample"}
+    single.turns["Interest"] = np.nan
+    table = agreement.kappa_differences.__wrapped__(single, bootstrap_of(single))
+    assert table.loc["Interest", "reason"] == "Interest was never rated in this data set"
+    assert np.isfinite(table.loc[agreement.NEAREST, "estimate"])
+
+
+# Two raters on any scale
+
+THIRDS = st.integers(3, 21).map(lambda third: third / 3)
+two_raters = st.lists(st.tuples(THIRDS, THIRDS), min_size=2, max_size=40)
+
+
+def with_scikit_learn(first, second):
+    """Categories are the values that occur, in their order."""
+    codes = (np.rint(100 * np.asarray(values)).astype(int) for values in (first, second))
+    return cohen_kappa_score(*codes, weights="quadratic")
+
+
+@settings(max_examples=100, deadline=None)
+@given(two_raters)
+def test_by_the_scale_kappa_is_one_minus_observed_by_expected_squared_distance(pairs):
+    first, second = zip(*pairs, strict=True)
+    kappa = kappa_module.quadratic_kappa(first, second)
+    if len({*first, *second}) == 1:
+        assert np.isnan(kappa)
+    else:
+        assert kappa == pytest.approx(by_definition(first, second, 2), abs=1e-12)
+        assert -1 <= kappa <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(two_raters)
+def test_by_the_values_that_occur_kappa_is_that_of_scikit_learn(pairs):
+    first, second = zip(*pairs, strict=True)
+    kappa = kappa_module.quadratic_kappa(first, second, steps="occurring")
+    if len({*first, *second}) == 1:
+        assert np.isnan(kappa)
+    else:
+        assert kappa == pytest.approx(with_scikit_learn(first, second), abs=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(levels)
+def test_of_five_levels_both_functions_give_the_same_kappa(pairs):
+    first, second = zip(*pairs, strict=True)
+    table = np.zeros((5, 5))
+    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
+    expected = kappa_module.weighted_kappa(table, "quadratic")
+    np.testing.assert_allclose(kappa_module.quadratic_kappa(first, second), expected, atol=1e-12)
+
+
+def test_the_two_ways_to_count_steps_by_hand():
+    """Nobody gave a 4, so that by the values that occur 3 and 5 are one step apart."""
+    first, second = [1, 2, 3, 5], [2, 2, 3, 5]
+    assert kappa_module.quadratic_kappa(first, second) == pytest.approx(1 - 0.25 / 3.75, abs=1e-15)
+    assert kappa_module.quadratic_kappa(first, second, steps="occurring") == pytest.approx(1 - 0.25 / 2, abs=1e-15)
+
+
+def test_where_every_level_occurs_and_nothing_between_both_ways_agree():
+    first, second = [1, 2, 3, 4, 5, 2], [2, 2, 3, 5, 4, 1]
+    by_values = kappa_module.quadratic_kappa(first, second, steps="occurring")
+    assert by_values == pytest.approx(float(kappa_module.quadratic_kappa(first, second)), abs=1e-15)
+
+
+@pytest.mark.parametrize("steps", kappa_module.STEPS)
+def test_a_resample_has_the_kappa_of_its_units_copied_out(steps):
+    """So the values that occur are those of the resample."""
+    generator = np.random.default_rng(3)
+    first, second = generator.integers(1, 8, (2, 12)) / 2
+    bootstrap = ParticipantBootstrap([f"u{number}" for number in range(12)], draws=150, seed=1)
+    found = kappa_module.quadratic_kappa(first, second, bootstrap.weights(), steps=steps)
+    assert found.shape == (150,)
+    for kappa, weights in zip(found, bootstrap.weights().astype(int), strict=True):
+        copies = np.repeat(first, weights), np.repeat(second, weights)
+        np.testing.assert_allclose(kappa, kappa_module.quadratic_kappa(*copies, steps=steps), atol=1e-12)
+
+
+@pytest.mark.parametrize("steps", kappa_module.STEPS)
+def test_two_raters_without_any_difference_have_no_kappa(steps):
+    assert np.isnan(kappa_module.quadratic_kappa([2.5, 2.5], [2.5, 2.5], steps=steps))
+    assert np.isnan(kappa_module.quadratic_kappa([1, 2], [1, 3], np.zeros(2), steps=steps)), "nothing is taken"
+    assert np.isnan(kappa_module.quadratic_kappa([], [], steps=steps))
+    assert kappa_module.quadratic_kappa([1, 1], [2, 2], steps=steps) == 0, "both constant, at two levels"
+
+
+def test_ratings_that_do_not_match_are_refused():
+    with pytest.raises(UserError, match="got 2 and 3"):
+        kappa_module.quadratic_kappa([1, 2], [1, 2, 3])
+    with pytest.raises(UserError, match=r"1 are missing\. Leave out"):
+        kappa_module.quadratic_kappa([1, np.nan], [1, 2])
+    with pytest.raises(UserError, match="'scale' or 'occurring' as steps; got 'levels'"):
+        kappa_module.quadratic_kappa([1, 2], [1, 2], steps="levels")

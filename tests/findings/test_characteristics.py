@@ -1,0 +1,286 @@
+"""What characteristics explain: against R, exact in resamplings, and which columns can't be examined."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.estimators import ranks
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.individualized import characteristics
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def bootstrap_of(study, draws=300):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def names(golden):
+    """Traits of the reference."""
+    return [name.removeprefix("char_rho_") for name in golden if name.startswith("char_rho_")]
+
+
+@pytest.fixture(scope="module")
+def related(names, golden):
+    """Traits that R finds related, by Benjamini and Hochberg's rule."""
+    found = [name for name in names if golden[f"char_bh_{name}"] <= characteristics.FALSE_DISCOVERY_RATE]
+    assert 0 < len(found) < len(names), "a reference that could not tell"
+    return found
+
+
+@pytest.fixture(scope="module")
+def turn_means(study):
+    """The reference relates traits to participants' mean overall rating of turns."""
+    return study.turns.groupby("participant")["overall"].mean()
+
+
+@pytest.fixture(scope="module")
+def traits(study, turn_means, names):
+    only = replace(study, participants=study.participants[["participant", *names, "row"]])
+    return characteristics.relations(only, bootstrap_of(study), turn_means, permutations=0)
+
+
+def test_correlations_are_those_of_r(traits, golden, names):
+    assert sorted(traits.tests.index) == sorted(names)
+    for trait in names:
+        golden.check(f"char_rho_{trait}", traits.estimates.loc[trait, "estimate"], abs=1e-7)
+        golden.check(f"char_p_{trait}", traits.tests.loc[trait, "p"], rel=1e-7)
+        golden.check(f"char_bh_{trait}", traits.tests.loc[trait, "q"], rel=1e-7)
+
+
+def test_the_truly_related_traits_are_found_and_no_other(study, traits, turn_means, names, related):
+    assert traits.tests.index[traits.tests["related"]].tolist() == related
+    assert traits.summary["estimate"].tolist() == [len(names), len(related)]
+    permuted = characteristics.relations(study, bootstrap_of(study, 4000), turn_means)
+    assert permuted.tests.index[permuted.tests["related"]].tolist() == related
+    ground_truth = characteristics.relations(study, bootstrap_of(study, 4000))
+    assert set(ground_truth.tests.index[ground_truth.tests["related"]]) <= set(related)
+
+
+def test_permutations_agree_with_the_approximations(study, turn_means, traits, names):
+    permuted = characteristics.relations(study, bootstrap_of(study, 4000), turn_means)
+    np.testing.assert_allclose(permuted.tests.loc[names, "p"], traits.tests["p"], atol=0.03)
+    gender = study.participants.set_index("participant")["gender"]
+    expected = stats.f_oneway(*(group for _, group in turn_means.groupby(gender.reindex(turn_means.index)))).pvalue
+    assert permuted.tests.loc["gender", "p"] == pytest.approx(expected, abs=0.03)
+    only = replace(study, participants=study.participants[["participant", "gender", "row"]])
+    by_f = characteristics.relations(only, bootstrap_of(study), turn_means, permutations=0)
+    assert by_f.tests.loc["gender", "p"] == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3)), min_size=3, max_size=15))
+def test_a_resampled_correlation_is_that_of_the_rows_copied_out(rows):
+    x, y, times = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    found = ranks.spearman_in_draws(x, y, times[None, :])[0]
+    if times.sum() > 2:
+        copied = [np.repeat(values, times.astype(int)) for values in (x, y)]
+        assert found == pytest.approx(characteristics.spearman(*copied)[0], abs=1e-9, nan_ok=True)
+
+
+def group_sums(y, group):
+    return np.array([[(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()] for g in np.unique(group)])
+
+
+def test_omega_squared_is_that_of_the_analysis_of_variance():
+    generator = np.random.default_rng(1)
+    y, group = generator.normal(size=40), generator.integers(3, size=40)
+    f = stats.f_oneway(*(y[group == g] for g in range(3))).statistic
+    expected = 2 * (f - 1) / (2 * (f - 1) + 40)
+    assert characteristics.omega_squared(group_sums(y, group)) == pytest.approx(expected)
+    assert np.isnan(characteristics.omega_squared(np.array([[2.0, 4.0, 8.0], [1.0, 2.0, 4.0]])))
+    assert np.isnan(characteristics.omega_squared(np.array([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])))
+
+
+def test_omega_squared_is_zero_on_average_where_groups_do_not_differ_and_right_where_they_do():
+    """Eta squared of seven groups of 105 participants would be 6/104 on average without any difference."""
+    generator = np.random.default_rng(2)
+    group = np.repeat(np.arange(7), 15)
+    effect = np.where(group < 3, 0.5, 0.0)
+    for planted in (np.zeros(105), effect):
+        found = [
+            characteristics.omega_squared(group_sums(planted + generator.normal(size=105), group)) for _ in range(800)
+        ]
+        truth = planted.var() / (planted.var() + 1)
+        assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(800))
+
+
+def test_the_interval_of_a_group_holds_its_estimate_and_covers_the_truth(minimal_sheets):
+    generator = np.random.default_rng(3)
+    bootstrap = ParticipantBootstrap(np.arange(60), draws=100, seed=1)
+    values = pd.Series(np.repeat(["a", "b", "c"], 20))
+    effect = 0.8 * (values == "a").to_numpy()
+    truth, covered = effect.var() / (effect.var() + 1), []
+    for _ in range(200):
+        y = pd.Series(effect + generator.normal(size=60))
+        row, p = characteristics._groups(values, y, bootstrap, 0, generator)
+        assert row["low"] <= row["estimate"] <= row["high"]
+        assert p == pytest.approx(stats.f_oneway(*(part for _, part in y.groupby(values))).pvalue)
+        covered.append(row["low"] <= truth <= row["high"])
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
+    people = pd.Index([f"P{number}" for number in range(30)])
+    frame = pd.DataFrame(
+        {
+            "participant": people,
+            "Prolific_ID": range(1000, 1060, 2),
+            "number": range(1, 31),
+            "same": "x",
+            "words": [f"text {number}" for number in range(30)],
+            "town": [f"town {number % 14}" for number in range(30)],
+            "few": [1.0, 2.0] + [np.nan] * 28,
+            "age": [20.0 + number % 17 for number in range(30)],
+            "gender": ["f", "m"] * 15,
+            "row": range(2, 32),
+        }
+    )
+    table = characteristics.characteristic_columns(frame, people)
+    assert table["kind"].to_dict() == dict.fromkeys(table.index, "") | {"age": "number", "gender": "group"}
+    assert table["reason"].to_dict() == {
+        "Prolific_ID": "an identifier",
+        "number": "a running number",
+        "same": "the same for everybody",
+        "words": "another text for everybody",
+        "town": "14 groups of 30 participants are too many",
+        "few": "2 participants with ratings answered it: too few",
+        "age": "",
+        "gender": "",
+    }
+
+
+def test_together_they_explain_what_least_squares_does(study, names):
+    table = characteristics.explained_together(study, bootstrap_of(study))
+    means = characteristics.participant_means(study)
+    sheet = study.participants.set_index("participant").reindex(means.index)
+    genders = [sheet["gender"] == name for name in sorted(sheet["gender"].unique())[1:]]
+    x = np.column_stack([np.ones(len(means)), sheet[["age", *names]], *genders]).astype(float)
+    y = means.to_numpy()
+
+    def predict(rows, other):
+        return x[other] @ np.linalg.lstsq(x[rows], y[rows], rcond=None)[0]
+
+    everybody = np.arange(len(y))
+    r2 = 1 - ((y - predict(everybody, everybody)) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    adjusted = 1 - (1 - r2) * (len(y) - 1) / (len(y) - x.shape[1])
+    assert table.loc["explained, adjusted", "estimate"] == pytest.approx(adjusted, abs=1e-9)
+    assert table.loc["explained, adjusted", "low"] < adjusted < table.loc["explained, adjusted", "high"]
+    left = {one: np.delete(everybody, one) for one in everybody}
+    # A participant who is alone in a group can't be predicted from the others.
+    left = {one: rows for one, rows in left.items() if np.linalg.matrix_rank(x[rows]) == x.shape[1]}
+    assert table.loc["left to the person", "estimate"] == pytest.approx(1 - adjusted, abs=1e-9)
+    assert table.loc["left to the person", "low"] == pytest.approx(1 - table.loc["explained, adjusted", "high"])
+    errors = [y[one] - predict(rows, [one])[0] for one, rows in left.items()]
+    without = [y[one] - y[rows].mean() for one, rows in left.items()]
+    expected = 1 - np.square(errors).sum() / np.square(without).sum()
+    assert table.loc["predicted, cross-validated", "estimate"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_a_prediction_is_expected_to_give_is_what_it_gives_on_average(study, monkeypatch):
+    """The same characteristics with new noise: the expected share follows from the adjusted one and the leverages."""
+    means = characteristics.participant_means(study)
+    generator, found = np.random.default_rng(5), []
+    trait = study.participants.set_index("participant").select_dtypes("number").iloc[:, 0].reindex(means.index)
+    signal = 0.5 * (trait - trait.mean()) / trait.std()
+    for _ in range(300):
+        y = signal + generator.normal(size=len(means))
+        monkeypatch.setattr(characteristics, "participant_means", lambda _, y=y: y)
+        found.append(characteristics.explained_together(study, bootstrap_of(study))["estimate"])
+    table = pd.DataFrame(found)
+    difference = table["predicted, cross-validated"] - table["predicted, expected"]
+    assert difference.mean() == pytest.approx(0, abs=4 * difference.std() / np.sqrt(300))
+    assert (table["predicted, expected"] < table["explained, adjusted"]).all()
+    # The price of the coefficients is what parts them, not chance.
+    assert (table["explained, adjusted"] - table["predicted, expected"]).mean() > 5 * abs(difference.mean())
+
+
+def test_the_interval_of_the_explained_share_covers_it():
+    generator = np.random.default_rng(4)
+    x = np.column_stack([np.ones(80), generator.normal(size=(80, 5))])
+    signal = x[:, 1] * 0.6
+    truth = ((signal - signal.mean()) ** 2).sum() / (((signal - signal.mean()) ** 2).sum() + 80)
+    covered = []
+    for _ in range(100):
+        y = signal + generator.normal(size=80)
+        left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        within, whole = (left**2).sum(), ((y - y.mean()) ** 2).sum()
+        low, high = characteristics._noncentral((whole - within) / 5 / (within / 74), 5, 74, 80, 0.95)
+        covered.append(low <= truth <= high)
+    assert 0.88 <= np.mean(covered) <= 1
+
+
+def test_without_a_sheet_everything_says_so(minimal_sheets):
+    study = parse_sheets(minimal_sheets(participants=None))
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert found.estimates.empty
+    assert found.shown.empty
+    assert set(found.summary["reason"]) == {characteristics.NO_SHEET}
+    assert set(characteristics.explained_together(study, bootstrap_of(study))["reason"]) == {characteristics.NO_SHEET}
+
+
+@pytest.fixture
+def told_by_everything(minimal_sheets):
+    """Twenty-four participants whose mean rating is a step function of their age, and told by their group."""
+    people = [f"P{number:02d}" for number in range(24)]
+    ratings = [
+        value for number in range(24) for value in (None, ("poor", "neutral", "good", "Very good")[number % 4]) * 2
+    ]
+    return parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": people},
+            messages={"EmpathyOverall": ratings},
+            participants={
+                "PID": people,
+                "Age": [20.0 + number % 4 for number in range(24)],
+                "Gender": [("f", "m", "d", "x")[number % 4] for number in range(24)],
+            },
+        )
+    )
+
+
+def test_what_every_resampling_gives_alike_is_not_called_certain(told_by_everything):
+    """Characteristics have the one rule of all intervals; they had one of their own, which gave 1 to 1."""
+    means = told_by_everything.turns.groupby("participant")["overall"].mean()
+    found = characteristics.relations(told_by_everything, bootstrap_of(told_by_everything), means, permutations=0)
+    assert found.estimates.index.tolist() == ["Age", "Gender"]
+    assert found.estimates["estimate"].tolist() == pytest.approx([1, 1])
+    assert found.estimates[["low", "high"]].isna().all(axis=None)
+    assert found.estimates["reason"].tolist() == [
+        "no interval: every resampling gives the same value",
+        "no interval: the groups tell the means exactly",
+    ]
+
+
+def test_few_participants_are_too_few(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert found.left_out["reason"].str.endswith("too few").all()
+    table = characteristics.explained_together(study, bootstrap_of(study))
+    assert set(table["reason"]) == {"no column of the participants' sheet can be examined"}
+
+
+def test_constant_ratings_are_related_to_nothing(minimal_sheets):
+    people = [f"P{number}" for number in range(24)]
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": people},
+            participants={"PID": people, "Age": [20.0 + n % 9 for n in range(24)], "Gender": ["f", "m"] * 12},
+        )
+    )
+    found = characteristics.relations(study, bootstrap_of(study))
+    assert set(found.estimates["reason"]) == {"the ratings do not vary"}
+    assert found.tests["q"].isna().all()
+    assert set(characteristics.explained_together(study, bootstrap_of(study))["reason"]) == {"the ratings do not vary"}

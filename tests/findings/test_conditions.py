@@ -1,0 +1,411 @@
+"""Conditions compared: against R, exact in resamplings, and where there is nothing to compare."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.estimators import estimates, mixed, multiplicity, rank_tests
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import measures
+from sense7.findings.conditions import design as design_module
+from sense7.findings.conditions import means as conditions_means
+from sense7.findings.conditions import mixed_model, rank_comparisons
+from sense7.findings.conditions import pairs as pairs_module
+from sense7.simulate import Parameters, simulate
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS
+from sense7.workbook import parse_sheets, read_workbook
+
+CLOSED_FORM = 1e-7
+MIXED_MODEL = 2e-4
+P_VALUE = {"rel": 1e-3, "abs": 0}
+"""The reference has ten digits; lme4 stops 2e-5 short of the largest likelihood, which moves small p values by 4e-4 of
+themselves. Relative, since an absolute tolerance holds nothing where p is smaller than it."""
+
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=300):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def contrasts(study):
+    return mixed_model.mixed_contrasts(study, "overall", turns=True)
+
+
+PAIRS = [(a, b) for place, a in enumerate(CONDITIONS) for b in CONDITIONS[place + 1 :]]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
+    first, second = pair
+    name = f"({first})-({second})"
+    row, sign = f"{first} minus {second}", 1
+    if row not in contrasts.differences.index:
+        row, sign = f"{second} minus {first}", -1
+    golden.check(f"contrast_{name}", sign * contrasts.differences.loc[row, "estimate"], abs=MIXED_MODEL)
+    golden.check(f"contrast_p_holm_{name}", contrasts.p.loc[row, "estimate"], **P_VALUE)
+    low, high = contrasts.differences.loc[row, ["low", "high"]]
+    error = (high - low) / 2 / stats.t.ppf(0.975, golden[f"contrast_df_{name}"])
+    golden.check(f"contrast_se_{name}", error, abs=MIXED_MODEL)
+    freedom = float(contrasts.shown.loc[row, "degrees of freedom"])
+    golden.check(f"contrast_df_{name}", freedom, rel=1e-3)
+
+
+def test_kruskal_wallis_is_that_of_r(study, golden):
+    means = measures.conversation_ratings(study).groupby("condition")["overall"]
+    found = rank_tests.kruskal_wallis([values.dropna().to_numpy() for _, values in means])
+    names = ("kw_H_convmeans", "kw_p_convmeans", "kw_eps2_convmeans", "kw_eta2H_convmeans")
+    for value, name in zip(found, names, strict=True):
+        golden.check(name, value, rel=CLOSED_FORM)
+    turns = study.turns.dropna(subset=["overall"]).groupby("condition")["overall"]
+    h = rank_tests.kruskal_wallis([values.to_numpy() for _, values in turns])[0]
+    golden.check("kw_H_turns", h, abs=CLOSED_FORM)
+
+
+def test_friedman_and_wilcoxon_are_those_of_r(study, golden):
+    means = study.turns.pivot_table(index="participant", columns="condition", values="overall", aggfunc="mean").dropna()
+    chi, p, w = rank_tests.friedman(means.to_numpy())
+    golden.check("friedman_n_complete", len(means), abs=0)
+    golden.check("friedman_chi2", chi, abs=CLOSED_FORM)
+    golden.check("friedman_p", p, rel=CLOSED_FORM)
+    golden.check("kendall_W", w, abs=CLOSED_FORM)
+    v, p, _ = rank_tests.wilcoxon((means["gpt-4-emp"] - means["llama2-70b"]).to_numpy())
+    golden.check("wilcoxon_V_emp_llama", v, abs=0)
+    golden.check("wilcoxon_p_emp_llama", p, rel=CLOSED_FORM)
+
+
+def test_tests_of_all_conditions_at_once_are_those_of_lmertest_and_anova(contrasts, golden):
+    p = contrasts.overall["estimate"]
+    golden.check("lmm_p_model_satt", p["F test"], **P_VALUE)
+    golden.check("lmm_lrt_p_model", p["likelihood ratio"], **P_VALUE)
+    between = len(CONDITIONS) - 1
+    said = re.search(r"F = (\S+) on (\d+) and (\S+) degrees of freedom", contrasts.overall.loc["F test", "method"])
+    assert float(said[1]) == pytest.approx(golden["lmm_F_model_satt"], abs=0.006)
+    assert int(said[2]) == between
+    assert float(said[3]) == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3, abs=0.06)
+    words = contrasts.overall.loc["likelihood ratio", "method"]
+    said = re.search(r"chi squared = (\S+) on (\d+) degrees of freedom", words)
+    assert float(said[1]) == pytest.approx(golden["lmm_lrt_chisq_model"], abs=0.006)
+    assert int(said[2]) == between
+
+
+def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
+    bootstrap = bootstrap_of(study, draws=3)
+    frame = measures.conversation_ratings(study)
+    frame["y"] = frame["ground_truth"]
+    names = ["gpt-4-emp", "gpt-4"]
+    both = frame[frame["condition"].isin(names)]
+    drawn = bootstrap.distribution(
+        lambda sums: sums[..., 0] / sums[..., 1], conditions_means._by_condition(both, names), both["participant"]
+    )
+    for weights, means in zip(bootstrap.weights(), drawn, strict=True):
+        times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
+        copied = both.loc[both.index.repeat(times)]
+        expected = copied.groupby("condition")["y"].mean()
+        np.testing.assert_allclose(means, expected[names], atol=1e-12)
+
+
+def test_means_and_differences_are_those_of_the_conversations(study):
+    frame = measures.conversation_ratings(study)
+    means = conditions_means.condition_means(study, bootstrap_of(study))
+    expected = frame.groupby("condition")["ground_truth"].mean()
+    np.testing.assert_allclose(means["estimate"], expected[means.index], atol=1e-12)
+    assert means["n"].sum() == frame["ground_truth"].notna().sum()
+    row = conditions_means.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
+    assert row["estimate"] == pytest.approx(expected["gpt-4-emp"] - expected["gpt-4"])
+    assert row["low"] < row["estimate"] < row["high"]
+    dimensions = conditions_means.prompted_by_dimension(study, bootstrap_of(study))
+    others = expected.drop("gpt-4-emp").mean()
+    assert dimensions.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
+
+
+def test_the_best_condition_is_named(study):
+    best = conditions_means.best_condition(study, bootstrap_of(study))
+    means = measures.conversation_ratings(study).groupby("condition")["ground_truth"].mean()
+    assert best["best"]["estimate"] == means.idxmax()
+    assert best["best"]["n"] == best["share"]["n"] == measures.conversation_ratings(study)["ground_truth"].count()
+    assert 0.9 < best["share"]["estimate"] <= 1
+    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == "yes"
+    assert (
+        prompted["highest"]["method"]
+        == "whether the prompted condition has the highest mean ground truth of the conversation"
+    )
+    assert prompted["share"]["estimate"] == best["share"]["estimate"]
+    other = replace(study, prompted_condition="gpt-4")
+    prompted = conditions_means.prompted_is_highest(other, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == "no"
+    assert prompted["share"]["estimate"] < 0.1
+
+
+# The prompted condition and the best of the others
+
+
+def planted(seed, **changes):
+    """A simulated study in two conditions of the mixed model, without its words."""
+    found = simulate(Parameters(participants=40, conversations=240).replace(**changes), seed, judge=None)
+    return parse_sheets(found.sheets)
+
+
+def test_the_smallest_difference_is_that_of_the_pairs(study, contrasts):
+    row = mixed_model.prompted_minus_best_other(study, contrasts, 0.95)
+    pairs = [name for name in contrasts.differences.index if name.startswith("gpt-4-emp minus")]
+    table = contrasts.differences.loc[pairs]
+    assert len(pairs) == 3
+    assert row["estimate"] == table["estimate"].min()
+    assert row["low"] == pytest.approx(table["low"].min(), abs=1e-12)
+    # The upper limit has Bonferroni's: t at 1 - 0.05 / 6.
+    wide = contrasts.errors[pairs] * stats.t.ppf(1 - 0.05 / 6, contrasts.freedom[pairs])
+    assert row["high"] == pytest.approx((table["estimate"] + wide).min(), abs=1e-12)
+    assert row["high"] >= table["high"].min()
+    assert row["n"] == table["n"].iloc[0]
+
+
+def test_with_one_other_condition_it_is_that_difference(study):
+    some = study.subset(conditions=["gpt-4-emp", "gpt-3.5"])
+    contrasts = mixed_model.mixed_contrasts(some)
+    row = mixed_model.prompted_minus_best_other(some, contrasts)
+    for name in ("estimate", "low", "high"):
+        assert row[name] == pytest.approx(contrasts.differences[name].iloc[0], abs=1e-12)
+
+
+def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
+    """One other condition equals the prompted one, two lie far below: the highest mean is a coin, this is not."""
+    equal = {"condition_effects": [0.4, -0.4, -0.4, 0.4], "condition_slopes": [0] * 4}
+    rows, highest = [], []
+    for seed in range(12):
+        study = planted(seed, condition_desired_slopes=[0] * 4, **equal)
+        rows.append(mixed_model.prompted_minus_best_other(study, mixed_model.mixed_contrasts(study)))
+        highest.append(conditions_means.prompted_is_highest(study, bootstrap_of(study, 5))["highest"]["estimate"])
+    assert sum(row["low"] > 0 for row in rows) <= 2  # of 12 at 2.5%
+    assert 2 <= highest.count("yes") <= 10
+    clear = planted(1, condition_effects=[0, 0, 0, 0.8])
+    row = mixed_model.prompted_minus_best_other(clear, mixed_model.mixed_contrasts(clear))
+    assert 0 < row["low"] < row["estimate"] < row["high"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tasks": {"Model": ["only"] * 4}}, pairs_module.ONE_CONDITION),
+        ({"tasks": {"Model": [None] * 4}}, pairs_module.NO_CONDITION),
+        ({}, "the ratings do not vary"),
+    ],
+)
+def test_where_no_condition_can_beat_another_it_says_why(minimal_sheets, change, reason):
+    study = parse_sheets(minimal_sheets(**change))
+    row = mixed_model.prompted_minus_best_other(study, mixed_model.mixed_contrasts(study))
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == reason
+
+
+def test_without_a_prompted_condition_there_is_no_smallest_difference(study, contrasts):
+    unknown = replace(study, prompted_condition=None, prompted_reason="no name says so")
+    row = mixed_model.prompted_minus_best_other(unknown, contrasts)
+    assert row["reason"] == "which condition is prompted is not known: no name says so"
+    absent = replace(study, prompted_condition="gpt-9")
+    row = mixed_model.prompted_minus_best_other(absent, contrasts)
+    assert row["reason"] == "no rated conversation in the prompted condition, or in any other"
+
+
+def rated_by(minimal_sheets, levels):
+    """A study of one conversation per participant and condition: condition -> level of each participant."""
+    pairs = [(f"P{person}", name, level) for name, given in levels.items() for person, level in enumerate(given)]
+    ratings = [value for *_, level in pairs for value in (None, LEVELS[level - 1]) * 2]
+    sheets = minimal_sheets(
+        conversations=len(pairs),
+        participants=None,
+        tasks={"PID": [person for person, *_ in pairs], "Model": [name for _, name, _ in pairs]},
+        messages={"EmpathyOverall": ratings, **dict.fromkeys(DIMENSION_NAMES, ratings)},
+    )
+    return replace(parse_sheets(sheets), prompted_condition="prompted")
+
+
+@pytest.mark.parametrize("people", [1, 4, 5])
+def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minimal_sheets, people):
+    study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
+    best = conditions_means.best_condition(study, bootstrap_of(study))
+    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
+    assert (best["best"]["estimate"], prompted["highest"]["estimate"]) == ("prompted", "yes")
+    for share in (best["share"], prompted["share"]):
+        if people < 5:
+            assert np.isnan(share["estimate"])
+            assert share["reason"] == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
+        else:
+            assert (share["estimate"], share["reason"]) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("levels", "answer", "name"),
+    [
+        ({"prompted": [3] * 6, "plain": [3] * 6, "other": [3] * 6}, "tie", None),
+        ({"prompted": [2, 3, 4] * 2, "plain": [4, 3, 2] * 2, "other": [1] * 6}, "tie", None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [4] * 6}, "no", None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [2] * 6}, "no", "plain"),
+        ({"prompted": [4] * 6, "plain": [4] * 5 + [3], "other": [2] * 6}, "yes", "prompted"),
+        ({"prompted": [1, 1, 1, 2, 1, 3], "plain": [3, 1, 2, 1, 1, 1], "other": [1] * 6}, "tie", None),
+    ],
+)
+def test_a_tie_is_neither_yes_nor_no(minimal_sheets, levels, answer, name):
+    study = rated_by(minimal_sheets, levels)
+    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
+    assert prompted["highest"]["estimate"] == answer
+    assert prompted["highest"]["unit"] == "yes, no or tie"
+    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
+    assert best["estimate"] == name
+    if name is None:
+        assert best["reason"] == "several conditions have the same highest mean"
+    if len({level for given in levels.values() for level in given}) == 1:
+        assert prompted["share"]["estimate"] == 0  # in no resample is it alone the highest
+
+
+def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
+    study = rated_by(minimal_sheets, {"prompted": [3] * 6, "plain": [3] * 6})
+    conversations = study.conversations["condition"] == "plain"
+    plain = study.turns["conversation"].isin(study.conversations.loc[conversations, "conversation"])
+    study.turns.loc[plain, list(DIMENSION_NAMES)] *= 1 + 2e-16
+    study.turns.loc[plain, list(DIMENSION_NAMES)] += 1e-15
+    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
+    assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
+
+
+def test_the_design_is_read_off_the_data(study, workbooks, minimal_sheets):
+    assert design_module.condition_design(study).kind == "within participants"
+    assert design_module.condition_design(study).n == study.conversations["participant"].nunique()
+    lend = read_workbook(workbooks["lend_an_ear"])
+    assert design_module.condition_design(lend).kind == "one condition"
+    assert design_module.condition_design(lend).n == lend.conversations["participant"].nunique()
+    people = [f"P{number // 2}" for number in range(8)]
+
+    def kind(models, pids=people):
+        sheets = minimal_sheets(conversations=8, participants=8, tasks={"PID": pids, "Model": models})
+        return design_module.condition_design(parse_sheets(sheets)).kind
+
+    assert kind(["a", "a", "b", "b"] * 2) == "between participants"
+    assert kind(["a", "b"] * 4) == "within participants"
+    assert kind(["a", "b", "a", "a"] * 2) == "mixed"
+    assert kind(["a", "b"] * 4, [f"P{number + 1}" for number in range(8)]) == "between participants"
+
+
+def test_without_a_condition_everything_says_so(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"Model": [None] * 4}))
+    bootstrap = bootstrap_of(study)
+    assert design_module.condition_design(study).kind == "no condition"
+    for table in (
+        conditions_means.condition_means(study, bootstrap),
+        conditions_means.condition_differences(study, bootstrap),
+        conditions_means.prompted_by_dimension(study, bootstrap),
+        rank_comparisons.rank_tests(study),
+    ):
+        assert table["estimate"].isna().all()
+        assert set(table["reason"]) == {pairs_module.NO_CONDITION}
+    assert mixed_model.mixed_contrasts(study).reason == pairs_module.NO_CONDITION
+    assert conditions_means.best_condition(study, bootstrap)["best"]["reason"] == pairs_module.NO_CONDITION
+
+
+def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"Model": ["only"] * 4}))
+    bootstrap = bootstrap_of(study)
+    assert conditions_means.condition_means(study, bootstrap).loc["only", "estimate"] > 4
+    assert conditions_means.condition_differences(study, bootstrap)["reason"].tolist() == [pairs_module.ONE_CONDITION]
+    contrasts = mixed_model.mixed_contrasts(study)
+    assert contrasts.reason == pairs_module.ONE_CONDITION
+    assert set(contrasts.overall["reason"]) == {pairs_module.ONE_CONDITION}
+    assert list(contrasts.overall.index) == list(rank_comparisons.TEST_KEYS)
+    best = conditions_means.best_condition(study, bootstrap)["best"]
+    assert (best["estimate"], best["n"], best["reason"]) == (None, 4, pairs_module.ONE_CONDITION)
+
+
+def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    row = conditions_means.condition_differences(study, bootstrap_of(study), standardised=True).iloc[0]
+    assert np.isnan(row["estimate"])
+    assert row["reason"]
+    assert mixed_model.mixed_contrasts(study).reason == "the ratings do not vary"
+    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
+    assert best["reason"] == "several conditions have the same highest mean"
+    assert (best["estimate"], best["n"], best["unit"]) == (None, 4, "condition")
+
+
+@pytest.mark.parametrize("conversations", [1, 2, 3])
+def test_few_conversations_give_reasons(minimal_sheets, conversations):
+    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral"] * 4
+    names = ("EmpathyOverall", "Affective")
+    messages = dict.fromkeys(names, ratings[: 4 * conversations])
+    study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))
+    bootstrap = bootstrap_of(study)
+    found = mixed_model.mixed_contrasts(study)
+    assert found.reason or np.isfinite(found.differences["estimate"]).all()
+    for table in (conditions_means.condition_differences(study, bootstrap), rank_comparisons.rank_tests(study)):
+        assert ((table["reason"] != "") | table["estimate"].notna()).all()
+
+
+def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
+    names = ["a`b", "a<b", "$x$", 'say "hi"']
+    study = parse_sheets(minimal_sheets(tasks={"Model": names}))
+    keys = pairs_module.pair_keys(study, "condition_d").values()
+    assert len(set(keys)) == 6
+    assert not set("`<>$\" '") & set("".join(keys))
+
+
+def test_a_p_value_that_is_missing_is_shown_as_nothing():
+    assert [estimates.p_in_words(p) for p in (np.nan, 0.0, 0.0001, 0.00009, 1.0)] == [
+        "",
+        "< 0.0001",
+        "0.0001",
+        "< 0.0001",
+        "1.0000",
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_between_p_and_bonferroni(p):
+    p = np.array(p)
+    adjusted = multiplicity.holm(p)
+    assert (adjusted >= p).all()
+    assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
+    assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=30))
+def test_wilcoxon_is_that_of_scipy(differences):
+    v, p, r = rank_tests.wilcoxon(np.array(differences))
+    if not any(differences):
+        assert np.isnan(v)
+        return
+    expected = stats.wilcoxon(differences, correction=True, method="asymptotic", alternative="greater")
+    assert v == pytest.approx(expected.statistic)
+    assert -1 <= r <= 1
+    assert p == pytest.approx(stats.wilcoxon(differences, correction=True, method="asymptotic").pvalue, abs=1e-9)
+
+
+def test_p_values_are_even_where_there_is_no_difference():
+    """Participants lean towards conditions of their own, and the conditions are alike."""
+    generator = np.random.default_rng(5)
+    p = []
+    for _ in range(60):
+        who, what = np.repeat(np.arange(30), 6), np.tile([0, 0, 1, 1, 2, 2], 30)
+        y = generator.normal(size=30)[who] + generator.normal(0, 0.5, (30, 3))[who, what] + generator.normal(size=180)
+        design = np.eye(3)[what]
+        sums = mixed.nested_sums(y, design, pd.Series(who), pd.Series(what))
+        fit = mixed.fit_nested(sums)
+        contrast = np.array([[1.0, -1, 0]])
+        error = np.sqrt((contrast @ fit.covariance @ contrast.T)[0, 0])
+        freedom = mixed.satterthwaite(sums, fit, contrast)[0]
+        p.append(2 * stats.t.sf(abs(contrast[0] @ fit.coefficients) / error, freedom))
+    assert np.mean(np.array(p) < 0.05) < 0.15
+    assert stats.kstest(p, "uniform").pvalue > 0.01

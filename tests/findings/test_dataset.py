@@ -1,0 +1,457 @@
+"""What a data set holds: lengths and times by hand, medians against rows copied out, and nobody named."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7 import tables
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.figures.charts import counts_by_two_groups, distributions
+from sense7.findings import dataset
+from sense7.findings.ground_truth import ground_truth
+from sense7.record import Recorder, read_values
+from sense7.tables import Sentence
+from sense7.workbook import parse_sheets, read_workbook
+
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c"]
+
+
+def bootstrap_of(study, draws=200):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture
+def parsed(minimal_sheets):
+    """Parse the small workbook with changes: 4 conversations of 3 participants, 2 turns each."""
+    return lambda **changes: parse_sheets(minimal_sheets(**changes))
+
+
+def quantity_of(values, condition="a"):
+    frame = pd.DataFrame({"participant": [f"P{n}" for n in range(len(values))], "condition": condition})
+    return dataset.Quantity("turns", "turns", "turns", "conversations", frame.assign(value=values))
+
+
+# Counts and ground truth
+
+
+def test_the_ground_truth_at_hand_is_taken_and_changes_nothing(parsed):
+    study = parsed()
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    pd.testing.assert_frame_equal(dataset.counts(study), dataset.counts(study, truth))
+    pd.testing.assert_frame_equal(dataset.by_condition(study), dataset.by_condition(study, truth))
+    bootstrap = bootstrap_of(study)
+    assert dataset.ground_truth_mean(study, bootstrap)["estimate"] == truth.mean()
+    none = truth * np.nan
+    assert dataset.counts(study, none).loc["conversations_with_ground_truth", "estimate"] == 0
+    assert dataset.by_condition(study, none)["with ground truth"].sum() == 0
+    assert dataset.ground_truth_mean(study, bootstrap, none)["reason"] == "no conversation has a rated turn"
+
+
+# Lengths
+
+
+def test_words_are_counted_by_role_and_blank_texts_left_out(parsed):
+    texts = ["one two  three\nfour", "I am sorry.", "  ", None]
+    user, assistant, turns = dataset.lengths(parsed(messages={"Content": texts * 4}))
+    assert user.frame["value"].tolist() == [4] * 4
+    assert assistant.frame["value"].tolist() == [3] * 4
+    assert turns.frame["value"].tolist() == [2] * 4
+    assert sorted(user.frame["participant"]) == ["P1", "P1", "P2", "P3"]
+
+
+def test_a_conversation_without_messages_has_no_turn(parsed):
+    study = parsed(messages={"TaskId": ["C1"] * 4 + ["C2"] * 4 + ["C3"] * 8})
+    *_, turns = dataset.lengths(study)
+    assert turns.frame["value"].tolist() == [2, 2, 4, 0]
+    counted = dataset.turns_per_conversation(study)
+    assert (counted.name, counted.to_dict()) == ("turns", {"C1": 2, "C2": 2, "C3": 4, "C4": 0})
+
+
+# Times
+
+
+def talk(parsed, seconds, roles):
+    """One conversation with these times and roles; the others have none."""
+    length = len(seconds)
+    return parsed(
+        messages={
+            "TaskId": ["C1"] * length + ["C2", "C3", "C4"],
+            "MessageId": [*map(float, range(1, length + 1)), 1.0, 1.0, 1.0],
+            "TimeOffsetSeconds": [*seconds, None, None, None],
+            "Role": [*roles, "assistant", "assistant", "assistant"],
+            "EmpathyOverall": "good",
+        },
+    )
+
+
+def values_of(study):
+    duration, wait = dataset.times(study)
+    return duration.frame["value"].tolist(), wait.frame["value"].tolist()
+
+
+def test_durations_and_waits_are_those_of_the_clock(parsed):
+    roles = ["user", "assistant", "user", "error", "assistant", "assistant", "user", "user", "assistant"]
+    seconds = [3.0, 8.3, 20.0, 25.0, 31.5, 32.0, 40.0, 50.0, 51.0]
+    # The wait counts from the user's last message, past an error; the second turn in a row has none.
+    assert values_of(talk(parsed, seconds, roles)) == ([48.0], [5.3, 11.5, 1.0])
+
+
+def test_equal_waits_are_equal_whatever_the_fractions(parsed):
+    _, waits = values_of(talk(parsed, [0.1, 0.3, 1000.1, 1000.3], ["user", "assistant"] * 2))
+    assert waits == [0.2, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "duration", "waits"),
+    [
+        ([0.0, 5.0, 4.0, 9.0], [], []),  # runs backwards: which time is wrong is not known
+        ([-2.0, 5.0, 6.0, 9.0], [], [3.0]),  # negative: missing
+        ([0.0, None, 6.0, 9.0], [9.0], [3.0]),
+        ([0.0, 5.0, 6.0, None], [], [5.0]),
+        ([0.0, 0.0, 0.0, 0.0], [0.0], [0.0, 0.0]),
+        (["soon", "later", None, None], [], []),
+    ],
+)
+def test_times_that_cannot_be_used_leave_out_what_needs_them(parsed, seconds, duration, waits):
+    assert values_of(talk(parsed, seconds, ["user", "assistant"] * 2)) == (duration, waits)
+
+
+def test_what_the_times_lack_is_counted(parsed):
+    gaps = dataset.time_gaps(talk(parsed, [0.0, 5.0, 4.0, -9.0], ["user", "assistant"] * 2))
+    assert gaps["estimate"].to_dict() == {
+        "messages_without_time": 4,
+        "conversations_backwards": 1,
+        "conversations_without_duration": 4,
+        "turns_without_wait": 5,
+    }
+    assert gaps["n"].tolist() == [7, 4, 4, 5]
+
+
+def test_messages_are_timed_in_their_order_and_not_in_that_of_the_file(parsed):
+    study = parsed(
+        messages={
+            "MessageId": [2.0, 1.0, 3.0, 4.0] * 4,
+            "TimeOffsetSeconds": [7.0, 0.0, 10.0, 11.0] * 4,
+            "Role": ["assistant", "user", "user", "assistant"] * 4,
+            "EmpathyOverall": "good",
+        }
+    )
+    assert values_of(study) == ([11.0] * 4, [7.0, 1.0] * 4)
+
+
+# Medians and quartiles
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 6)), min_size=1, max_size=30),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_median_in_a_draw_is_that_of_the_rows_copied_out(rows, seed):
+    people, values = (np.array(column) for column in zip(*rows, strict=True))
+    bootstrap = ParticipantBootstrap([*range(6)], draws=20, seed=seed)
+    medians = dataset.median_in_draws(values / 4, pd.Series(people), bootstrap)
+    for weights, median in zip(bootstrap.weights(), medians, strict=True):
+        copied = np.repeat(values / 4, weights[people].astype(int))
+        assert np.isnan(median) if not len(copied) else median == np.median(copied)
+
+
+def test_medians_do_not_depend_on_how_draws_are_cut(monkeypatch):
+    values = np.random.default_rng(1).normal(size=80)
+    people = pd.Series(np.arange(80) % 20)
+    bootstrap = ParticipantBootstrap(people, draws=101, seed=3)
+    whole = dataset.median_in_draws(values, people, bootstrap)
+    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 200)
+    assert np.array_equal(whole, dataset.median_in_draws(values, people, bootstrap))
+
+
+def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):
+    generator = np.random.default_rng(2)
+    bootstrap = ParticipantBootstrap([f"P{n}" for n in range(40)], draws=500, seed=1)
+    values = generator.lognormal(3, 1, 40)
+    (row,) = dataset.medians([quantity_of(values)], bootstrap).to_dict("records")
+    assert row["low"] < row["estimate"] == np.median(values) < row["high"]
+    assert row["method"].startswith("median over conversations; 95% percentile interval")
+    constant = dataset.medians([quantity_of([3.0] * 40)], bootstrap).iloc[0]
+    assert constant["estimate"] == 3
+    assert constant["reason"] == "no interval: every resampling gives the same value"
+    study = parsed(messages={"TimeOffsetSeconds": ...})
+    record = Recorder("x", tmp_path)
+    for part in (dataset.lengths, dataset.times, dataset.answers):
+        record.table(dataset.medians(part(study), bootstrap_of(study)), dataset.MEDIAN_KEYS)
+    recorded = read_values(tmp_path)
+    assert set(recorded) == set(dataset.MEDIAN_KEYS.values())
+    assert recorded["median_duration"]["reason"] == dataset.NO_TIMES
+    assert recorded["median_importance"]["estimate"] == 3.5
+
+
+def test_quartiles_stand_by_condition_and_those_without_one_last():
+    quantity = quantity_of([1.0, 2.0, 4.0, 8.0, 9.0], ["b", "b", "b", dataset.NO_CONDITION, "a"])
+    table = dataset.quartiles_by_condition(quantity)
+    assert table.index.tolist() == ["a", "b", dataset.NO_CONDITION, dataset.ALL]
+    assert table.loc["b"].tolist() == [3, 1.5, 2, 3]
+    described = quantity.frame["value"].describe()
+    assert table.loc[dataset.ALL].tolist() == described[["count", "25%", "50%", "75%"]].tolist()
+
+
+def test_quantities_are_shown_side_by_side():
+    few = quantity_of([1.0, 1000.25], ["a", "a"])
+    many = dataset.Quantity("wait", "waits", "seconds", "turns", quantity_of([2.0], ["b"]).frame)
+    gone = dataset.Quantity("duration", "durations", "seconds", "turns", few.frame[:0], "no times")
+    shown = dataset.shown_by_condition([few, many, gone])
+    assert shown.to_dict("index") == {
+        "a": {"turns": "500.6 (250.8 to 750.4), n = 2", "waits": "no value"},
+        "b": {"turns": "no value", "waits": "2 (2 to 2), n = 1"},
+        "(all)": {"turns": "500.6 (250.8 to 750.4), n = 2", "waits": "2 (2 to 2), n = 1"},
+    }
+    assert shown.index.name == "condition"
+    assert dataset.in_words([few, gone]) == "n = 2 conversations (turns); durations: no times"
+    assert dataset.shown_by_condition([gone]).empty
+
+
+# What was said before
+
+
+def test_levels_add_up_to_the_conversations(parsed):
+    table = dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": [1.0, 5.0, 5.0, None]}), "importance")
+    assert table.columns.tolist() == [1, 2, 3, 4, 5, "not answered"]
+    assert table.loc["plain"].tolist() == [1, 0, 0, 0, 1, 0]
+    assert table.loc["plain-empathy"].tolist() == [0, 0, 0, 0, 1, 1]
+    assert table.loc[dataset.ALL].sum() == 4
+    assert dataset.levels_by_condition(parsed(), "desired_empathy").columns.tolist() == [1, 2, 3, "not answered"]
+    assert dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": ...}), "importance").empty
+
+
+def test_topics_are_counted_by_condition(parsed):
+    table = dataset.topics_by_condition(parsed(tasks={"PreTaskChoice": ["work", "home", "work", None], "Model": ...}))
+    assert table[dataset.NO_CONDITION].to_dict() == {"home": 1, "work": 2, dataset.NO_TOPIC: 1}
+    assert dataset.topics_by_condition(parsed(tasks={"PreTaskChoice": ...})).empty
+
+
+def test_the_rarest_of_very_many_topics_are_put_together(parsed):
+    topics = ["often"] * 3 + [f"topic {number:02}" for number in range(57)]
+    table = dataset.topics_by_condition(parsed(conversations=60, tasks={"PreTaskChoice": topics}))
+    assert len(table) == dataset.MOST_TOPICS + 1
+    assert table.index[-1] == "(18 other topics)"
+    assert table.sum(axis=1).iloc[-1] == 18
+    assert table.loc["often"].sum() == 3
+    assert table.to_numpy().sum() == 60
+
+
+# Retries and errors
+
+
+@pytest.mark.parametrize(
+    ("cell", "retries"),
+    [(1.0, 4), (True, 4), ("yes", 4), ("2", 4), (0.0, 0), ("0", 0), (False, 0), (" No ", 0), ("FALSE", 0)],
+)
+def test_a_retry_is_a_cell_that_says_so(parsed, cell, retries):
+    study = parsed(messages={"Retry": [None, cell, None, None] * 4})
+    rows = dataset.disturbance_shares(study, bootstrap_of(study))
+    assert rows["estimate"].tolist() == [retries, retries / 4, 0]
+
+
+def test_retries_and_errors_are_counted_by_condition(parsed):
+    roles = ["user", "error", "error", "assistant"] + ["user", "assistant"] * 6
+    study = parsed(messages={"Role": roles, "Retry": [None, None, None, 1.0] + [None] * 12, "EmpathyOverall": None})
+    table = dataset.disturbances(study)
+    assert table.loc["plain"].tolist() == [8, 1, 2, 2, 1, 1]
+    assert table.loc["plain-empathy"].tolist() == [8, 0, 0, 2, 0, 0]
+    assert table.loc[dataset.ALL].tolist() == [16, 1, 2, 4, 1, 1]
+
+
+@pytest.mark.parametrize("cell", [None, ...])
+def test_retries_that_were_never_noted_are_not_said_to_be_nought(parsed, cell):
+    study = parsed(messages={"Retry": cell})
+    rows = dataset.disturbance_shares(study, bootstrap_of(study))
+    assert rows["reason"].tolist()[:2] == [dataset.NO_RETRIES] * 2
+    assert rows["estimate"].isna().tolist() == [True, True, False]
+    assert set(dataset.disturbances(study)["marked as retries"]) == {"not recorded"}
+
+
+# Participants
+
+
+def people_of(parsed, columns, people=12):
+    return dataset.characteristics(
+        parsed(conversations=people + 1, participants={"PID": [f"P{n + 1}" for n in range(people)]} | columns)
+    )
+
+
+def test_numbers_are_summed_up_and_few_texts_counted(parsed):
+    ages = [20.0, 30.0, 40.0, 50.0] * 3
+    found = people_of(parsed, {"Age": ages, "Gender": ["f", "m", "f", None] * 3})
+    assert found.numbers.columns[0] == found.others.columns[0] == "n"
+    assert found.numbers.loc["Age"].tolist() == [12, 20, *np.quantile(ages, [0.25, 0.5, 0.75]), 50]
+    assert found.groups.index.tolist() == ["Gender: f", "Gender: m"]
+    assert found.groups["participants"].tolist() == [6, 3]
+    assert found.groups["share of answers (%)"].tolist() == pytest.approx([200 / 3, 100 / 3])
+    assert found.others.empty
+    assert found.reason == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "answers"),
+    [
+        ("Name", [f"Robin {n}" for n in range(12)]),
+        ("Town", ["here", "there", "elsewhere", "nowhere", "up", "down"] * 2),  # two a text: few, yet too many
+        ("Born", [f"1980-01-{n + 1:02}" for n in range(12)]),
+        ("worker_id", [float(7 * n * n + 3) for n in range(12)]),
+        ("Number", [float(n + 500) for n in range(12)]),
+        ("Phone", [float(1_234_000 + 7 * n * n) for n in range(12)]),
+    ],
+)
+def test_what_may_name_people_is_not_shown(parsed, column, answers):
+    found = people_of(parsed, {"Age": ..., "Gender": ..., column: answers})
+    assert found.others.loc[column].tolist() == [12, len(set(answers))]
+    shown = found.numbers.to_csv() + found.groups.to_csv() + found.others.to_csv()
+    assert not any(str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4)
+
+
+def test_numbers_that_differ_are_not_taken_for_names(parsed):
+    found = people_of(parsed, {"Age": [20.0 + n * n for n in range(12)], "Income": [30_000.0, 45_000.5] * 6})
+    assert found.numbers.index.tolist() == ["Age", "Income"]
+
+
+def test_only_participants_with_a_conversation_count(parsed):
+    found = dataset.characteristics(parsed(participants={"PID": ["P1", "P2", "P9"], "Age": [20.0, 30.0, 99.0]}))
+    assert found.numbers.loc["Age", ["n", "highest"]].tolist() == [2, 30]
+
+
+def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
+    assert people_of(parsed, {"Age": None}).others.loc["Age"].tolist() == [0, 0]
+    bare = dataset.characteristics(parsed(participants={"Age": ..., "Gender": ...}))
+    assert bare.reason == "the participants' sheet has no column but PID"
+    gone = dataset.characteristics(parsed(participants=None))
+    assert gone.reason == "the workbook has no participants' sheet"
+    assert gone.numbers.empty
+    assert gone.groups.empty
+    assert gone.others.empty
+
+
+# Figures
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[3.0], [3.0] * 9, [0.0] * 4, [1.0, 2.0], [*range(40)], [1.0, 1.0, 1.0, 5000.0], [0.0, 0.5, 90.0, 0.1]],
+)
+def test_distributions_are_drawn_of_whatever_there_is(values):
+    frame = quantity_of(values).frame
+    figure = distributions({"words": frame, "nothing": frame[:0]}, name="x", label="length", caption="n = 1")
+    assert f"words: a: median {np.median(values):g}, quartiles" in figure.alt
+    assert figure.data["n"].tolist() == [len(values)]
+    assert figure.data["median"].tolist() == [np.median(values)]
+    axes = figure.drawing.axes
+    assert len(axes) == 1, "what has no value has no panel"
+    tail = bool(max(values) > 20 * np.median(values) > 0)
+    assert (axes[0].get_xscale() == "symlog") is tail
+    assert ("logarithmic" in axes[0].get_xlabel()) is tail
+    assert figure.svg().count("<svg") == 1
+
+
+def test_a_heat_map_has_its_numbers_and_keeps_them_readable():
+    counts = pd.DataFrame([[0, 1200, 7], [600, 900, 30]], index=["work", "home"], columns=["a", "b", "c"])
+    figure = counts_by_two_groups(counts, name="x", label="conversations", caption="n = 2,737")
+    axes = figure.drawing.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["0", "1,200", "7", "600", "900", "30"]
+    assert "work: a 0, b 1,200, c 7; home: a 600" in figure.alt
+    cells = [colour[:3] for colour in axes.collections[0].get_facecolors()]
+    for text, cell in zip(axes.texts, cells, strict=True):
+        assert contrast(text.get_color(), cell) >= 4.5
+
+
+def contrast(ink, ground):
+    """Contrast of two colours as WCAG 2 defines it."""
+    ink = [int(ink[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    light = [
+        sum(
+            part * (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4)
+            for part, value in zip((0.2126, 0.7152, 0.0722), colour, strict=True)
+        )
+        for colour in (ink, ground)
+    ]
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def drawn(names):
+    frame = pd.DataFrame({"participant": "P1", "condition": names * 3, "value": range(3 * len(names))})
+    counts = pd.DataFrame(np.arange(9).reshape(3, 3), index=names, columns=names)
+    return [
+        distributions(dict.fromkeys(names, frame), name="x", label="length", caption="n = 9"),
+        counts_by_two_groups(counts, name="x", label="conversations", caption="n = 36"),
+    ]
+
+
+def test_names_from_the_data_are_text_and_equal_data_give_equal_figures():
+    for first, second in zip(drawn(HOSTILE), drawn(HOSTILE), strict=True):
+        assert first.html() == second.html()
+        page = BeautifulSoup(first.html(), "html.parser")
+        assert not page.find_all("script")
+        assert page.select_one("svg[role=img]")["aria-label"] == first.alt
+        assert "currentColor" in first.html()
+        assert "#010203" not in first.html()
+
+
+# Where there is nothing
+
+
+def everything(study):
+    """All that the page shows of lengths, times, answers, topics and people."""
+    shown = []
+    for part in (dataset.lengths, dataset.times, dataset.answers):
+        quantities = part(study)
+        frames = {one.name: one.frame for one in quantities}
+        shown.append(tables.plain(dataset.shown_by_condition(quantities), "c", empty="none"))
+        shown.append(tables.estimates(dataset.medians(quantities, bootstrap_of(study)), "c"))
+        shown.append(distributions(frames, name="x", label="it", caption=dataset.in_words(quantities)))
+    topics = dataset.topics_by_condition(study)
+    people = dataset.characteristics(study)
+    for table in (people.numbers, people.groups, people.others, topics, dataset.disturbances(study)):
+        shown.append(tables.plain(table, "c", empty=people.reason or "none"))
+    shown.append(counts_by_two_groups(topics, name="x", label="topics", caption="c"))
+    return shown
+
+
+BARE = {"Model": ..., "PreTaskChoice": ..., "PreTaskImportance": ..., "PreTaskDesiredEmpathy": ...}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentences"),
+    [
+        ({}, 1),  # three people, two genders: no answer is shown
+        ({"tasks": {"PID": "P1", "Model": "plain"}}, 1),
+        ({"tasks": BARE, "messages": {"TimeOffsetSeconds": None, "Content": None}, "participants": None}, 9),
+    ],
+)
+def test_every_hole_is_a_sentence_and_no_number(parsed, changes, sentences):
+    shown = everything(parsed(**changes))
+    assert sum(isinstance(one, Sentence) for one in shown) == sentences
+    for one in shown:
+        assert "nan" not in BeautifulSoup(getattr(one, "alt", str(one)), "html.parser").get_text().casefold()
+
+
+def test_real_data_without_times_keep_their_lengths(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    user, assistant, turns = dataset.lengths(study)
+    assert (turns.frame["value"] == 3).all()
+    assert len(user.frame) == len(assistant.frame) == 5760
+    assert [one.reason for one in dataset.times(study)] == [dataset.NO_TIMES] * 2
+    people = dataset.characteristics(study)
+    assert people.numbers.index.tolist() == ["TEQ"]
+    assert people.numbers.loc["TEQ", "n"] == 240
+
+
+def test_a_condition_without_messages_has_noughts(parsed):
+    study = parsed()
+    silent = study.conversations.loc[study.conversations["condition"] == "plain", "conversation"]
+    left = study.messages[~study.messages["conversation"].isin(silent)]
+    table = dataset.disturbances(dataclasses.replace(study, messages=left))
+    assert table.index.name == "condition"
+    assert table.loc["plain", "messages"] == 0
+    assert table.loc[dataset.ALL, "messages"] == len(left)

@@ -1,0 +1,351 @@
+"""Ground truth: the authors' convention to the letter, and other conventions compared with it."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.ground_truth import (
+    CHOICES,
+    FATES,
+    HALVES,
+    compare_choices,
+    exact_halves,
+    fates,
+    ground_truth,
+    label_counts,
+    label_shares,
+    labels,
+    other_ground_truths,
+)
+from sense7.sources import data_file
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+SEVEN = list(DIMENSION_NAMES)
+
+
+def as_the_authors_do(turns: pd.DataFrame, conversations: list[str]) -> list[float]:
+    """Loops over conversations, turns and dimensions."""
+    truths = []
+    for conversation in conversations:
+        means = []
+        for _, row in turns[turns["conversation"] == conversation].iterrows():
+            rated = [row[name] for name in DIMENSION_NAMES if not np.isnan(row[name])]
+            if rated:
+                means.append(np.mean(rated))
+        truths.append(np.mean(means) if means else np.nan)
+    return truths
+
+
+def turns_of(conversations: list[list[list[float]]]) -> pd.DataFrame:
+    rows = [
+        [f"C{number}", *(np.nan if level is None else float(level) for level in turn)]
+        for number, turns in enumerate(conversations)
+        for turn in turns
+    ]
+    return pd.DataFrame(rows, columns=["conversation", *DIMENSION_NAMES]).astype(dict.fromkeys(DIMENSION_NAMES, float))
+
+
+turn_strategy = st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=7, max_size=7)
+# Up to 150 turns: numpy sums in blocks of 8 and of 128, and the vectorised sum has to follow.
+study_strategy = st.lists(
+    st.one_of(st.lists(turn_strategy, max_size=12), st.lists(turn_strategy, min_size=120, max_size=150)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(study_strategy, st.randoms())
+def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, random):
+    turns = turns_of(study)
+    names = [f"C{number}" for number in range(len(study))]
+    random.shuffle(names)
+    truth = ground_truth(turns, pd.Series(names, dtype=object))
+    np.testing.assert_array_equal(truth.to_numpy(), as_the_authors_do(turns, names))
+
+
+def test_example_of_the_convention():
+    turns = turns_of([[[5] * 7, [3] + [None] * 6]])
+    assert ground_truth(turns, pd.Series(["C0"])).tolist() == [4.0]
+
+
+def test_overall_rating_is_not_used_and_silence_is_nan():
+    turns = turns_of([[[None] * 7]]).assign(overall=5.0)
+    assert np.isnan(ground_truth(turns, pd.Series(["C0"])).iloc[0])
+
+
+def test_exact_halves_land_where_numpy_puts_them():
+    """Turn means of sevenths whose exact mean is 4.5 need not be 4.5 in floating point."""
+    sevenths = [
+        [5, 5, 5, 5, 5, 4, 4],
+        [5, 4, 4, 4, 4, 4, 4],
+        [5, 5, 5, 5, 4, 4, 4],
+        [5, 5, 5, 4, 4, 4, 4],
+        [5, 5, 5, 5, 5, 5, 4],
+        [4, 4, 4, 4, 4, 4, 4],
+        [5, 5, 5, 5, 5, 5, 5],
+        [5, 5, 4, 4, 4, 4, 4],
+    ]
+    turns = turns_of([sevenths])
+    truth = ground_truth(turns, pd.Series(["C0"])).iloc[0]
+    assert truth == np.mean([np.mean(turn) for turn in sevenths])
+    assert labels([4.500000000000001, 4.5]).tolist() == [5, 4]
+
+
+@pytest.mark.parametrize(("score", "label"), [(1.5, 2), (2.5, 2), (3.5, 4), (4.5, 4), (5.9, 5), (0.2, 1), (7.5, 5)])
+def test_labels_round_half_to_even_and_clip(score, label):
+    assert labels([score])[0] == label
+
+
+def test_labels_keep_what_is_missing_missing():
+    assert np.isnan(labels([np.nan])[0])
+
+
+# How the labels fall
+
+
+@pytest.fixture(scope="module")
+def study():
+    return read_workbook(data_file("synthetic.xlsx"))
+
+
+def bootstrap_of(study, draws=50):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+def truth_of(study):
+    return ground_truth(study.turns, study.conversations["conversation"])
+
+
+def test_label_counts_are_those_of_the_labels(study):
+    truth = truth_of(study)
+    expected = pd.Series(labels(truth)).value_counts().reindex(range(1, 6), fill_value=0)
+    assert label_counts(truth).tolist() == expected.tolist()
+
+
+def test_label_shares_are_of_the_conversations_with_ground_truth(study):
+    table = label_shares(study, bootstrap_of(study))
+    assert table["estimate"].sum() == pytest.approx(1)
+    assert set(table["n"]) == {truth_of(study).count()}
+    assert table.index.tolist() == [1, 2, 3, 4, 5]
+    expected = label_counts(truth_of(study)) / truth_of(study).count()
+    np.testing.assert_allclose(table["estimate"], expected, atol=1e-12)
+
+
+def exact_mean(turns):
+    """Mean of means in fractions; None if nothing is rated."""
+    means = [Fraction(sum(rated), len(rated)) for rated in ([level for level in turn if level] for turn in turns)]
+    return Fraction(sum(means), len(means)) if means else None
+
+
+def with_turns(study):
+    """What ``exact_halves`` needs of a study."""
+    names = pd.Series([f"C{number}" for number in range(len(study))], dtype=object)
+    conversations = pd.DataFrame({"conversation": names})
+    return Study("made up", conversations, pd.DataFrame(), turns_of(study), None, pd.DataFrame())
+
+
+# Few levels and few turns, so that halves are frequent.
+coarse = st.lists(
+    st.lists(st.lists(st.sampled_from([None, 2, 3]), min_size=7, max_size=7).filter(any), max_size=8),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(coarse)
+def test_exact_halves_are_those_of_fractions(conversations):
+    study = with_turns(conversations)
+    counted = exact_halves(study)["estimate"].fillna(0).tolist()
+    computed = truth_of(study)
+    known = [(exact_mean(turns), value) for turns, value in zip(conversations, computed, strict=True) if any(turns)]
+    halves = [(exact, value) for exact, value in known if exact.denominator == 2]
+    assert counted == [
+        len(halves),
+        sum(value > exact for exact, value in halves),
+        sum(value < exact for exact, value in halves),
+        sum(labels(value) != round(exact) for exact, value in halves),
+        sum(labels(value) != exact + Fraction(1, 2) for exact, value in halves),
+    ]
+
+
+TRAPPED = [[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]
+"""Turns whose exact mean is 4.5, and whose mean in floating point is slightly more."""
+
+
+def test_a_half_that_floating_point_moves_is_counted_with_its_label():
+    study = with_turns([TRAPPED])
+    assert exact_mean(TRAPPED) == Fraction(9, 2)
+    assert truth_of(study).tolist() == [4.500000000000001]
+    assert label_counts(truth_of(study)).tolist() == [0, 0, 0, 0, 1]
+    assert exact_halves(study)["estimate"].tolist() == [1, 1, 0, 1, 0]
+
+
+def test_halves_of_the_synthetic_workbook_lie_on_the_edge(study):
+    counted = exact_halves(study)
+    assert counted.index.tolist() == list(HALVES)
+    near = np.abs(truth_of(study) % 1 - 0.5) < 1e-9
+    assert counted["estimate"].iloc[0] == near.sum() > 0
+
+
+# Which conversations have it
+
+ROUNDS = 8
+ALL_SEVEN = dict.fromkeys(DIMENSION_NAMES)
+
+
+def test_each_conversation_has_one_fate(minimal_sheets):
+    """One conversation of each: two turns, five conversations."""
+    roles = ["user", "assistant", "user", "assistant"]
+    messages = {
+        "TaskId": [f"C{number}" for number in (1, 2, 3, 4, 5) for _ in range(4)],
+        "Role": [*roles, *["user"] * 4, *roles, *roles, *roles],
+        "EmpathyOverall": [*[None, "good"] * 2, *[None] * 4, *[None] * 4, *[None, "good"] * 2, *[None, "unknown"] * 2],
+        **{name: [None] * 20 for name in SEVEN},
+        "Affective": [*[None, "good"] * 2, *[None] * 4, *[None] * 4, *[None, "unknown"] * 2, *[None] * 4],
+    }
+    study = parse_sheets(minimal_sheets(conversations=5, messages=messages))
+    table = fates(study)
+    assert table.index.tolist() == list(FATES)
+    assert table["estimate"].tolist() == [1, 1, 1, 1, 1]
+    assert set(table["n"]) == {5}
+
+
+def test_fates_add_up(study):
+    table = fates(study)
+    assert table["estimate"].sum() == len(study.conversations)
+    assert table.loc["with ground truth", "estimate"] == truth_of(study).count()
+
+
+# Other conventions
+
+
+def by_loops(study, conversation, convention):
+    """One conversation under a convention, from its turns one by one."""
+    turns = study.turns[study.turns["conversation"] == conversation].sort_values("turn")
+    rows = [[level for level in row if not np.isnan(level)] for row in turns[SEVEN].to_numpy()]
+    means = [np.mean(row) for row in rows if row]
+    if convention == "overall ratings":
+        return turns["overall"].mean()
+    if convention == "ratings after the conversation":
+        row = study.conversations.set_index("conversation").loc[conversation]
+        return pd.to_numeric(row[[f"post_{name}" for name in SEVEN]]).mean()
+    if not means:
+        return np.nan
+    full = [np.mean(row) for row in rows if len(row) == len(study.rated_dimensions)]
+    dimensions = [turns[name].dropna().mean() for name in SEVEN if turns[name].notna().any()]
+    return {
+        "all ratings pooled": lambda: np.mean([level for row in rows for level in row]),
+        "by dimension, then over dimensions": lambda: np.mean(dimensions),
+        "complete turns only": lambda: np.mean(full) if full else np.nan,
+        "median of the turns": lambda: np.median(means),
+        "last rated turn": lambda: means[-1],
+    }[convention]()
+
+
+@pytest.mark.parametrize("convention", CHOICES)
+def test_every_convention_equals_that_of_the_turns_one_by_one(study, convention):
+    found = other_ground_truths(study)[convention].iloc[::7]
+    expected = [by_loops(study, conversation, convention) for conversation in found.index]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_conventions_are_held_against_the_authors_own(study):
+    bootstrap = bootstrap_of(study)
+    compared = compare_choices(study, bootstrap)
+    truth, frame = truth_of(study), other_ground_truths(study)
+    for name in CHOICES:
+        both = truth.notna() & frame[name].notna()
+        x, y = truth[both], frame.loc[both, name]
+        assert compared.correlations.loc[name, "estimate"] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-10)
+        assert compared.changed.loc[name, "estimate"] == (labels(x) != labels(y)).mean()
+        assert compared.differences.loc[name, "estimate"] == pytest.approx((y - x).mean(), abs=1e-12)
+        for table in (compared.correlations, compared.changed, compared.differences):
+            row = table.loc[name]
+            assert row["n"] == both.sum()
+            assert row["low"] < row["estimate"] < row["high"]
+            assert bootstrap.description in row["method"]
+
+
+def test_conventions_in_a_draw_are_those_of_the_participants_taken(study):
+    """The correlation's limits, from conversations copied out as often as their participant was taken."""
+    bootstrap = bootstrap_of(study, draws=20)
+    truth, frame = truth_of(study), other_ground_truths(study)
+    people = bootstrap.names.get_indexer(study.conversations["participant"])
+    name = "overall ratings"
+    both = (truth.notna() & frame[name].notna()).to_numpy()
+    draws = [
+        stats.pearsonr(np.repeat(truth[both], taken), np.repeat(frame.loc[both, name], taken)).statistic
+        for taken in (weights[people[both]].astype(int) for weights in bootstrap.weights())
+    ]
+    row = compare_choices(study, bootstrap).correlations.loc[name]
+    np.testing.assert_allclose([row["low"], row["high"]], np.quantile(draws, [0.025, 0.975]), atol=1e-10)
+
+
+def test_a_value_equal_but_for_rounding_is_no_other_label():
+    """Where all turns rate the same dimensions, pooling is the authors' mean in other words, trapped or not."""
+    study = with_turns([TRAPPED])
+    turns = study.turns.assign(turn=range(1, 5), overall=np.nan)
+    conversations = study.conversations.assign(**{f"post_{name}": np.nan for name in SEVEN})
+    study = replace(study, turns=turns, conversations=conversations)
+    others = other_ground_truths(study).loc["C0"]
+    same = ["all ratings pooled", "complete turns only"]
+    assert others[same].tolist() == truth_of(study).tolist() * 2
+
+
+GOOD = {name: [None, "good"] * ROUNDS for name in SEVEN}
+EDGES = {
+    "dimensions unknown": {"messages": {**ALL_SEVEN, "Affective": [None, "unknown"] * ROUNDS}},
+    "overall only": {"messages": ALL_SEVEN},
+    "no overall": {"messages": {"EmpathyOverall": None}},
+    "one participant": {"tasks": {"PID": "P1"}},
+    "constant": {"messages": GOOD},
+    "one dimension": {"messages": {**ALL_SEVEN, "Affective": [None, "good", None, "poor"] * 4}},
+    "no dimension is rated in every turn": {
+        "messages": {
+            **ALL_SEVEN,
+            "Affective": [None, "good", None, None] * 4,
+            "Interest": [None, None, None, "poor"] * 4,
+        }
+    },
+    "one conversation": {"conversations": 1},
+    "two conversations": {"conversations": 2},
+    "no post-task ratings": {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}},
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_what_can_not_be_computed_says_why(minimal_sheets, case):
+    study = parse_sheets(minimal_sheets(**EDGES[case]))
+    bootstrap = bootstrap_of(study, 20)
+    compared = compare_choices(study, bootstrap)
+    tables = [compared.correlations, compared.changed, compared.differences, label_shares(study, bootstrap)]
+    for table in tables:
+        assert (table.loc[table["low"].isna(), "reason"] != "").all()
+        assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
+    halves = exact_halves(study)
+    assert (halves.loc[halves["estimate"].isna(), "reason"] != "").all()
+    assert fates(study)["estimate"].sum() == len(study.conversations)
+
+
+def test_reasons_name_what_is_missing(minimal_sheets):
+    def reason(case, name):
+        study = parse_sheets(minimal_sheets(**EDGES[case]))
+        return compare_choices(study, bootstrap_of(study, 20)).correlations.loc[name, "reason"]
+
+    assert reason("overall only", "all ratings pooled") == "no conversation of this data set has ground truth"
+    assert reason("no overall", "overall ratings") == "the overall rating was never given in this data set"
+    assert reason("no post-task ratings", "ratings after the conversation").startswith("post-task empathy was never")
+    assert reason("no dimension is rated in every turn", "complete turns only") == "no turn rates every dimension"
+    assert reason("constant", "last rated turn") == "one of the two does not vary"
+    assert reason("two conversations", "last rated turn") == "only 2 conversations"

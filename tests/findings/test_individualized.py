@@ -1,0 +1,612 @@
+"""Parts of the variance: against R, exact in resamplings, recovered, and where they can't be told."""
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sense7 as s7
+from sense7.estimators import intraclass
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.findings.context.frame import CONTEXT, context_frame
+from sense7.findings.individualized import same_person, shares_of_variance, variance_components
+from sense7.findings.measures import conversation_ratings
+from sense7.simulate import Parameters, draw
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+CLOSED_FORM = 1e-7
+MIXED_MODEL = 2e-4
+CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=100):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def turns(study):
+    return study.turns.dropna(subset=["overall"])
+
+
+@pytest.fixture(scope="module")
+def ieval(workbooks):
+    return read_workbook(workbooks["ieval"])
+
+
+def design_of(frame, names=CONDITIONS):
+    """Treatment coding with an intercept, as R has it."""
+    return np.column_stack([np.ones(len(frame)), *(frame["condition"] == name for name in names[1:])]).astype(float)
+
+
+MODELS = {
+    # design with conditions, cells (conditions or one), parts in the reference
+    "lmm_null": (False, False, {"participant": 0, "conversation": 2, "Residual": 3}),
+    "lmm_pc": (True, False, {"participant": 0, "conversation": 2, "Residual": 3}),
+    "lmm_pmc": (True, True, {"participant": 0, "pm": 1, "conversation": 2, "Residual": 3}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_nested_models_are_those_of_lme4(turns, golden, name):
+    conditions, cells, parts = MODELS[name]
+    design = design_of(turns) if conditions else np.ones((len(turns), 1))
+    sums = nested_sums(
+        turns["overall"].to_numpy(), design, turns["participant"], turns["condition"], turns["conversation"]
+    )
+    if not cells:
+        sums.free[1] = False
+    fit = fit_nested(sums)
+    for part, place in parts.items():
+        golden.check(f"{name}_var_{part}", fit.variances[place], abs=MIXED_MODEL)
+    golden.check(f"{name}_logLik", -fit.deviance / 2, abs=MIXED_MODEL)
+    effects = ["(Intercept)", *(f"model{condition}" for condition in CONDITIONS[1:])][: design.shape[1]]
+    for place, effect in enumerate(effects):
+        golden.check(f"{name}_b_{effect}", fit.coefficients[place], abs=MIXED_MODEL)
+        golden.check(f"{name}_se_{effect}", np.sqrt(fit.covariance[place, place]), abs=MIXED_MODEL)
+
+
+def test_marginal_means_are_those_of_emmeans(turns, golden):
+    design = np.column_stack([turns["condition"] == name for name in CONDITIONS])
+    fit = fit_nested(
+        nested_sums(
+            turns["overall"].to_numpy(), design, turns["participant"], turns["condition"], turns["conversation"]
+        )
+    )
+    for value, name in zip(fit.coefficients, CONDITIONS, strict=True):
+        golden.check(f"emmean_{name}", value, abs=MIXED_MODEL)
+
+
+def test_the_model_of_post_task_ratings_is_that_of_lme4(study, golden):
+    rows = study.conversations.dropna(subset=["successful"])
+    # One cell a participant: the reference has no participant by condition.
+    sums = nested_sums(rows["successful"].to_numpy(), design_of(rows), rows["participant"], rows["condition"])
+    sums.free[1] = False
+    fit = fit_nested(sums)
+    golden.check("lmm_post_var_participant", fit.variances[0], abs=MIXED_MODEL)
+    golden.check("lmm_post_var_Residual", fit.variances[3], abs=MIXED_MODEL)
+    golden.check("lmm_post_b_modelgpt-3.5", fit.coefficients[1], abs=MIXED_MODEL)
+
+
+def simulated(generator, people=12, conditions=3):
+    who = np.repeat(np.arange(people), generator.integers(4, 9, people))
+    what = generator.integers(conditions, size=len(who))
+    talk = np.arange(len(who))
+    times = generator.integers(1, 5, len(who))
+    who, what, talk = (np.repeat(one, times) for one in (who, what, talk))
+    y = generator.normal(size=people)[who] + generator.normal(0, 0.6, (people, conditions))[who, what]
+    y = y + generator.normal(0, 0.7, talk.max() + 1)[talk] + generator.normal(size=len(who))
+    return pd.DataFrame({"y": y, "who": who, "what": what, "talk": talk})
+
+
+def by_matrices(frame, design, variances):
+    """Minus twice the restricted log-likelihood with the whole covariance matrix."""
+    same = lambda values: np.equal.outer(values.to_numpy(), values.to_numpy()).astype(float)  # noqa: E731
+    cell, people = frame["who"] * 1000 + frame["what"], same(frame["who"])
+    v = variances[0] * people + variances[1] * same(cell) + variances[2] * same(frame["talk"])
+    v += variances[3] * np.eye(len(frame))
+    inverse = np.linalg.inv(v)
+    a = design.T @ inverse @ design
+    left = frame["y"] - design @ np.linalg.solve(a, design.T @ inverse @ frame["y"])
+    freedom = len(frame) - design.shape[1]
+    logs = np.linalg.slogdet(v)[1] + np.linalg.slogdet(a)[1]
+    return logs + left @ inverse @ left + freedom * np.log(2 * np.pi)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("coding", ["conditions", "treatment and a characteristic", "one level"])
+def test_the_fit_is_the_lowest_deviance_of_the_whole_matrix(seed, coding):
+    frame = simulated(np.random.default_rng(seed))
+    what = frame["what"].to_numpy()
+    design = {
+        "conditions": np.eye(3)[what],
+        "treatment and a characteristic": np.column_stack(
+            [np.ones(len(frame)), np.eye(3)[what][:, 1:], frame["who"] % 4]
+        ),
+        "one level": np.ones((len(frame), 1)),
+    }[coding]
+    fit = fit_nested(nested_sums(frame["y"].to_numpy(), design, frame["who"], frame["what"], frame["talk"]))
+    assert fit.deviance == pytest.approx(by_matrices(frame, design, fit.variances), abs=1e-6)
+    for place in range(4):
+        for change in (0.9, 1.1):
+            moved = fit.variances.copy()
+            moved[place] = moved[place] * change + (change > 1) * 1e-3
+            assert by_matrices(frame, design, moved) >= fit.deviance - 1e-6
+
+
+def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
+    frame = simulated(np.random.default_rng(8))
+    times = np.array([2, 0, 1, 3, 1, 1, 0, 1, 1, 0, 2, 0])
+    copies = [frame[frame["who"] == one].assign(copy=copy) for one in range(12) for copy in range(times[one])]
+    copied = pd.concat(copies)
+    copied["talk"] = copied["talk"] * 10 + copied["copy"]
+    by_weights = fit_nested(
+        nested_sums(frame["y"].to_numpy(), np.eye(3)[frame["what"]], frame["who"], frame["what"], frame["talk"]),
+        times[None, :].astype(float),
+    )
+    by_copies = fit_nested(
+        nested_sums(
+            copied["y"].to_numpy(),
+            np.eye(3)[copied["what"]],
+            copied["who"] * 10 + copied["copy"],
+            copied["what"],
+            copied["talk"],
+        )
+    )
+    np.testing.assert_allclose(by_weights.variances[0], by_copies.variances, atol=1e-4)
+    np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
+
+
+def test_the_fit_does_not_depend_on_where_it_starts(turns):
+    sums = nested_sums(
+        turns["overall"].to_numpy(), design_of(turns), turns["participant"], turns["condition"], turns["conversation"]
+    )
+    weights = bootstrap_of(type("S", (), {"conversations": turns})(), draws=20).weights()
+    near, far = (fit_nested(sums, weights, np.array(start)) for start in ([0.7, 0.2, 0.5], [0.1, 3.0, 0.05]))
+    np.testing.assert_allclose(near.variances, far.variances, atol=1e-4)
+
+
+def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
+    generator = np.random.default_rng(2)
+    y, what = generator.normal(size=20), np.tile([0, 1], 10)
+    sums = nested_sums(y, np.eye(2)[what], pd.Series(np.arange(20)), pd.Series(what))
+    assert not sums.free.any()
+    assert satterthwaite(sums, fit_nested(sums), np.array([[1.0, -1]]))[0] == pytest.approx(18, rel=1e-4)
+
+
+def test_icc_1_is_that_of_r(turns, golden):
+    golden.check(
+        "icc1_anova_participant", intraclass.icc_1(turns["overall"].to_numpy(), turns["participant"]), abs=CLOSED_FORM
+    )
+
+
+def test_the_six_iccs_are_those_of_psych(study, golden):
+    ratings = study.conversations.filter(like="post_").dropna().to_numpy()
+    table = intraclass.intraclass_correlations(ratings)
+    for name, row in table.iterrows():
+        golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
+        golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
+
+
+def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
+    table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    found = intraclass.intraclass_correlations(table)
+    assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
+    assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
+
+
+def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
+    """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
+    frame = conversation_ratings(ieval)
+    y = frame[["Affective", "Response"]].mean(axis=1)
+    assert intraclass.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
+    rest = y - y.groupby(frame["condition"]).transform("mean")
+    assert intraclass.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
+
+
+def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
+    frame = conversation_ratings(ieval)
+    table = same_person.participant_icc(ieval, bootstrap_of(ieval))
+    y = frame["ground_truth"]
+    for name, values in (
+        ("as rated", y),
+        ("without conditions' means", y - y.groupby(frame["condition"]).transform("mean")),
+    ):
+        of_person = values.groupby(frame["participant"])  # eight conversations each
+        between, within = 8 * of_person.mean().var(), of_person.var().mean()
+        assert table.loc[name, "estimate"] == pytest.approx((between - within) / (between + 7 * within), abs=1e-12)
+        assert table.loc[name, "low"] < table.loc[name, "estimate"] < table.loc[name, "high"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
+    generator = np.random.default_rng(seed)
+    who, what = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3]), generator.integers(2, size=15)
+    y = generator.normal(size=6)[who] + generator.normal(size=15)
+    times = np.append(generator.integers(0, 4, 5), 2)
+    sums = np.tensordot(times, intraclass.icc_sums(y, who, np.eye(2)[what], 6), axes=1)
+    rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
+    index, copy = np.array(rows).T
+    copied = pd.DataFrame({"y": y[index], "who": who[index] * 10 + copy, "what": what[index]})
+    expected = intraclass.icc_1(copied["y"].to_numpy(), copied["who"])
+    assert intraclass.icc_of_sums(sums, centred=False) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    copied["y"] -= copied.groupby("what")["y"].transform("mean")
+    expected = intraclass.icc_1(copied["y"].to_numpy(), copied["who"])
+    assert intraclass.icc_of_sums(sums, centred=True) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
+    frame = conversation_ratings(study).dropna(subset=["ground_truth"]).iloc[:80]
+    small = type(study)(**{**study.__dict__, "conversations": study.conversations.iloc[:80]})
+    table = same_person.same_condition_differences(small, bootstrap_of(small))
+    apart = {"two people": [], "one person": []}
+    for i in range(len(frame)):
+        for j in range(i):
+            one, other = frame.iloc[i], frame.iloc[j]
+            if one["condition"] == other["condition"]:
+                who = "one person" if one["participant"] == other["participant"] else "two people"
+                apart[who].append(abs(one["ground_truth"] - other["ground_truth"]))
+    for who, values in apart.items():
+        row = table.loc[f"{who}, same condition"]
+        assert row["estimate"] == pytest.approx(np.mean(values))
+        assert row["n"] == len(values)
+        assert row["low"] <= row["estimate"] <= row["high"]
+
+
+def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
+    generator = np.random.default_rng(4)
+    y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
+    who, weights = generator.integers(12, size=30), generator.integers(4, size=(5, 12)).astype(float)
+    sums, pairs = same_person._pair_sums(y, group, weights, who)
+    apart = np.abs(y[:, None] - y[None])
+    for place, taken in enumerate(weights[:, who]):
+        often = taken[:, None] * taken[None] * (1 - np.eye(30))
+        for one in range(3):
+            both = np.ix_(group == one, group == one)
+            assert sums[place, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
+            assert pairs[place, one] == often[both].sum()
+
+
+def test_shares_add_up_and_lie_inside_their_limits(study):
+    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=60)
+    assert parts.shares["estimate"].sum() == pytest.approx(1)
+    assert (parts.shares["low"] <= parts.shares["estimate"]).all()
+    assert (parts.shares["estimate"] <= parts.shares["high"]).all()
+    levels = parts.differences.loc["two participants' levels", "estimate"]
+    assert levels == pytest.approx(2 * np.sqrt(parts.variances["estimate"].iloc[:2].sum() / np.pi))
+
+
+def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
+    parts = variance_components.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
+    reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
+    assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
+    for part, value in zip(("participant", "pm", "conversation", "Residual"), parts.variances["estimate"], strict=True):
+        golden.check(f"lmm_pmc_var_{part}", value, abs=MIXED_MODEL)
+    assert parts.shares["estimate"].tolist() == pytest.approx(np.array(reference) / sum(reference), abs=MIXED_MODEL)
+    assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
+
+
+def test_parts_that_the_design_cannot_tell_apart_say_so(workbooks, ieval):
+    lend = read_workbook(workbooks["lend_an_ear"])
+    part = variance_components.variance_parts(lend, bootstrap_of(lend), draws=20).variances
+    assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
+    assert part.loc["participant", "estimate"] > 0
+    turn = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
+    assert turn.loc["conversation", "reason"].startswith("no conversation has two rated turns")
+    overall = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
+    assert overall["estimate"].isna().all()
+    assert set(overall["reason"]) == {"no overall rating of a turn in this data set"}
+
+
+def varied(minimal_sheets, conversations, **changes):
+    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral", None, "good", None, "good"] * 4
+    messages = dict.fromkeys(("EmpathyOverall", "Affective"), ratings[: 4 * conversations])
+    return parse_sheets(minimal_sheets(conversations=conversations, messages=messages, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"participants": 3, "conversations": 3}, variance_components.ONE_EACH),
+        ({"participants": 1, "conversations": 4}, "there is one participant only"),
+    ],
+)
+def test_persons_who_cannot_be_told_from_conversations_have_no_part(minimal_sheets, changes, reason):
+    study = varied(minimal_sheets, **changes)
+    for rating in ("ground_truth", "overall"):
+        parts = variance_components.variance_parts(study, bootstrap_of(study), rating=rating)
+        for table in (parts.variances, parts.shares, parts.differences, parts.on_one_base):
+            assert set(table["reason"]) == {reason}
+    base = shares_of_variance.one_base(study, bootstrap_of(study))
+    assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
+    assert set(same_person.participant_icc(study, bootstrap_of(study))["reason"]) <= {
+        reason,
+        variance_components.ONE_EACH,
+    }
+    alike = same_person.same_condition_differences(study, bootstrap_of(study))
+    assert alike["estimate"].isna().all()
+    difference = alike.loc["two people minus one person, same condition"]
+    assert difference["reason"] == "too few pairs of conversations"
+
+
+def test_constant_ratings_have_no_parts(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    study.turns[["Affective"]] = 4.0
+    parts = variance_components.variance_parts(study, bootstrap_of(study))
+    assert parts.variances["estimate"].isna().all()
+    assert (parts.variances["reason"] != "").all()
+
+
+def test_a_difference_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+    """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
+    study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
+    table = same_person.same_condition_differences(study, bootstrap_of(study))
+    same = table.loc[[name for name in table.index if name.endswith("same condition")]]
+    assert same["estimate"].tolist() == [0, 0, 0]
+    assert same[["low", "high"]].isna().all(axis=None)
+    assert set(same["reason"]) == {"no interval: every resampling gives the same value"}
+
+
+def test_a_part_that_is_nought_in_every_resampling_is_not_called_certain(minimal_sheets):
+    # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
+    words = ("poor", "neutral", "good", "Very good")
+    study = parse_sheets(
+        minimal_sheets(
+            conversations=24,
+            tasks={"PID": [f"P{n // 4}" for n in range(24)], "Model": "only"},
+            messages={
+                name: [cell for n in range(24) for cell in (None, words[n % 4]) * 2]
+                for name in ("EmpathyOverall", *DIMENSION_NAMES)
+            },
+        )
+    )
+    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=50)
+    for table in (parts.variances, parts.shares):
+        assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
+        assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
+        assert np.isnan(table.loc["participant", ["low", "high"]].to_numpy(dtype=float)).all()
+
+
+def test_intervals_take_no_more_draws_than_they_say(study):
+    parts = variance_components.variance_parts(study, bootstrap_of(study, 100), draws=30)
+    assert parts.shares["method"].str.endswith("; 95% percentile interval, 30 resamplings of participants").all()
+
+
+def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
+    study = varied(minimal_sheets, 6, tasks={"Model": None, "PID": ["P1", "P1", "P2", "P2", "P3", "P3"]})
+    part = variance_components.variance_parts(study, bootstrap_of(study), draws=20).variances
+    assert np.isnan(part.loc["participant by condition", "estimate"])
+    assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
+
+
+# Shares on one base
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return s7.load("synthetic")
+
+
+def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
+    generator = np.random.default_rng(3)
+    y = generator.normal(size=(20, 4)) + generator.normal(size=(20, 1)) + np.array([0.0, 1.0, 1.0, 3.0])
+    means = y.mean(axis=0)
+    rest = y - y.mean(axis=1, keepdims=True) - means + y.mean()
+    error = (rest**2).sum() / (19 * 3)
+    # Participants shift all conditions alike; so their variance is in all variances and covariances of the means.
+    covariance = (error * np.eye(4) + 0.7) / 20
+    found = variance_components.variance_of_effects(means, covariance, np.full(4, 20))
+    mean_square = 20 * means.var(ddof=1)
+    assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
+
+
+def test_conditions_that_do_not_differ_have_no_variance_on_average():
+    generator, found = np.random.default_rng(5), []
+    counts = np.array([8, 30, 12])
+    for _ in range(2000):
+        groups = [generator.normal(size=count) for count in counts]
+        means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
+        found.append(variance_components.variance_of_effects(means, np.diag(errors / counts), counts))
+    assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
+
+
+def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
+    """By hand on complete turns: the residual mean square of a two-way table, by the number of dimensions."""
+    complete = synthetic.turns[synthetic.turns[list(DIMENSION_NAMES)].notna().all(axis=1)]
+    some = replace(synthetic, turns=complete)
+    table = complete[list(DIMENSION_NAMES)].to_numpy()
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    square = (rest**2).sum() / ((len(table) - 1) * 6)
+    frame, _ = variance_components.rated_conversations(some, "turn_mean")
+    sums = variance_components._turns_of(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
+    turn, noise, turn_of_mean, noise_of_mean = variance_components._within_conversations(sums)
+    assert noise == pytest.approx(square / 7)
+    means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
+    size = means.size()
+    spread = (means.var() * (size - 1)).sum() / (size - 1).sum()
+    assert turn == pytest.approx(spread)
+    assert noise_of_mean == pytest.approx(square / 7 * (1 / size).mean())
+    assert turn_of_mean == pytest.approx((spread - square / 7) * (1 / size).mean())
+
+
+def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
+    frame, _ = variance_components.rated_conversations(synthetic, "turn_mean")
+    names = pd.Index(frame["participant"].unique())
+    times = np.random.default_rng(2).integers(0, 3, len(names))
+    copies = []
+    for name, count in zip(names, times, strict=True):
+        for copy in range(count):
+            own = synthetic.turns[synthetic.turns["participant"] == name]
+            copies.append(own.assign(conversation=own["conversation"].astype(str) + f"/{copy}"))
+    copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
+    whole, _ = variance_components.rated_conversations(copied, "turn_mean")
+    expected = variance_components._within_conversations(
+        variance_components._turns_of(copied, whole, names).sum(axis=0)
+    )
+    found = variance_components._within_conversations(times @ variance_components._turns_of(synthetic, frame, names))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rating", ["ground_truth", "turn_mean", "overall"])
+def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic, rating):
+    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), rating=rating, draws=40)
+    base = parts.on_one_base["estimate"]
+    assert base.sum() == pytest.approx(1)
+    without = base / (1 - base["condition"])
+    for name in ("participant", "participant by condition"):
+        assert without[name] == pytest.approx(parts.shares.loc[name, "estimate"])
+    inner = without[["conversation", "turn", "noise within a turn"]].sum()
+    assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
+    assert (parts.on_one_base["low"] <= base).equals(base.notna())
+    missing = parts.on_one_base["reason"].str.startswith("an overall rating is a single one")
+    assert missing.tolist() == [False] * 5 + [rating == "overall"]
+    assert list(variance_components.BASE_KEYS[rating]) == list(base.index)
+
+
+def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
+    """Ratings without rounding: variances of .36 (people), .09 (their conditions), .25, .64 (turns) and .49 (noise)."""
+    generator = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), kinds * talks)
+    what = np.tile(np.repeat(np.arange(kinds), talks), people)
+    level = np.array([0.0, 0.5, 1.0])[what] + generator.normal(0, 0.6, people)[who]
+    level = level + generator.normal(0, 0.3, people * kinds)[who * kinds + what]
+    level = level + generator.normal(0, 0.5, len(who))
+    of = np.repeat(np.arange(len(who)), turns)
+    rating = level[of] + generator.normal(0, 0.8, len(of))
+    ratings = rating[:, None] + generator.normal(0, 0.7, (len(of), 7)) + np.arange(7) / 5
+    names = {"participant": who.astype(str), "condition": what.astype(str), "conversation": np.arange(len(who))}
+    conversations = pd.DataFrame(names | {"topic": None}).astype({"participant": object, "condition": object})
+    frame = conversations.iloc[of].drop(columns="topic").reset_index(drop=True)
+    frame[list(DIMENSION_NAMES)], frame["overall"] = ratings, np.nan
+    return Study("simulated", conversations, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
+
+
+@pytest.mark.parametrize(("rating", "turns"), [("turn_mean", 1), ("ground_truth", 4)])
+def test_what_was_planted_in_the_variance_is_found_on_one_base(rating, turns):
+    planted = np.array([0.36, 0.5 / 3, 0.09, 0.25, 0.64 / turns, 0.49 / 7 / turns])
+    found = []
+    for seed in range(12):
+        study = planted_study(seed)
+        parts = variance_components.variance_parts(study, bootstrap_of(study, 2), rating=rating)
+        found.append(parts.on_one_base["estimate"].to_numpy())
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(12)
+    assert error.max() < 0.02
+    assert (np.abs(np.mean(found, axis=0) - planted / planted.sum()) < 3.5 * error).all()
+
+
+def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of_each(synthetic):
+    frame = context_frame(synthetic)
+    people = pd.get_dummies(frame["participant"], dtype=float)
+    conditions = pd.get_dummies(frame["condition"], dtype=float).iloc[:, 1:]
+    topics = pd.get_dummies(frame["topic"], dtype=float).iloc[:, 1:]
+    steps = frame[["importance", "desired_empathy"]]
+
+    def mean_square(*more):
+        return sm.OLS(frame["y"], pd.concat([people, conditions, *more], axis=1)).fit().mse_resid
+
+    base = shares_of_variance.one_base(synthetic, bootstrap_of(synthetic), draws=40)
+    shares = base.shares["estimate"]
+    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
+    whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
+    for name, columns in (
+        ("context", (topics, steps)),
+        ("of the context: topic", (topics,)),
+        ("of the context: importance", (steps[["importance"]],)),
+        ("of the context: desired empathy", (steps[["desired_empathy"]],)),
+    ):
+        assert shares[name] == pytest.approx((mean_square() - mean_square(*columns)) / whole, abs=1e-8)
+    assert shares.iloc[:5].sum() == pytest.approx(1)
+    assert shares["participant"] == pytest.approx(parts.on_one_base.loc["participant", "estimate"])
+    comparison = base.comparison["estimate"]
+    assert comparison["condition and topic"] == pytest.approx(shares["condition"] + shares["of the context: topic"])
+    assert comparison.iloc[2] == pytest.approx(comparison.iloc[0] - comparison.iloc[1])
+    for table in (base.shares, base.comparison):
+        assert (table["low"] <= table["estimate"]).all()
+        assert (table["estimate"] <= table["high"]).all()
+
+
+def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
+    frame = context_frame(synthetic)
+    names = pd.Index(frame["participant"].unique())
+    times = np.random.default_rng(6).integers(0, 3, len(names))
+    sums, columns = shares_of_variance._context_sums(frame, list(CONTEXT), names)
+    copies = [
+        frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
+        for name, count in zip(names, times, strict=True)
+        for copy in range(count)
+    ]
+    copied = pd.concat(copies, ignore_index=True)
+    expected, _ = shares_of_variance._context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
+    found = shares_of_variance._context_variances(times @ sums, columns)
+    for name, value in shares_of_variance._context_variances(expected.sum(axis=0), columns).items():
+        assert found[name] == pytest.approx(value, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def study_of():
+    """Makes a study of simulated numbers: the coverage script's, which is no part of the package."""
+    script = Path(__file__).resolve().parents[2] / "evidence" / "coverage" / "run.py"
+    spec = importlib.util.spec_from_file_location("sense7_coverage_run_of_variance", script)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module.study_of
+    del sys.modules[spec.name]
+
+
+PEOPLE_ALIKE = {"participant_sd": 0, "participant_condition_sd": 0, "characteristic_effects": [0] * 8}
+NO_CONTEXT = {
+    "topic_effects": [0] * 8,
+    "importance_effect": 0,
+    "desired_effect": 0,
+    "condition_desired_slopes": [0] * 4,
+}
+
+
+@pytest.mark.parametrize(
+    ("without", "individual", "context"), [({}, True, True), (PEOPLE_ALIKE, False, True), (NO_CONTEXT, True, False)]
+)
+def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, without, individual, context):
+    """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
+    passed = []
+    for seed in range(3):
+        study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
+        base = shares_of_variance.one_base(study, bootstrap_of(study, 200))
+        passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
+    assert np.median(passed, axis=0).tolist() == [individual, context]
+
+
+def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
+    conversations = synthetic.conversations
+    no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
+    comparison = shares_of_variance.one_base(no_topic, bootstrap_of(no_topic), draws=20)
+    assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
+    assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
+        comparison.shares.loc["condition", "estimate"]
+    )
+    one = replace(synthetic, conversations=conversations.assign(condition="only"))
+    shares = shares_of_variance.one_base(one, bootstrap_of(one), draws=20)
+    assert shares.shares.loc["condition", "reason"] == "there is one condition only"
+    assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
+    assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
+        shares.shares.loc["of the context: topic", "estimate"]
+    )
+    neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
+    table = shares_of_variance.one_base(neither, bootstrap_of(neither), draws=20).comparison
+    assert table["estimate"].notna().tolist() == [True, False, False]
+    assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}

@@ -1,0 +1,285 @@
+"""Ratings around the first poor turn: against R, against all orders one by one, and where there are none."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.figures.recovery import event_time
+from sense7.findings import measures
+from sense7.findings.disrupted import recovery
+from sense7.study import Study
+from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def study_of(conversations, people=None):
+    """Conversations as lists of levels, None for a turn without one."""
+    rows = [
+        (f"C{number}", people[number] if people else f"P{number}", turn, level)
+        for number, levels in enumerate(conversations)
+        for turn, level in enumerate(levels, 1)
+    ]
+    turns = pd.DataFrame(rows, columns=["conversation", "participant", "turn", "overall"])
+    turns = turns.astype({"overall": float}).assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    names = turns[["conversation", "participant"]].drop_duplicates()
+    return Study("made up", names, pd.DataFrame(), turns, None, pd.DataFrame())
+
+
+def bootstrap_of(study, draws=100, seed=1):
+    return ParticipantBootstrap(study.turns["participant"], draws=draws, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.mark.parametrize("time", recovery.STUDY_TIMES)
+def test_the_usual_event_study_equals_that_of_r(study, golden, time):
+    table = recovery.event_study(study, bootstrap_of(study))
+    golden.check(f"event_b_kb{time}", table.loc[time, "estimate"], abs=1e-7)
+
+
+def test_its_intervals_are_about_as_wide_as_clustered_errors(study, golden):
+    table = recovery.event_study(study, bootstrap_of(study, 2000))
+    for time in recovery.STUDY_TIMES:
+        width = (table.loc[time, "high"] - table.loc[time, "low"]) / (2 * 1.96)
+        assert width == pytest.approx(golden[f"event_se_kb{time}"], rel=0.15)
+
+
+def around(levels):
+    """(event time, level) of each rated turn; nothing without a poor turn."""
+    poor = [turn for turn, level in enumerate(levels) if level is not None and level <= 2]
+    return [(turn - poor[0], level) for turn, level in enumerate(levels) if level is not None] if poor else []
+
+
+def orders(levels):
+    """All orders of the levels among the rated turns."""
+    places = [turn for turn, level in enumerate(levels) if level is not None]
+    for order in itertools.permutations([level for level in levels if level is not None]):
+        given_to = dict(zip(places, order, strict=True))
+        yield [given_to.get(turn) for turn in range(len(levels))]
+
+
+def mean_by_time(pieces):
+    """Mean level by event time; each piece has a weight."""
+    sums, weights = dict.fromkeys(recovery.TIMES, 0.0), dict.fromkeys(recovery.TIMES, 0.0)
+    for weight, pairs in pieces:
+        for time, level in pairs:
+            if time in sums:
+                sums[time] += weight * level
+                weights[time] += weight
+    return {time: sums[time] / weights[time] if weights[time] else np.nan for time in recovery.TIMES}
+
+
+conversations_of_levels = st.lists(
+    st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=1, max_size=5), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(conversations_of_levels)
+def test_chance_order_is_the_mean_over_all_orders(conversations):
+    study = study_of(conversations)
+    tables = recovery.levels_by_event_time(study, bootstrap_of(study, draws=2))
+    rated = mean_by_time([(1, around(levels)) for levels in conversations])
+    pieces = []
+    for levels in conversations:
+        possible = list(orders(levels))
+        pieces += [(1 / len(possible), around(order)) for order in possible]
+    chance = mean_by_time(pieces)
+    for time in recovery.TIMES:
+        assert tables["as rated"].loc[time, "estimate"] == pytest.approx(rated[time], nan_ok=True)
+        if np.isfinite(tables["in chance order"].loc[time, "estimate"]):
+            assert tables["in chance order"].loc[time, "estimate"] == pytest.approx(chance[time])
+            difference = tables["difference"].loc[time, "estimate"]
+            assert difference == pytest.approx(rated[time] - chance[time], abs=1e-9)
+        else:
+            assert tables["in chance order"].loc[time, "reason"] != ""
+
+
+def test_in_arbitrary_order_the_usual_event_study_shows_a_drop_and_the_difference_none():
+    generator = np.random.default_rng(4)
+    conversations = generator.choice([1, 2, 3, 4, 5], p=[0.05, 0.1, 0.2, 0.35, 0.3], size=(1500, 10)).tolist()
+    study = study_of(conversations, [f"P{number % 300}" for number in range(1500)])
+    bootstrap = bootstrap_of(study, 500)
+    assert recovery.event_study(study, bootstrap).loc[4, "high"] < -0.2
+    drop = recovery.lasting_drop(study, bootstrap)
+    assert drop.loc["as rated", "low"] > 0.2
+    assert drop.loc["in chance order", "low"] > 0.2
+    assert abs(drop.loc["difference", "estimate"]) < 0.05
+
+
+def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
+    difference = recovery.levels_by_event_time(study, bootstrap_of(study, 500))["difference"]
+    assert difference.loc[1, "high"] < 0
+    assert (difference.loc[[2, 3, 4], "low"] < 0).all()
+    assert (difference.loc[[2, 3, 4], "high"] > 0).all()
+
+
+def test_reversed_turns_come_in_the_other_order():
+    study = study_of([[5, None, 1, 3], [2], [4, 2]])
+    other = recovery.reversed_turns(study)
+    given_to = [group["overall"].tolist() for _, group in other.turns.groupby("conversation")]
+    np.testing.assert_equal(given_to, [[3, 1, np.nan, 5], [2], [2, 4]])
+    assert other.turns["turn"].tolist() == [1, 2, 3, 4, 1, 1, 2]
+    pd.testing.assert_frame_equal(recovery.reversed_turns(other).turns, study.turns)
+
+
+def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
+    generator = np.random.default_rng(6)
+    conversations = generator.integers(1, 6, size=(60, 9)).tolist()
+    people = [f"P{number % 12}" for number in range(60)]
+    study, backwards = study_of(conversations, people), study_of([levels[::-1] for levels in conversations], people)
+    table = recovery.reversed_order(study, bootstrap_of(study))
+    drops = [recovery.lasting_drop(one, bootstrap_of(one)).loc["difference"] for one in (study, backwards)]
+    after = [recovery.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1] for one in (study, backwards)]
+    for name, (forward, backward) in {"lasting drop": drops, "right after": after}.items():
+        row = table.loc[f"{name}, in reversed order"]
+        assert row[["estimate", "low", "high"]].tolist() == pytest.approx(
+            backward[["estimate", "low", "high"]].tolist()
+        )
+        difference = table.loc[f"{name}, as it happened minus reversed"]
+        assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
+        assert row["n"] == backward["n"]
+    assert list(table.index) == list(recovery.REVERSED_KEYS)
+
+
+def chained(resemblance, drop, seed, conversations=1500, length=10):
+    """Ratings that resemble their neighbors, and that fall for two turns after a poor one."""
+    generator = np.random.default_rng(seed)
+    level, after, rows = generator.normal(size=conversations), np.zeros(conversations), []
+    for _ in range(length):
+        level = resemblance * level + np.sqrt(1 - resemblance**2) * generator.normal(size=conversations)
+        rated = (3.8 + level - drop * (after > 0)).round().clip(1, 5)
+        after = np.where(rated <= 2, 2, after - 1)
+        rows.append(rated)
+    return study_of(np.array(rows).T.tolist(), [f"P{number % 150}" for number in range(conversations)])
+
+
+def test_neighbors_that_resemble_each_other_do_so_in_both_directions():
+    study = chained(resemblance=0.6, drop=0.0, seed=1)
+    table = recovery.reversed_order(study, bootstrap_of(study, 300))
+    assert table.loc["right after, in reversed order", "high"] < 0
+    difference = table.loc["right after, as it happened minus reversed"]
+    assert difference["low"] < 0 < difference["high"]
+
+
+def test_what_a_poor_turn_does_to_the_next_has_a_direction():
+    study = chained(resemblance=0.0, drop=1.0, seed=2)
+    table = recovery.reversed_order(study, bootstrap_of(study, 300))
+    lasting = recovery.levels_by_event_time(study, bootstrap_of(study, 300))["difference"].loc[1]
+    assert lasting["high"] < 0
+    assert table.loc["lasting drop, as it happened minus reversed", "low"] > 0
+
+
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
+    generator = np.random.default_rng(2)
+    people = [f"P{number % 6}" for number in range(40)]
+    conversations = generator.integers(1, 6, size=(40, 9)).tolist()
+    study = study_of(conversations, people)
+    bootstrap, times = copies_of(bootstrap_of(study, seed=5))
+    assert 0 in times.values()
+    again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
+    tables = [
+        (function(study, bootstrap), function(again, bootstrap_of(again)))
+        for function in (recovery.event_study, recovery.lasting_drop, recovery.reversed_order)
+    ]
+    by_time = recovery.levels_by_event_time(study, bootstrap), recovery.levels_by_event_time(again, bootstrap_of(again))
+    tables += [(by_time[0][name], by_time[1][name]) for name in by_time[0]]
+    for by_weights, by_copies in tables:
+        known = by_weights["low"].notna().to_numpy()
+        assert known.sum() >= 3
+        np.testing.assert_allclose(resampled(by_weights)[known], by_copies["estimate"][known], atol=1e-10)
+
+
+# Where there is nothing to compute
+
+
+def all_tables(study, bootstrap):
+    tables = [recovery.event_study(study, bootstrap), recovery.lasting_drop(study, bootstrap)]
+    tables.append(recovery.reversed_order(study, bootstrap))
+    return [*tables, *recovery.levels_by_event_time(study, bootstrap).values()]
+
+
+@pytest.mark.parametrize(
+    ("conversations", "reason"),
+    [([[4, 5], [3, 3]], recovery.NEVER_POOR), ([[None, None], [None]], recovery.NEVER_RATED)],
+)
+def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason):
+    study = study_of(conversations)
+    for table in all_tables(study, bootstrap_of(study)):
+        assert table["estimate"].isna().all()
+        assert set(table["reason"]) == {reason}
+
+
+def test_one_rated_turn_a_conversation_has_no_order(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
+    assert tables["as rated"].loc[0, "estimate"] <= 2
+    assert tables["difference"]["estimate"].isna().all()
+    assert tables["difference"].loc[0, "reason"] == recovery.NO_ORDER
+    assert tables["difference"].loc[1, "reason"] == recovery.NOT_THERE
+    assert recovery.event_study(study, bootstrap_of(study))["estimate"].isna().all()
+
+
+@pytest.mark.parametrize(
+    "conversations", [[[1]], [[2, 2]], [[5, 1]], [[1, 5, 5], [4, 1]], [[None, 1, None, 3]], [[1, 1], [5, 5], [3, 2]]]
+)
+def test_few_conversations_give_no_interval_and_no_false_number(conversations):
+    study = study_of(conversations, ["P1"] * len(conversations))
+    for table in all_tables(study, bootstrap_of(study)):
+        assert table["low"].isna().all()
+        assert (table["reason"] != "").all()
+
+
+def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(minimal_sheets):
+    study = parse_sheets(
+        minimal_sheets(messages={"EmpathyOverall": ..., "Affective": [None, "poor", None, "good"] * 4})
+    )
+    levels, name = measures.turn_levels(study)
+    assert name == "mean of the rated dimensions"
+    assert levels["level"].iloc[0] == pytest.approx((2 + 6 * 4) / 7)
+
+
+# The figure
+
+
+def test_the_figure_says_its_numbers(study):
+    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
+    figure = event_time(tables, name="x", label="mean level", caption="n", reference=0)
+    number = tables["as rated"].loc[1, "estimate"]
+    assert f"1 after: {number:.2f}" in figure.alt
+    assert len(figure.data) == 3 * len(recovery.TIMES)
+    assert figure.svg().startswith("<svg")
+
+
+def test_what_lies_between_two_lines_is_shaded_and_said_in_the_legend(study):
+    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
+    two = {name: tables[name] for name in ("as rated", "in chance order")}
+    plain, shaded = (
+        event_time(two, name="x", label="mean level", caption="n", shade=shade) for shade in ("", "beyond chance")
+    )
+    assert len(shaded.drawing.axes[0].collections) == len(plain.drawing.axes[0].collections) + 1
+    assert "beyond chance" in [text.get_text() for text in shaded.drawing.axes[0].get_legend().get_texts()]
+
+
+def test_a_figure_of_nothing_is_a_sentence():
+    study = study_of([[4, 4], [5, 5]])
+    shown = event_time(recovery.event_study(study, bootstrap_of(study)), name="x", label="levels", caption="n")
+    assert isinstance(shown, Sentence)
+    assert recovery.NEVER_POOR in shown.text
+
+
+def test_a_time_that_never_occurs_says_so():
+    study = study_of([[5, 1], [4, 2], [3, 1], [5, 2], [4, 1]], list("abcde"))
+    table = recovery.event_study(study, bootstrap_of(study))
+    absent = table[table["n"] == 0]
+    assert len(absent) >= 1
+    assert set(absent["reason"]) == {recovery.NOT_THERE}

@@ -1,0 +1,274 @@
+"""LMG: against the mean over all orders by plain least squares, by its axioms, and where there is none."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7.estimators import lmg as lmg_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import relative_importance as importance
+from sense7.workbook import parse_sheets, read_workbook
+
+
+def r_squared(y, x):
+    design = np.column_stack([np.ones(len(y)), x])
+    residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    return 1 - (residual**2).sum() / ((y - y.mean()) ** 2).sum()
+
+
+def by_all_orders(y, x):
+    """Mean over all orders of what each column adds to R squared."""
+    k = x.shape[1]
+    added = np.zeros(k)
+    orders = list(itertools.permutations(range(k)))
+    for order in orders:
+        for place, column in enumerate(order):
+            added[column] += r_squared(y, x[:, order[: place + 1]]) - r_squared(y, x[:, order[:place]])
+    return added / len(orders)
+
+
+def related(seed, k=4, rows=50):
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(rows, 1)) + generator.normal(size=(rows, k))
+    return x @ generator.normal(size=k) + generator.normal(size=rows), x
+
+
+def lmg_of(y, x):
+    return lmg_module.lmg_from_covariances(np.cov(np.column_stack([x, y]).T))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_lmg_is_the_mean_over_all_orders(seed, k):
+    y, x = related(seed, k)
+    np.testing.assert_allclose(lmg_of(y, x), by_all_orders(y, x), atol=1e-10)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 7))
+def test_the_parts_are_not_negative_and_sum_to_r_squared(seed, k):
+    y, x = related(seed, k)
+    lmg = lmg_of(y, x)
+    assert (lmg >= 0).all()
+    assert lmg.sum() == pytest.approx(r_squared(y, x), abs=1e-10)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.permutations(range(5)))
+def test_the_order_of_the_columns_does_not_matter(seed, order):
+    y, x = related(seed, 5)
+    np.testing.assert_allclose(lmg_of(y, x)[order], lmg_of(y, x[:, order]), atol=1e-10)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(-5, 5))
+def test_units_do_not_matter(seed, scale, shift):
+    y, x = related(seed, 3)
+    changed = x * np.array([scale, 1, -1]) + shift
+    np.testing.assert_allclose(lmg_of(y, x), lmg_of(7 * y - 1, changed), atol=1e-9)
+
+
+def test_unrelated_columns_get_their_squared_correlation():
+    x = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
+    y = x @ np.array([3.0, 2.0, 0.0])
+    np.testing.assert_allclose(lmg_of(y, x), [9 / 13, 4 / 13, 0], atol=1e-12)
+
+
+def test_twins_share_alike_and_break_nothing():
+    y, x = related(3, 2)
+    twins = lmg_of(y, np.column_stack([x, x[:, 0]]))
+    assert twins[0] == pytest.approx(twins[2], abs=1e-10)
+    assert twins.sum() == pytest.approx(r_squared(y, x), abs=1e-10)
+
+
+def test_an_outcome_that_does_not_vary_has_no_parts():
+    assert np.isnan(lmg_module.lmg_from_covariances(np.diag([1.0, 1.0, 0.0]))).all()
+
+
+def scores(seed=1, rows=120, people=12):
+    generator = np.random.default_rng(seed)
+    common = generator.normal(size=(rows, 1))
+    values = np.clip(np.round(3 + common + generator.normal(size=(rows, 4))), 1, 5)
+    frame = pd.DataFrame(values, index=[f"P{row % people}" for row in range(rows)], columns=[*"abc", "y"])
+    return frame["y"], frame[["a", "b", "c"]]
+
+
+def draws_of(frame, draws=100):
+    return ParticipantBootstrap(frame.index, draws=draws, seed=1)
+
+
+def test_resampled_parts_are_those_of_the_rows_copied_out():
+    y, x = scores()
+    bootstrap = draws_of(x, 200)
+    table = importance.relative_importance(y, x, bootstrap)
+    both = x.assign(y=y)
+    draws = []
+    for weights in bootstrap.weights().astype(int):
+        times = dict(zip(bootstrap.names, weights, strict=True))
+        rows = pd.concat([both.loc[[name]] for name in bootstrap.names for _ in range(times[name])]).to_numpy()
+        lmg = lmg_of(rows[:, -1], rows[:, :-1])
+        draws.append([*lmg, lmg.sum()])
+    limits = np.quantile(draws, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(table[["low", "high"]].to_numpy().T, limits, atol=1e-10)
+    np.testing.assert_allclose(table["estimate"].iloc[:3], by_all_orders(y.to_numpy(), x.to_numpy()), atol=1e-10)
+
+
+def test_shares_sum_to_one_and_are_parts_by_r_squared():
+    y, x = scores()
+    parts = importance.relative_importance(y, x, draws_of(x))["estimate"]
+    shares = importance.relative_importance(y, x, draws_of(x), share=True)["estimate"]
+    assert shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(shares, parts.iloc[:3] / parts[importance.TOTAL], atol=1e-12)
+
+
+def test_incomplete_units_are_left_out_wherever_the_hole_is():
+    y, x = scores()
+    with_holes, outcome = x.copy(), y.copy()
+    with_holes.iloc[3, 0], with_holes.iloc[7, 2], outcome.iloc[11] = np.nan, np.nan, np.nan
+    keep = [row for row in range(len(x)) if row not in {3, 7, 11}]
+    table = importance.relative_importance(outcome, with_holes, draws_of(x))
+    expected = importance.relative_importance(y.iloc[keep], x.iloc[keep], draws_of(x))
+    pd.testing.assert_frame_equal(table, expected)
+    assert set(table["n"]) == {117}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_coefficients_are_those_of_least_squares(seed, k):
+    y, x = related(seed, k)
+    design = np.column_stack([np.ones(len(y)), x])
+    expected = np.linalg.lstsq(design, y, rcond=None)[0][1:]
+    found = lmg_module.slopes_from_covariances(np.cov(np.column_stack([x, y]).T))
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_coefficients_of_dependent_columns_are_none():
+    y, x = related(3, 2)
+    twins = np.cov(np.column_stack([x, x[:, 0], y]).T)
+    found = lmg_module.slopes_from_covariances(np.stack([twins, np.full((4, 4), np.nan), np.eye(4)]))
+    assert np.isfinite(found).all(axis=1).tolist() == [False, False, True]
+
+
+def test_resampled_coefficients_are_those_of_the_rows_copied_out(copies_of, resampled):
+    y, x = scores()
+    bootstrap, times = copies_of(draws_of(x))
+    table = importance.coefficients(y, x, bootstrap)
+    rows = x.assign(y=y).loc[[name for name, count in times.items() for _ in range(count)]].to_numpy()
+    design = np.column_stack([np.ones(len(rows)), rows[:, :-1]])
+    np.testing.assert_allclose(resampled(table), np.linalg.lstsq(design, rows[:, -1], rcond=None)[0][1:], atol=1e-9)
+    assert set(table["unit"]) == {"points per point"}
+
+
+def in_conversations(seed=1, talks=15):
+    y, x = scores(seed)
+    x.iloc[[4, 9], [0, 1]] = np.nan
+    return y, x, pd.Series([f"C{row % talks}" for row in range(len(x))])
+
+
+def test_within_conversations_it_is_that_of_departures_of_the_complete_turns():
+    y, x, talks = in_conversations()
+    complete = x.notna().all(axis=1).to_numpy()
+    both = x.assign(y=y)[complete].reset_index(drop=True)
+    departures = (both - both.groupby(talks[complete].to_numpy()).transform("mean")).to_numpy()
+    table = importance.relative_importance(y, x, draws_of(x), conversations=talks)
+    expected = by_all_orders(departures[:, -1], departures[:, :-1])
+    np.testing.assert_allclose(table["estimate"], [*expected, expected.sum()], atol=1e-10)
+    slopes = importance.coefficients(y, x, draws_of(x), conversations=talks)
+    found = np.linalg.lstsq(departures[:, :-1], departures[:, -1], rcond=None)[0]
+    np.testing.assert_allclose(slopes["estimate"], found, atol=1e-10)
+    assert set(table["n"]) == {complete.sum()}
+    assert slopes["method"].str.contains("within conversations, listwise").all()
+
+
+def test_levels_of_conversations_do_not_count_within_them():
+    y, x, talks = in_conversations()
+    shift = talks.str[1:].astype(float).to_numpy()
+    shares = [
+        importance.relative_importance(a, b, draws_of(x), share=True, conversations=talks)["estimate"]
+        for a, b in ((y, x), (y + 3 * shift, x.add(shift, axis=0)))
+    ]
+    np.testing.assert_allclose(*shares, atol=1e-9)
+
+
+def test_nothing_that_varies_within_conversations_says_so():
+    y, x, talks = in_conversations()
+    constant = x.groupby(talks.to_numpy()).transform("first")
+    for outcome, dimensions in ((y, constant), (y.groupby(talks.to_numpy()).transform("first"), x)):
+        for table in (
+            importance.relative_importance(outcome, dimensions, draws_of(x), conversations=talks),
+            importance.coefficients(outcome, dimensions, draws_of(x), conversations=talks),
+        ):
+            assert set(table["reason"]) == {"the outcome or a dimension does not vary within conversations"}
+    alone = importance.coefficients(y, x, draws_of(x), conversations=pd.Series(range(len(x))))
+    assert set(alone["reason"]) == {"the outcome or a dimension does not vary within conversations"}
+
+
+def test_coefficients_that_lack_something_say_what(workbooks, minimal_sheets):
+    study = read_workbook(workbooks["ieval"])
+    overall, turns = importance.overall_and_ratings(study)
+    table = importance.coefficients(overall, turns, draws_of(turns))
+    assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
+    overall, turns = importance.overall_and_ratings(parse_sheets(minimal_sheets()))
+    table = importance.coefficients(overall, turns, draws_of(turns))
+    assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
+    y, x = scores()
+    table = importance.coefficients(y, x.assign(d=x["a"]), draws_of(x))
+    assert set(table["reason"]) == {"some of the ratings are the same, or sums of others"}
+
+
+def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
+    study = read_workbook(workbooks["reference"])
+    overall, turns = importance.overall_and_ratings(study)
+    table = importance.relative_importance(overall, turns, draws_of(turns))
+    complete = turns.assign(y=overall).dropna().to_numpy()
+    assert table.loc[importance.TOTAL, "estimate"] == pytest.approx(r_squared(complete[:, -1], complete[:, :-1]))
+    assert table["estimate"].iloc[:-1].sum() == pytest.approx(table.loc[importance.TOTAL, "estimate"])
+    assert set(table["n"]) == {len(complete)}
+
+
+def test_ieval_has_no_overall_rating_and_an_experience(workbooks):
+    study = read_workbook(workbooks["ieval"])
+    overall, turns = importance.overall_and_ratings(study)
+    table = importance.relative_importance(overall, turns, draws_of(turns))
+    assert table["estimate"].isna().all()
+    assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
+    assert table.loc["Relational", "reason"] == "never rated in this data set"
+    experience, post = importance.experience_and_ratings(study)
+    table = importance.relative_importance(experience, post, draws_of(post))
+    assert "5 dimensions (never rated: Cognitive, Relational)" in table.loc["Affective", "method"]
+    assert table.loc["Cognitive", "reason"] == "never rated in this data set"
+    assert 0 < table.loc[importance.TOTAL, "estimate"] < 1
+
+
+def test_a_small_study_says_what_it_lacks(minimal_sheets):
+    overall, turns = importance.overall_and_ratings(study := parse_sheets(minimal_sheets()))
+    table = importance.relative_importance(overall, turns, draws_of(turns))
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
+    experience, post = importance.experience_and_ratings(study)
+    reasons = set(importance.relative_importance(experience, post, draws_of(post))["reason"])
+    assert reasons == {"no dimension varies"}
+
+
+def test_nothing_rated_constant_columns_and_one_participant():
+    y, x = scores(people=1)
+    table = importance.relative_importance(y, x.assign(d=3.0), draws_of(x))
+    assert table.loc["d", "reason"] == "does not vary in the units used"
+    assert table.loc["a", "reason"] == "no interval: only 1 participant to resample"
+    assert table.loc["a", "estimate"] > 0
+    nothing = importance.relative_importance(y, x * np.nan, draws_of(x))
+    assert nothing.loc[importance.TOTAL, "reason"] == "no dimension was rated in this data set"
+    constant = importance.relative_importance(y * 0 + 3, x, draws_of(x))
+    assert set(constant["reason"]) == {"the outcome does not vary"}
+
+
+def test_r_squared_of_some_dimensions_says_what_it_lacks_beside_why_it_has_no_interval():
+    y, x = scores(people=1)
+    table = importance.relative_importance(y, x.assign(e=np.nan), draws_of(x))
+    reason = table.loc[importance.TOTAL, "reason"]
+    assert reason.startswith("no interval: only 1 participant to resample; ")
+    assert "e" in reason.removeprefix("no interval: only 1 participant to resample; ")

@@ -1,0 +1,183 @@
+"""Data in parts: the sums of the parts give what the data in one piece give."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7.book.partitioned import read_part, statistics_of_parts
+from sense7.errors import UserError
+from sense7.estimators import alpha, kappa
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import agreement, measures, naming, ratings
+from sense7.findings.conditions import means as conditions_means
+from sense7.findings.conditions import pairs
+from sense7.findings.ground_truth import ground_truth
+from sense7.findings.poor_turn import definitions
+from sense7.findings.reliability import alphas as alphas_module
+from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
+from sense7.findings.whole import outcomes
+from sense7.judge.scoring.metrics import label_metrics
+from sense7.loading import load
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets
+from sense7.workbook.partitions import write_partitions
+
+DRAWS = {"draws": 300, "seed": 5, "confidence": 0.9}
+NUMBERS = ["estimate", "low", "high", "n"]
+
+
+@pytest.fixture(scope="module")
+def study():
+    return load("synthetic")
+
+
+@pytest.fixture(scope="module")
+def scores(study):
+    """A judge that is right at times, and silent on some conversations."""
+    generator = np.random.default_rng(1)
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    return (truth + generator.normal(size=len(truth))).clip(1, 5).iloc[20:]
+
+
+def in_one_piece(study, scores=None):
+    """The same statistics by the functions that the notebooks call: key -> row."""
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
+    turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
+    alphas = alphas_module.alpha_table(turns, post, bootstrap, interval="participants")
+    tables = [
+        (alphas, alphas_module.ALPHA_KEYS.get),
+        (ratings.applicability(study, bootstrap), "applicability_{}".format),
+        (ratings.mean_levels(study, bootstrap), "mean_{}".format),
+        (definitions.poor_turn_effects(study, bootstrap), {next(iter(definitions.KEYS)): "poor_turn_d"}.get),
+        (conditions_means.condition_means(study, bootstrap), pairs.condition_keys(study, "condition_mean").get),
+        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE_KEYS.get),
+    ]
+    for kind in kappa.WEIGHTS:
+        tables.append((agreement.agreement_with_overall(study, bootstrap, kind), f"kappa_{kind}_{{}}".format))
+    rows = {key(name): row for table, key in tables for name, row in table.iterrows() if key(name)}
+    if scores is not None:
+        truth = ground_truth(study.turns, study.conversations["conversation"])
+        who, own = study.conversations["participant"], scores.reindex(truth.index)
+        rows["accuracy"] = label_metrics(truth.to_numpy(), own.to_numpy(), who, bootstrap).loc["accuracy"]
+    return rows
+
+
+def require_equal(found, expected):
+    for key, row in expected.items():
+        np.testing.assert_allclose(
+            found.loc[key, NUMBERS].astype(float), row[NUMBERS].astype(float), rtol=1e-12, atol=1e-12, err_msg=key
+        )
+
+
+@pytest.mark.parametrize("parts", [1, 3, 8])
+def test_parts_give_what_the_data_in_one_piece_give(study, scores, parts, tmp_path):
+    write_partitions(study, tmp_path / "parts", parts, form="csv")
+    found = statistics_of_parts(tmp_path / "parts", scores, **DRAWS)
+    expected = in_one_piece(study, scores)
+    assert len(expected) > 40
+    require_equal(found, expected)
+
+
+def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study, tmp_path):
+    write_partitions(study, tmp_path / "parts", 4, form="csv")
+    found = statistics_of_parts(tmp_path / "parts", **DRAWS)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
+    for standardised, start in ((False, "condition_difference"), (True, "condition_d")):
+        table = conditions_means.condition_differences(study, bootstrap, standardised=standardised)
+        safe = naming.safe_names(study.conditions)
+        for name, (first, second) in pairs.condition_pairs(study).items():
+            sign = 1 if first < second else -1
+            key = f"{start}_{safe[min(first, second)]}_{safe[max(first, second)]}"
+            limits = np.array(found.loc[key, ["estimate", "low", "high"]], dtype=float)
+            limits = limits if sign > 0 else -limits[[0, 2, 1]]
+            expected = table.loc[name, ["estimate", "low", "high"]].astype(float)
+            np.testing.assert_allclose(limits, expected, rtol=1e-11, atol=1e-12, err_msg=key)
+
+
+def test_parts_in_another_order_give_the_same_estimates(study, tmp_path):
+    places = write_partitions(study, tmp_path / "parts", 5, form="csv")
+    parts = [read_part(place) for place in places]
+    one, other = (estimates_of_parts(list(order), **DRAWS) for order in (parts, parts[::-1]))
+    same = ["estimate", "n"]  # limits are those of other resamples
+    np.testing.assert_allclose(one[same].astype(float), other[same].astype(float), rtol=1e-12, atol=1e-12)
+
+
+def ratings_of(conversations, dimensions):
+    """Cells of two assistant turns a conversation; None where a dimension is not rated."""
+    return {
+        name: [cell for number in range(conversations) for cell in (None, dimensions(number, name), None, 4.0)]
+        for name in DIMENSION_NAMES
+    }
+
+
+def test_a_dimension_that_one_part_never_rates_counts_as_in_one_piece(minimal_sheets, tmp_path):
+    # The last participant never rates Relational: listwise, that part has no complete turn.
+    def level(number, name):
+        return None if number == 11 and name == "Relational" else float(1 + (number + len(name)) % 5)
+
+    cells = ratings_of(12, level)
+    cells["Relational"][-1] = None
+    study = parse_sheets(minimal_sheets(conversations=12, participants=12, messages=cells))
+    write_partitions(study, tmp_path / "parts", 12, form="csv")
+    found = statistics_of_parts(tmp_path / "parts", **DRAWS)
+    turns = measures.turn_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
+    for missing, key in (("pairwise", "alpha_turn"), ("listwise", "alpha_turn_listwise")):
+        require_equal(found, {key: pd.Series(alpha.alpha_row(turns, bootstrap, missing=missing))})
+
+
+def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble(minimal_sheets, tmp_path):
+    def level(number, name):
+        return None if number == 7 else float(1 + (number * 3 + len(name)) % 5)
+
+    cells = ratings_of(8, level) | {"EmpathyOverall": [None, 4.0, None, 2.0] * 7 + [None] * 4}
+    for name in DIMENSION_NAMES:
+        cells[name][-1] = None
+    models = ["plain", "other"] * 3 + ["plain", "rare"]
+    study = parse_sheets(minimal_sheets(conversations=8, participants=8, messages=cells, tasks={"Model": models}))
+    write_partitions(study, tmp_path / "parts", 8, form="csv")
+    require_equal(
+        statistics_of_parts(tmp_path / "parts", **DRAWS),
+        {key: row for key, row in in_one_piece(study).items() if "rare" not in key},
+    )
+
+
+def test_a_participant_in_two_parts_is_refused(study):
+    part = sums_of_part(study)
+    with pytest.raises(UserError, match="'P001' is in several parts"):
+        estimates_of_parts([part, part], **DRAWS)
+
+
+def test_what_a_part_sends_hangs_on_its_participants_not_on_its_turns(minimal_sheets):
+    sizes = []
+    for turns in (2, 40):
+        study = parse_sheets(minimal_sheets(conversations=6, turns=turns, participants=3))
+        sizes.append({name: values.shape for name, values in sums_of_part(study).sums.items()})
+    assert sizes[0] == sizes[1]
+
+
+def test_parquet_parts_give_the_same_as_csv(study, tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed; it is in no lock")
+    for form in ("csv", "parquet"):
+        write_partitions(study, tmp_path / form, 3, form=form)
+    one, other = (statistics_of_parts(tmp_path / form, **DRAWS) for form in ("csv", "parquet"))
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_a_part_counts_the_scores_of_its_own_conversations(study, scores):
+    sums = sums_of_part(study, scores).sums["hit"]
+    other_order = sums_of_part(study, scores.sample(frac=1, random_state=1)).sums["hit"]
+    np.testing.assert_array_equal(sums, other_order)
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    own = scores.reindex(truth.index)
+    known = truth.notna() & own.notna()
+    assert sums[:, 1].sum() == known.sum()
+    assert 0 < sums[:, 0].sum() < known.sum()
+
+
+def test_alpha_of_one_dimension_says_why_and_how(minimal_sheets):
+    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(DIMENSION_NAMES[1:])))
+    found = estimates_of_parts([sums_of_part(study)], **DRAWS)
+    for key, missing in (("alpha_turn", "pairwise"), ("alpha_turn_listwise", "listwise")):
+        assert "alpha needs two" in found.loc[key, "reason"]
+        assert found.loc[key, "method"] == f"Cronbach's alpha, {missing}"
