@@ -241,8 +241,7 @@ def main() -> None:
                 measured[key] = found
                 write_json(kept, measured)
                 print(f"{times} times, {number} of {len(steps)}: {step}: {found}", flush=True)
-            if key in measured:
-                sizes[str(times)]["steps"][step] = measured[key]
+            sizes[str(times)]["steps"][step] = measured.get(key, {"problem": "not measured"})
         sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
     report = {
         "commit": commit_of(root)["commit"],

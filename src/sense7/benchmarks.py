@@ -287,7 +287,7 @@ def growth_made(stored: Mapping) -> str:
     if "machine" not in stored:
         return ""
     versions = [f"{name} {version}" for name, version in stored["versions"].items()]
-    code = [f"commit {stored['commit'] or 'not known'}", f"library (sha256) {stored['library']}"]
+    code = [f"commit {stored.get('commit') or 'not known'}", f"library (sha256) {stored.get('library', 'not known')}"]
     return f"Measured on: {'; '.join([stored['machine'], *versions, *code])}."
 
 
@@ -368,7 +368,7 @@ def growth_goals(stored: Mapping) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per goal, all texts; empty below two sizes. A step that did not come to its end meets no goal.
+        One row per goal, all texts; empty below two sizes. A step without a measurement meets no goal.
 
     Examples
     --------
@@ -391,7 +391,7 @@ def growth_goals(stored: Mapping) -> pd.DataFrame:
         (time, stored["exponents"] | failed, MOST_EXPONENT, ""),
     ):
         worst, fit = max(values, key=values.__getitem__), sum(value <= most for value in values.values())
-        far = f"{values[worst]:.2f}{unit}" if math.isfinite(values[worst]) else "did not come to its end"
+        far = f"{values[worst]:.2f}{unit}" if math.isfinite(values[worst]) else "no measurement"
         rows[goal] = {
             "met": "met" if fit == len(values) else "missed",
             "steps that meet it": f"{fit} of {len(values)}",
@@ -434,15 +434,16 @@ def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) ->
         each = max(0.0, (last["peak_mib"] - before["peak_mib"]) / (counts[1] - counts[0]))
         peaks[step] = last["peak_mib"] + each * (conversations - counts[1])
         holds[step] = counts[1] + (1024 * gibibytes - last["peak_mib"]) / each if each else math.inf
-    notebooks = [step for step in times if _is_notebook(step)]
+    notebooks, every = ([step for step in steps if _is_notebook(step)] for steps in (times, sizes[1]["steps"]))
     if not notebooks:
         return pd.DataFrame()
+    which = "all notebooks" if len(notebooks) == len(every) else f"{len(notebooks)} of {len(every)} notebooks"
     slow, large = max(notebooks, key=times.__getitem__), max(notebooks, key=peaks.__getitem__)
     together, most = sum(times[name] for name in notebooks), min(holds[step] for step in notebooks)
     largest = f"{_gib(peaks[large])}, for {large}"
     rows = {
-        "one machine: all notebooks, one after another": (f"{_duration(together)} of one processor", largest),
-        "cluster: all notebooks, side by side": (
+        f"one machine: {which}, one after another": (f"{_duration(together)} of one processor", largest),
+        f"cluster: {which}, side by side": (
             f"{_duration(times[slow])}, as long as the longest, {slow}",
             f"{largest}, on the worker that executes it; every worker holds the data",
         ),
