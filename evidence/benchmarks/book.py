@@ -25,7 +25,7 @@ from measuring import ROOT, SENSE7, Counts, Row, run, say, timed
 EDITED = "02-ratings"
 """The notebook that is edited."""
 
-KEPT_WHEN_TINY = ("02-ratings", "16-coverage")
+KEPT_WHEN_TINY = ("02-ratings", "16-coverage", "19-judge")
 BOOK = [*SENSE7, "build", "synthetic", "--quiet"]
 
 

@@ -97,7 +97,7 @@ def machine(stored: Mapping) -> pd.DataFrame:
             "cores": str(computer["cores"]),
             "memory": f"{computer['memory_gib']} GiB",
             **{name: version for name, version in facts["versions"].items() if name != "sense7"},
-            "commit": (facts["commit"] or "not known") + (", with changes since" if facts["changed"] else ""),
+            "commit": (facts["commit"] or "not known")[:12] + (", with changes since" if facts["changed"] else ""),
             "library (sha256)": facts["library"],
         }
     return pd.DataFrame(columns).rename_axis("of")
@@ -287,7 +287,10 @@ def growth_made(stored: Mapping) -> str:
     if "machine" not in stored:
         return ""
     versions = [f"{name} {version}" for name, version in stored["versions"].items()]
-    code = [f"commit {stored.get('commit') or 'not known'}", f"library (sha256) {stored.get('library', 'not known')}"]
+    code = [
+        f"commit {(stored.get('commit') or 'not known')[:12]}",
+        f"library (sha256) {stored.get('library', 'not known')}",
+    ]
     return f"Measured on: {'; '.join([stored['machine'], *versions, *code])}."
 
 
