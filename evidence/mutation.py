@@ -41,9 +41,8 @@ OUTPUT = ROOT / "_build" / "mutation"
 RESULT = ROOT / "data" / "mutation.json"
 
 MODULES = {
-    "estimators.*": "tests/estimators",
+    "estimators.*": "tests/estimators tests/findings",
     "findings.*": "tests/findings",
-    "findings.*.*": "tests/findings",
     "workbook.*": "tests/workbook",
     "judge.reply": "tests/judge/test_reply.py",
     "judge.scoring.metrics": "tests/judge/scoring/test_metrics.py",
@@ -114,7 +113,11 @@ def main() -> None:
 def all_modules() -> list[str]:
     """Names of all modules that are mutated, below the package's."""
     folder = ROOT / PACKAGE
-    files = [file for pattern in MODULES for file in sorted(folder.glob(pattern.replace(".", "/") + ".py"))]
+    files = [
+        file
+        for pattern in MODULES
+        for file in sorted(folder.glob(pattern.replace(".", "/").replace("*", "**/*") + ".py"))
+    ]
     return [".".join(file.relative_to(folder).with_suffix("").parts) for file in files if file.stem != "__init__"]
 
 
@@ -146,9 +149,11 @@ class Module:
 
     def tests(self, *, own: bool) -> list[str]:
         """Where the tests are: the module's own file alone, or the whole folder."""
-        (place,) = (Path(place) for pattern, place in MODULES.items() if Path(self.name).match(pattern))
-        places = [place / f"{stem}.py" for stem in own_files(self.name)] if own and not place.suffix else [place]
-        return [str(place) for place in places if (ROOT / place).exists()]
+        (folders,) = (folders.split() for pattern, folders in MODULES.items() if Path(self.name).match(pattern))
+        paths = [Path(folder) for folder in folders]
+        if own and not paths[0].suffix:
+            paths = [path / f"{stem}.py" for path in paths for stem in own_files(self.name)]
+        return [str(path) for path in paths if (ROOT / path).exists()]
 
     def function(self, name: str) -> ast.FunctionDef:
         """Parse one function of the mutated module."""
@@ -338,7 +343,8 @@ def is_own(item, name: str) -> bool:
 
 def own_files(name: str) -> set[str]:
     """Names that a module's own file of tests may have, without the ending."""
-    return {f"test_{name.rpartition('.')[2]}", f"test_{name.replace('.', '_')}"}
+    parts = name.split(".")
+    return {f"test_{part}" for part in (*parts[1:], "_".join(parts), "_".join(parts[1:]))}
 
 
 def protocol(items: list) -> Iterator[tuple]:

@@ -1,11 +1,15 @@
 """Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
 
 import builtins
+import contextlib
 import csv
+import gc
 import importlib.util
+import io
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7 import cli
 from sense7.book import jupyter_book
 from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
@@ -30,15 +35,15 @@ settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 30_000
+PATIENCE = 120_000
 """Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
-    *("tests/browser/test_every", "tests/built_book", "tests/book/test_build.py"),
-    "tests/faults/test_interrupted_build",
+    *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
+    *("tests/faults/test_interrupted_build", "tests/test_simulated_studies"),
     *("tests/browser", "tests/book", "tests/faults"),
 )
 """Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
@@ -99,6 +104,27 @@ def pages_command(tmp_path_factory):
 def quick_pages(pages_command, monkeypatch):
     """Have the pages of books that this process builds made by a fork."""
     monkeypatch.setattr(jupyter_book, "_COMMAND", pages_command)
+
+
+@pytest.fixture(scope="session")
+def run_here():
+    """Run the command in this process, where all is imported: for tests of what it does, not of how a process ends."""
+
+    def run(*arguments, cwd, environment):
+        handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - environment.keys():
+                patch.delenv(name)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.chdir(cwd)
+            patch.setattr(sys, "argv", ["sense7", *map(str, arguments)])
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+                cli.main()
+        signal.signal(signal.SIGTERM, handler)
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +262,13 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if not item.get_closest_marker("long")]
     places = {item: item.path.relative_to(ROOT).as_posix() for item in items}
     items.sort(key=lambda item: [not places[item].startswith(start) for start in SLOWEST])
+
+
+def pytest_collection_finish():
+    """Look less often for cycles, and not among what stays: modules and tests are millions of objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_configure(config):

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from sense7 import loading
+from sense7.checkout import data_file
 from sense7.loading import load, read_ahead
-from sense7.sources import data_file
 from sense7.workbook import read_sheets, read_workbook, write_sheets
 
 

@@ -24,10 +24,11 @@ def test_at_most_a_tenth_of_the_sample_lives(stored):
 
 
 def test_every_module_that_computes_or_reads_was_sampled(stored):
-    for part in ("statistics", "findings", "workbook"):
-        files = sorted((ROOT / "src" / "sense7" / part).glob("[!_]*.py"))
-        assert {f"{part}.{file.stem}" for file in files} <= stored["modules"].keys()
-    assert {"claims", "judge.reply", "judge.metrics", "judge.predictions"} <= stored["modules"].keys()
+    package = ROOT / "src" / "sense7"
+    for part in ("estimators", "findings", "workbook"):
+        files = (file.relative_to(package).with_suffix("") for file in (package / part).rglob("[!_]*.py"))
+        assert {".".join(file.parts) for file in files} <= stored["modules"].keys()
+    assert {"claims", "judge.reply", "judge.scoring.metrics", "judge.predictions"} <= stored["modules"].keys()
     for name, row in stored["modules"].items():
         assert row["run"] == row["dead"] + row["out_of_time"] + row["dead_since"] + row["alive"], name
         assert row["run"] >= min(FEWEST, row["mutants"] - row["passed_over"]), name

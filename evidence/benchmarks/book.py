@@ -83,7 +83,9 @@ def values_of(folder: Path) -> dict[str, dict]:
 def jobs_in(edition: Path) -> dict:
     """What is to be executed, with the data of the default edition beside it."""
     from sense7 import sources
-    from sense7.book.build import find_checkout, plan_jobs, read_truth
+    from sense7.book.ledger import read_truth
+    from sense7.book.plan import plan_jobs
+    from sense7.checkout import find_checkout
     from sense7.loading import load
     from sense7.record import write_json
 
@@ -123,7 +125,8 @@ def execute_by_papermill(folder: Path) -> None:
 
 def profile_build(file: Path) -> None:
     """Build the book with a clock on its steps: name of a step -> seconds; and of each notebook."""
-    from sense7.book import build, execute, jupyter_book, scheduler
+    from sense7 import sources
+    from sense7.book import build, execute, inputs, jupyter_book, scheduler
 
     steps: dict[str, float] = {}
     notebooks: dict[str, float] = {}
@@ -140,10 +143,10 @@ def profile_build(file: Path) -> None:
 
         setattr(owner, name, timing)
 
-    def first_fork(self, *arguments, inner=execute.Nursery.fork):
+    def first_fork(self, *arguments, inner=execute.Nursery.fork, **options):
         start = time.perf_counter()
         try:
-            return inner(self, *arguments)
+            return inner(self, *arguments, **options)
         finally:
             steps.setdefault("kernels", time.perf_counter() - start)
 
@@ -153,9 +156,9 @@ def profile_build(file: Path) -> None:
         notebooks[job.notebook.name] = time.perf_counter() - start
 
     execute.Nursery.fork, execute._execute = first_fork, one
-    clocked(build.sources, "resolve", "resolving")
+    clocked(sources, "resolve", "resolving")
     clocked(build, "load", "reading")
-    clocked(build, "plan_jobs", "planning")
+    clocked(inputs, "plan_jobs", "planning")
     clocked(scheduler, "run", "notebooks")
     clocked(build, "write_ledger", "ledger")
     clocked(jupyter_book.JupyterBook, "finish", "pages")
@@ -171,7 +174,7 @@ def prepare_for_jupyter_book(root: Path, stage: Path) -> list[str | Path]:
 
     What the roles of its pages weave into prose lies in the finished edition.
     """
-    from sense7.book.build import edition_folder
+    from sense7.book.editions import edition_folder
     from sense7.book.notebooks import find_notebooks, to_ipynb
 
     shutil.copytree(root / "book", stage / "book")

@@ -25,10 +25,10 @@ import pandas as pd
 
 from sense7.benchmarks import PARTS as IN_PARTS
 from sense7.book import execute
-from sense7.book.build import find_checkout, plan_jobs, write_ledger
+from sense7.book.ledger import write_ledger
 from sense7.book.partitioned import statistics_of_parts
-from sense7.book.plan import FIXED, library_digest
-from sense7.checkout import commit_of
+from sense7.book.plan import FIXED, library_digest, plan_jobs
+from sense7.checkout import commit_of, find_checkout
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words
@@ -199,6 +199,34 @@ def growth_exponents(sizes: dict) -> dict[str, float]:
     }
 
 
+def measure_all(root: Path, all_times: list[int], only: list[str] | None, kept: Path, limit: float) -> dict:
+    """Measure the steps of every size; those that were measured before with the same code are not repeated."""
+    file = kept / "growth-measured.json"
+    measured = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    digests = {name: job.digest for name, job in plan_jobs(root, {}, "", []).items()}
+    library = library_digest(())
+    sizes = {}
+    for times in all_times:
+        folder = kept / f"{times} times"
+        print(f"{times} times: making the data, unless they are there", flush=True)
+        # In a process of its own: a step's peak counts from that of the process that starts it.
+        making = [sys.executable, __file__, "--make", str(times), "--folder", str(folder)]
+        subprocess.run(making, check=True)  # noqa: S603 - this file itself
+        data = make_data(times, folder)
+        steps = [f"read {name}" for name in data] + ["ground truth", IN_PARTS, *digests, "ledger"]
+        sizes[str(times)] = {"conversations": CONVERSATIONS * times, "steps": {}}
+        for number, step in enumerate(steps, 1):
+            key = f"{times} {step} {digests.get(step, library)}"
+            if key not in measured and (not only or step in only):
+                name = step.removeprefix("read ")
+                measured[key] = measure(step, folder, data.get(name, data["CSV"]), limit)
+                write_json(file, measured)
+                print(f"{times} times, {number} of {len(steps)}: {step}: {measured[key]}", flush=True)
+            sizes[str(times)]["steps"][step] = measured.get(key, {"problem": "not measured"})
+        sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
+    return sizes
+
+
 def main() -> None:
     """Measure all sizes, make the data of one, or do one step."""
     root = find_checkout()
@@ -219,33 +247,10 @@ def main() -> None:
     if given.step:
         run_step(given.step, given.folder, given.data)
         return
-    kept = given.kept / "growth-measured.json"
-    measured = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    digests = {name: job.digest for name, job in plan_jobs(root, {}, "", []).items()}
-    library = library_digest(())
-    sizes = {}
-    for times in given.times:
-        folder = given.kept / f"{times} times"
-        print(f"{times} times: making the data, unless they are there", flush=True)
-        # In a process of its own: a step's peak counts from that of the process that starts it.
-        making = [sys.executable, __file__, "--make", str(times), "--folder", str(folder)]
-        subprocess.run(making, check=True)  # noqa: S603 - this file itself
-        data = make_data(times, folder)
-        steps = [f"read {name}" for name in data] + ["ground truth", IN_PARTS, *digests, "ledger"]
-        sizes[str(times)] = {"conversations": CONVERSATIONS * times, "steps": {}}
-        for number, step in enumerate(steps, 1):
-            key = f"{times} {step} {digests.get(step, library)}"
-            if key not in measured and (not given.only or step in given.only):
-                name = step.removeprefix("read ")
-                found = measure(step, folder, data.get(name, data["CSV"]), given.limit)
-                measured[key] = found
-                write_json(kept, measured)
-                print(f"{times} times, {number} of {len(steps)}: {step}: {found}", flush=True)
-            sizes[str(times)]["steps"][step] = measured.get(key, {"problem": "not measured"})
-        sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
+    sizes = measure_all(root, given.times, given.only, given.kept, given.limit)
     report = {
         "commit": commit_of(root)["commit"],
-        "library": library[:12],
+        "library": library_digest(())[:12],
         "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors",
         "versions": {"Python": platform.python_version(), "numpy": np.__version__, "pandas": pd.__version__},
         "sizes": sizes,

@@ -163,9 +163,9 @@ def _require_kind(function: str, name: str, value: object, kinds: Mapping) -> No
     raise UserError(f"{function} wants {words} as {name}; got {described(value)}. {HINTS.get(name, '')}".rstrip())
 
 
-def _require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by whoever gives one
-    for place, name in enumerate(ratings.columns):
-        column = ratings.iloc[:, place]
+def _require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by the caller
+    for position, name in enumerate(ratings.columns):
+        column = ratings.iloc[:, position]
         try:
             fits = column.dtype.kind in "iufb" or column.astype(float) is not None
         except (TypeError, ValueError):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.sources import data_file
 
 __all__ = [
     "NO_GROWTH",
@@ -321,9 +321,9 @@ def growth(stored: Mapping) -> pd.DataFrame:
                 "processor_seconds": sum(found["processor_seconds"] for found in together),
                 "peak_mib": max(found["peak_mib"] for found in together),
             }
-        for name, found in single.items():
-            if "problem" not in found:
-                rows.append((name, size["conversations"], found["processor_seconds"], found["peak_mib"]))
+        for name, measured in single.items():
+            if "problem" not in measured:
+                rows.append((name, size["conversations"], measured["processor_seconds"], measured["peak_mib"]))
     return pd.DataFrame(rows, columns=["line", "conversations", "seconds", "mebibytes"])
 
 
@@ -346,7 +346,9 @@ def growth_exponents(stored: Mapping) -> pd.DataFrame:
         all steps, and peak memory.
     """
     sizes = list(stored["sizes"].values())
-    largest = {step: found for step, found in (sizes[-1]["steps"] if sizes else {}).items() if "problem" not in found}
+    largest = {
+        step: measured for step, measured in (sizes[-1]["steps"] if sizes else {}).items() if "problem" not in measured
+    }
     whole = sum(sorted(found["processor_seconds"] for found in largest.values()))
     rows = {
         step: {
@@ -487,9 +489,9 @@ def growth_problems(stored: Mapping) -> pd.DataFrame:
         As :func:`stored_growth` gives it.
     """
     rows = {
-        f"{step}, {size['conversations']:,} conversations": {"why": found["problem"]}
+        f"{step}, {size['conversations']:,} conversations": {"why": measured["problem"]}
         for size in stored["sizes"].values()
-        for step, found in size["steps"].items()
-        if "problem" in found
+        for step, measured in size["steps"].items()
+        if "problem" in measured
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")

@@ -1,4 +1,4 @@
-"""The checkout that books are built from, where it lies and which commit it is; the cache for what was fetched."""
+"""Where files lie: the checkout that books are built from, and its commit; the project's own data; the cache."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 from sense7 import __file__ as _package
 from sense7.errors import UserError
 
-__all__ = ["cache_folder", "commit_of", "find_root"]
+__all__ = ["cache_folder", "commit_of", "data_file", "find_checkout", "find_root"]
 
 _SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requirements.lock")
 """What a book is made of: changes elsewhere in the checkout do not show in it."""
@@ -28,11 +28,11 @@ def find_root() -> Path | None:
     UserError
         If SENSE7_ROOT names a folder that is no checkout.
     """
-    if given := os.environ.get("SENSE7_ROOT"):
-        root = Path(given).expanduser().resolve()
+    if named := os.environ.get("SENSE7_ROOT"):
+        root = Path(named).expanduser().resolve()
         if not _is_root(root):
             raise UserError(
-                f"SENSE7_ROOT={given}: not a checkout of this project (no _config.yml and notebooks/ there). "
+                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml and notebooks/ there). "
                 "Correct the variable or unset it."
             )
         return root
@@ -41,14 +41,52 @@ def find_root() -> Path | None:
     return next((folder for folder in candidates if _is_root(folder)), None)
 
 
+def find_checkout() -> Path:
+    """The checkout to build from.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    root = find_root()
+    if root is None:
+        raise UserError("no checkout found: run this inside one, or set SENSE7_ROOT to it.")
+    return root
+
+
 def _is_root(folder: Path) -> bool:
     return (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir()
 
 
+def data_file(name: str) -> Path:
+    """Find a file of the project's ``data/``, in the checkout or else in the installed package.
+
+    Raises
+    ------
+    UserError
+        If it is in neither.
+    """
+    relative = Path(name)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise ValueError(f"a name inside data/ is expected, not {name}")
+    root = find_root()
+    folders = [root / "data"] if root else []
+    folders.append(Path(__file__).resolve().parent / "_data")
+    for folder in folders:
+        if (folder / relative).is_file():
+            return folder / relative
+    tried = " nor ".join(str(folder) for folder in folders)
+    raise UserError(
+        f"{name}: neither in {tried}. The checkout or the installation isn't complete: "
+        "get it again, or set SENSE7_ROOT to a checkout."
+    )
+
+
 def cache_folder() -> Path:
     """Give the folder for what was fetched: SENSE7_CACHE, else the system's place for caches."""
-    if given := os.environ.get("SENSE7_CACHE"):
-        return Path(given).expanduser().resolve()
+    if named := os.environ.get("SENSE7_CACHE"):
+        return Path(named).expanduser().resolve()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("sense7"))
@@ -87,7 +125,7 @@ def _git(root: Path, *arguments: str) -> str | None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - git, with words of our own
-            ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
+            ["git", "-C", str(root), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             encoding="utf-8",
             errors="replace",

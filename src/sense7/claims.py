@@ -268,11 +268,11 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
         "when": lambda given: isinstance(given, str),
         "reason": lambda given: isinstance(given, str),
     }
-    for name, given in compare.items():
+    for name, setting in compare.items():
         if name not in holds:
             return f"unknown field {name!s:.60}. Remove it."
-        if not holds[name](given):
-            return f"{name} can't be {given!r:.60}. See the head of the file for what it takes."
+        if not holds[name](setting):
+            return f"{name} can't be {setting!r:.60}. See the head of the file for what it takes."
     if len(compare.keys() - {"when", "reason"}) != 1:
         return f"more than one rule, or none. Give one of {', '.join(RULES)}."
     return None
@@ -455,7 +455,7 @@ def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
 
 
 def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
-    """Whether recorded values pass a claim's rule, whatever data they come from.
+    """Whether recorded values of any data pass a claim's rule.
 
     Parameters
     ----------

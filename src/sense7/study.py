@@ -1,4 +1,4 @@
-"""The validated frames that everything above takes, whatever file they came from."""
+"""The validated frames that everything above takes, independent of the file they came from."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Study:
         (1..5, NaN if there is no level; whole numbers, unless the answers were on another scale and rescaled);
         ``<rating>_state`` for each (one of ``STATES``).
     participants : DataFrame or None
-        Sheet with one row a participant: participant, then its columns as they are named.
+        Sheet with one row per participant: participant, then its columns as they are named.
     columns : DataFrame
         What became of each column of the official format: sheet, column, name, header (as
         found; None if missing), question (whether it holds a person's answers), filled, read and unreadable
@@ -164,20 +164,20 @@ class Study:
         column = self.conversations[name]
         wanted = [wanted] if isinstance(wanted, str) else wanted
         try:
-            given = list(wanted)
+            items = list(wanted)
         except TypeError:
             raise UserError(f"subset wants ids or a boolean mask as {name}s; got {described(wanted)}.") from None
-        if given and all(isinstance(one, bool | np.bool_) for one in given):
-            if len(given) != len(column):
+        if items and all(isinstance(one, bool | np.bool_) for one in items):
+            if len(items) != len(column):
                 raise UserError(
-                    f"A mask of {name}s has one value per conversation: {len(column):,}; this one has {len(given):,}."
+                    f"A mask of {name}s has one value per conversation: {len(column):,}; this one has {len(items):,}."
                 )
-            return np.array(given, dtype=bool)
+            return np.array(items, dtype=bool)
         known = set(column.dropna())
-        if unknown := [one for one in given if one not in known]:
+        if unknown := [one for one in items if one not in known]:
             some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
             raise UserError(f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}.")
-        return column.isin(given).to_numpy()
+        return column.isin(items).to_numpy()
 
     @property
     def conditions(self) -> list[str]:

@@ -37,7 +37,7 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table with a caption; every cell is shown as text, whatever it holds.
+    """A table with a caption; every cell is shown as text.
 
     Attributes
     ----------
@@ -51,30 +51,28 @@ class Table:
     caption: str
 
     def _repr_html_(self) -> str:
-        with pd.option_context("display.max_colwidth", None):
-            body = _one_line_each(self.frame).to_html(
-                escape=True, border=0, na_rep="", classes=f"table {NO_MATH}", index_names=False
-            )
-        corner = html.escape(str(self.frame.index.name or ""))
-        body = body.replace("<th></th>", f"<th>{corner}</th>", 1).replace("<th>", '<th scope="col">')
-        body = body.replace('<tr style="text-align: right;">', "<tr>")
-        head, _, rest = body.partition("<tbody>")
-        rest = rest.replace('<th scope="col">', '<th scope="row">')
-        opening = head.index(">") + 1
-        caption = f"<caption>{html.escape(self.caption)}</caption>"
-        return f"{head[:opening]}{caption}{head[opening:]}<tbody>{rest}"
+        corner = str(self.frame.index.name or "")
+        head = "".join(f'\n      <th scope="col">{_escaped(name)}</th>' for name in (corner, *self.frame.columns))
+        rows = "".join(
+            f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
+            + "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
+            + "\n    </tr>"
+            for name, *cells in self.frame.itertuples(name=None)
+        )
+        return (
+            f'<table class="dataframe table {NO_MATH}"><caption>{html.escape(self.caption)}</caption>\n'
+            f"  <thead>\n    <tr>{head}\n    </tr>\n  </thead>\n  <tbody>{rows}\n  </tbody>\n</table>"
+        )
 
     def __repr__(self) -> str:
         return plain_lines(f"{self.caption}\n{self.frame.to_string()}")
 
 
-def _one_line_each(frame: pd.DataFrame) -> pd.DataFrame:
-    """Texts with blanks for line breaks and tabs, as a page would show them; pandas would write them as escapes."""
-
-    def text(cell):
-        return _BREAKS.sub(" ", cell) if isinstance(cell, str) else cell
-
-    return frame.rename(index=text, columns=text).map(text)
+def _escaped(cell: object) -> str:
+    """Text of a cell for HTML, on one line; "" where there is none."""
+    if pd.api.types.is_scalar(cell) and pd.isna(cell):
+        return ""
+    return html.escape(_BREAKS.sub(" ", str(cell)), quote=False)
 
 
 # What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
@@ -138,12 +136,12 @@ class Variants:
         group = f"switch-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         parts = []
         for number, (name, body) in enumerate(bodies.items(), 1):
-            place = f"{group}-{number}"
+            identifier = f"{group}-{number}"
             checked = " checked" if number == 1 else ""
             parts.append(
-                f'<input type="radio" name="{group}" id="{place}"{checked}>'
-                f'<label for="{place}" id="{place}-name">{html.escape(name)}</label>'
-                f'<div role="group" tabindex="0" aria-labelledby="{place}-name">{body}</div>'
+                f'<input type="radio" name="{group}" id="{identifier}"{checked}>'
+                f'<label for="{identifier}" id="{identifier}-name">{html.escape(name)}</label>'
+                f'<div role="group" tabindex="0" aria-labelledby="{identifier}-name">{body}</div>'
             )
         legend = f"<legend>Switch: {html.escape(self.label)}</legend>"
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'

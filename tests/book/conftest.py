@@ -1,11 +1,8 @@
 """A checkout so small that a book is built from it in seconds."""
 
-import contextlib
-import io
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sense7 import cli
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,8 +90,8 @@ def recording(name, key, value="seed", before=""):
 class Checkout:
     """Writes the parts of a checkout, and builds it."""
 
-    def __init__(self, root):
-        self.root = root
+    def __init__(self, root, run_here=None):
+        self.root, self.run_here = root, run_here
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
@@ -180,18 +176,8 @@ class Checkout:
         )
 
     def call(self, *arguments):
-        """Run the command in this process, where all is imported: for tests of what it does, not of how it ends."""
-        handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
-        with pytest.MonkeyPatch.context() as patch:
-            for name in os.environ.keys() - self.environment().keys():
-                patch.delenv(name)
-            patch.setenv("SENSE7_ROOT", str(self.root))
-            patch.chdir(self.root)
-            patch.setattr(sys, "argv", ["sense7", *map(str, arguments)])
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-                cli.main()
-        signal.signal(signal.SIGTERM, handler)
-        return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
+        """Run the command in this process; see the fixture ``run_here``."""
+        return self.run_here(*arguments, cwd=self.root, environment=self.environment())
 
     def start(self, *arguments):
         """Start the command in a group of its own, as a terminal would."""
@@ -231,7 +217,7 @@ def running():
 def ends():
     """Says of the id of a process whether it ends within so many seconds."""
 
-    def wait(pid, seconds=120):
+    def wait(pid, seconds=300):
         deadline = time.monotonic() + seconds
         while is_running(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -241,9 +227,9 @@ def ends():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch, quick_pages):
+def checkout(tmp_path, monkeypatch, quick_pages, run_here):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
-    made = Checkout(tmp_path / "check out")
+    made = Checkout(tmp_path / "check out", run_here)
     for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("SENSE7_ROOT", str(made.root))
@@ -251,9 +237,9 @@ def checkout(tmp_path, monkeypatch, quick_pages):
 
 
 @pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory):
+def new_checkout(tmp_path_factory, run_here):
     """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
-    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out")
+    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here)
 
 
 @pytest.fixture(scope="session")

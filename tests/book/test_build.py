@@ -15,10 +15,13 @@ import pytest
 from bs4 import BeautifulSoup
 
 from sense7 import files
-from sense7.book import build, jupyter_book
-from sense7.book.build import BuildError, build_edition, find_checkout, read_ledger
+from sense7.book import build, inputs, jupyter_book, replacing
+from sense7.book.build import BuildError, build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
+from sense7.book.ledger import read_ledger
 from sense7.book.pages import banner as banner_of
+from sense7.book.replacing import replace_edition, under_way
+from sense7.checkout import find_checkout
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
 from sense7.loading import load
@@ -58,32 +61,32 @@ def hidden(folder):
 )
 def test_a_name_that_is_no_plain_folder_is_refused(name):
     with pytest.raises(UserError, match=r"can't be the name of an edition.*--name \w"):
-        build._edition_name(name, "mine.xlsx")
+        inputs._edition_name(name, "mine.xlsx")
 
 
 @pytest.mark.parametrize("name", ["a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100])
 def test_plain_names_pass(name):
-    assert build._edition_name(name, "mine.xlsx") == name
+    assert inputs._edition_name(name, "mine.xlsx") == name
 
 
 def test_a_refused_name_comes_with_one_that_would_do():
     with pytest.raises(UserError, match=r"--name meine-daten-2$"):
-        build._edition_name(None, "../x/meine & daten #2.xlsx")
+        inputs._edition_name(None, "../x/meine & daten #2.xlsx")
 
 
 @pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
 def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
         with pytest.raises(UserError, match=f"my-{name}"):
-            build._edition_name(given, data)
+            inputs._edition_name(given, data)
 
 
 def test_a_data_set_has_its_own_name_and_may_have_another():
-    assert build._edition_name(None, "synthetic") == "synthetic"
-    assert build._edition_name("official", "official") == "official"
-    assert build._edition_name("mine", "official") == "mine"
-    assert build._edition_name(None, "ieval") == "ieval"
-    assert build._edition_name(None, "../../data/golden.xlsx") == "golden"
+    assert inputs._edition_name(None, "synthetic") == "synthetic"
+    assert inputs._edition_name("official", "official") == "official"
+    assert inputs._edition_name("mine", "official") == "mine"
+    assert inputs._edition_name(None, "ieval") == "ieval"
+    assert inputs._edition_name(None, "../../data/golden.xlsx") == "golden"
 
 
 @pytest.mark.parametrize("data", ["synthetic.xlsx", "official.xlsx"])
@@ -138,29 +141,29 @@ def truth_keys(truth):
 
 def test_the_default_edition_takes_the_simulated_judge_and_a_users_folder_takes_its_place(tmp_path):
     workbook, shipped = DATA / "synthetic.xlsx", sorted((DATA / "synthetic_judge").iterdir())
-    found = build._predictions(tmp_path, "synthetic", None, workbook)
+    found = inputs._predictions(tmp_path, "synthetic", None, workbook)
     assert sorted(found) == shipped
-    assert build._named_predictions(found, "synthetic", workbook) == "", "a notebook finds them by itself"
+    assert inputs._named_predictions(found, "synthetic", workbook) == "", "a notebook finds them by itself"
     for folder in (tmp_path / "predictions_synthetic", tmp_path / "elsewhere"):
         folder.mkdir()
         (folder / "mine-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\n", "utf-8")
-    own = build._predictions(tmp_path, "synthetic", None, workbook)
+    own = inputs._predictions(tmp_path, "synthetic", None, workbook)
     assert own == [tmp_path / "predictions_synthetic" / "mine-iter1.csv"]
-    assert build._named_predictions(own, "synthetic", workbook) == "predictions_synthetic"
-    given = build._predictions(tmp_path, "synthetic", tmp_path / "elsewhere", workbook)
+    assert inputs._named_predictions(own, "synthetic", workbook) == "predictions_synthetic"
+    given = inputs._predictions(tmp_path, "synthetic", tmp_path / "elsewhere", workbook)
     assert given == [tmp_path / "elsewhere" / "mine-iter1.csv"]
 
 
 def test_beside_another_workbook_only_a_simulated_judge_is_taken(tmp_path):
-    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    assert inputs._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
     folder = tmp_path / "mine_judge"
     folder.mkdir()
     (folder / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8")
-    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
+    assert inputs._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == []
     (folder / "a-iter1.csv").unlink()
     copied = folder / "simulated-judge-iter1.xlsx"
     copied.write_bytes((DATA / "synthetic_judge" / copied.name).read_bytes())
-    assert build._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == [copied]
+    assert inputs._predictions(tmp_path, "mine", None, tmp_path / "mine.xlsx") == [copied]
 
 
 def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path):
@@ -207,7 +210,7 @@ def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
 
 
 def test_without_a_checkout_the_way_out_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(build.sources, "find_root", lambda: None)
+    monkeypatch.setattr("sense7.checkout.find_root", lambda: None)
     with pytest.raises(UserError, match="SENSE7_ROOT"):
         find_checkout()
     with pytest.raises(UserError, match=r"no edition 'x' yet \(present: none\)"):
@@ -293,15 +296,15 @@ def test_parameters_are_those_of_every_notebook():
 def test_a_broken_configuration_is_named(checkout, text):
     (checkout.root / "_config.yml").write_text(text, "utf-8")
     with pytest.raises(BuildError, match=r"_config\.yml: .*repository"):
-        build._config(checkout.root)
+        inputs._config(checkout.root)
 
 
 def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
-    address = build._config(checkout.root)["repository"]["url"]
+    address = inputs._config(checkout.root)["repository"]["url"]
     monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
-    assert build._config(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
+    assert inputs._config(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
     monkeypatch.setenv("SENSE7_REPOSITORY", "https://example.org/x")
-    assert build._config(checkout.root)["repository"]["url"] == "https://example.org/x"
+    assert inputs._config(checkout.root)["repository"]["url"] == "https://example.org/x"
 
 
 # The change of books
@@ -317,9 +320,9 @@ def folders(tmp_path):
 
 @pytest.mark.parametrize("exchange", [files.exchange, lambda *_: False], ids=["in one step", "by renaming"])
 def test_a_new_book_takes_its_place(tmp_path, monkeypatch, exchange):
-    monkeypatch.setattr(build, "exchange", exchange)
+    monkeypatch.setattr(replacing, "exchange", exchange)
     new, place = folders(tmp_path)
-    build._replace(new, place)
+    replace_edition(new, place)
     assert (place / "file").read_text() == "new"
     assert (new / "file").read_text() == "old"
     assert visible(tmp_path) == ["name", "scratch"]
@@ -337,7 +340,7 @@ def test_where_the_system_has_no_exchange_none_is_claimed(tmp_path, monkeypatch)
 
 def test_a_first_book_takes_an_empty_place(tmp_path):
     new, _ = folders(tmp_path)
-    build._replace(new, tmp_path / "other")
+    replace_edition(new, tmp_path / "other")
     assert (tmp_path / "other" / "file").read_text() == "new"
 
 
@@ -349,7 +352,7 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
     (editions / "there" / "file").write_text("newer")
     for folder in (".making-01-a-x", "01-a-123"):
         (cache / folder).mkdir(parents=True)
-    with build.under_way(editions, cache, 200):
+    with under_way(editions, cache, 200):
         assert visible(editions) == ["lost", "there"]
         assert hidden(editions) == hidden(cache) == []
         assert (editions / "lost" / "file").read_text() == "good"
@@ -357,7 +360,7 @@ def test_the_next_build_clears_up_after_killed_ones(tmp_path):
         assert visible(cache) == ["01-a-123"]
         # Another build begins meanwhile: what this one has in the making is not touched.
         (editions / ".making-mine").mkdir()
-        with build.under_way(editions, cache, 200):
+        with under_way(editions, cache, 200):
             assert hidden(editions) == [".making-mine"]
 
 
@@ -365,7 +368,7 @@ def test_the_cache_keeps_what_was_used_last(tmp_path):
     for age, name in enumerate(["newest", "newer", "older", "oldest"]):
         (tmp_path / "cache" / name).mkdir(parents=True)
         os.utime(tmp_path / "cache" / name, (10**9 - age, 10**9 - age))
-    with build.under_way(tmp_path / "editions", tmp_path / "cache", 2):
+    with under_way(tmp_path / "editions", tmp_path / "cache", 2):
         assert visible(tmp_path / "cache") == ["newer", "newest"]
         assert hidden(tmp_path / "cache") == []
 

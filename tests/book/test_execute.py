@@ -11,10 +11,9 @@ import time
 import pytest
 
 from sense7.book import execute
-from sense7.book.build import plan_jobs
 from sense7.book.execute import BuildError
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import library_digest, plan
+from sense7.book.plan import library_digest, plan, plan_jobs
 from sense7.errors import UserError
 
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
@@ -251,7 +250,7 @@ def test_an_interrupt_kills_what_runs_at_once(runner):
     with pytest.raises(KeyboardInterrupt):
         runner.run()
     thread.join()
-    assert time.monotonic() - started[0] < 100
+    assert time.monotonic() - started[0] < 300
     with pytest.raises(ProcessLookupError):
         os.kill(int(place.read_text("utf-8")), 0)
     assert list((runner.checkout.root / "cache").iterdir()) == []

@@ -101,7 +101,7 @@ def test_after_a_mere_commit_no_page_is_read_and_all_name_it(book, monkeypatch, 
         build(book)
     before = read_when(book)
     commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
-    monkeypatch.setattr("sense7.book.build.commit_of", lambda root: commit)
+    monkeypatch.setattr("sense7.book.inputs.commit_of", lambda root: commit)
     html = build(book)
     assert read_when(book) == before
     assert "c0ffee" in (html / "book" / "plain.html").read_text("utf-8")

@@ -62,7 +62,7 @@ def test_the_copy_can_be_executed_again_where_it_lies(book, tmp_path):
     done = rerun(book.root, "01-a", {"seed": 7}, out=tmp_path / "new" / "mine.ipynb")
     (done.results / "01-a.json").unlink()
     command = [sys.executable, "-m", "jupyter", "execute", "mine.ipynb"]
-    subprocess.run(command, cwd=tmp_path / "new", check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=tmp_path / "new", check=True, capture_output=True, timeout=300)
     assert values(done.results, "01-a")["seed_of_a"] == 7
 
 
@@ -143,7 +143,7 @@ def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(book, t
     place.rename(saved / "01-a.ipynb")
     book.workbook(saved / "mine.xlsx")
     command = [sys.executable, "-m", "jupyter", "execute", "01-a.ipynb"]
-    subprocess.run(command, cwd=saved, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=saved, check=True, capture_output=True, timeout=300)
     assert values(saved / "01-a.results", "01-a")["seed_of_a"] == 1
 
 

@@ -115,7 +115,7 @@ def test_a_killed_sweep_goes_on_where_it_was(checkout, recording_code):
     checkout.notebook("01-a", recording_code("01-a", "seed_of_a", before=code))
     command = ("sweep", "01", "-p", "seed=1,2,3", "--data", "mine.xlsx", "--out", "t.csv", "--jobs", "1")
     process = checkout.start(*command)
-    until = time.monotonic() + 90
+    until = time.monotonic() + 300
     while not list(begun.glob("3 *")):
         assert time.monotonic() < until
         time.sleep(0.1)

@@ -137,13 +137,13 @@ def test_the_end_of_a_kernel_is_known_with_its_exit_code(tmp_path, ends):
         with pytest.raises(subprocess.TimeoutExpired):
             first.wait(timeout=0.05)
         first.kill()
-        assert first.wait(timeout=120) == -signal.SIGKILL
+        assert first.wait(timeout=300) == -signal.SIGKILL
         assert first.poll() == -signal.SIGKILL
         first.terminate()  # nothing, once it has ended
         assert second.poll() is None
     finally:
         nursery.close()
-    assert second.wait(timeout=120) == -signal.SIGKILL
+    assert second.wait(timeout=300) == -signal.SIGKILL
     assert ends(second.pid)
     with pytest.raises(NurseryError, match="gone"):
         nursery.fork([], str(tmp_path), {})

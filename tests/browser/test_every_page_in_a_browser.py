@@ -1,7 +1,7 @@
 """Every page, opened from disk in a browser: light and dark, wide and on a phone.
 
-Of rows, entries and pieces of code of one make, those at the beginning are compared with the rules of axe; all of them,
-with ``--long``.
+Of rows, entries and pieces of code of one make, and of words drawn alike, the first are compared with the rules of axe;
+all of them, with ``--long``.
 """
 
 import re
@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 
 FRONT = "book/index.html"
@@ -54,6 +55,27 @@ WITHOUT_MORE_OF_A_MAKE = """alike => {
     }
 }"""
 
+MARK_WORDS = """alike => {
+    // Contrast depends on these: the color and size of the letters, and what lies beneath and above them.
+    const seen = {};
+    for (const node of document.body.querySelectorAll("*")) {
+        node.removeAttribute("data-compared");
+        const worded = [...node.childNodes].some(each => each.nodeType === Node.TEXT_NODE && each.data.trim());
+        if (!worded || !node.checkVisibility()) continue;
+        const { color, fontSize, fontWeight, textShadow } = getComputedStyle(node);
+        const drawn = [node.localName, color, fontSize, fontWeight, textShadow];
+        for (let place = node; place; place = place.parentElement) {
+            const { backgroundColor, backgroundImage, opacity, position } = getComputedStyle(place);
+            drawn.push(...[backgroundColor, backgroundImage, opacity, position].filter(each => !PLAIN.includes(each)));
+        }
+        seen[drawn] = (seen[drawn] ?? 0) + 1;
+        if (seen[drawn] <= alike) node.setAttribute("data-compared", "");
+    }
+}""".replace("PLAIN", '["rgba(0, 0, 0, 0)", "none", "1", "static"]')
+
+MARKED_WORDS = Axe(f"{AXE_SCRIPT}; axe.configure({{rules: [{{id: 'color-contrast', selector: '[data-compared]'}}]}});")
+"""Axe, which takes most of its time for contrast, with contrast compared for the marked words alone."""
+
 
 @dataclass
 class Visit:
@@ -90,10 +112,17 @@ def look_at(reader, file, whole):
     # So has the list of pages, which stands on every one of them: it is looked at on the front page.
     context = None if file == FRONT else {"exclude": [[".bd-sidebar-primary"]]}
     faults = {}
-    for theme, options in AXE_OPTIONS.items():
+    for theme in AXE_OPTIONS:
         reader.use_theme(theme)
-        faults[theme] = Axe().run(page, context=context, options=options).response["violations"]
+        faults[theme] = faults_of(page, theme, context, whole)
     return Visit(list(reader.complaints), faults, too_wide, links, anchors, folds, pictures)
+
+
+def faults_of(page, theme, context, whole):
+    if not whole:
+        page.evaluate(MARK_WORDS, ALIKE)
+    axe = Axe() if whole else MARKED_WORDS
+    return axe.run(page, context=context, options=AXE_OPTIONS[theme]).response["violations"]
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +175,19 @@ def test_no_page_shuts_out_a_reader(visits, theme):
         and not any(file.startswith(page) and fault["id"] == rule for page, rule in MARKUP_OF_SPHINX)
     }
     assert found == {}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("style", ["color: #aaa", "opacity: .4", "background: #666"])
+def test_one_faint_word_among_many_is_found(reader, style, whole):
+    words = [f"<p><b>word {number}</b></p>" for number in range(20)]
+    words[13] = f"<p><b id=faint style='{style}'>word</b></p>"
+    reader.page.set_content(f"<html lang=en><title>Words</title><main><h1>Words</h1>{''.join(words)}</main>")
+    assert [
+        [node["target"] for node in fault["nodes"]]
+        for fault in faults_of(reader.page, "dark", None, whole)
+        if fault["id"] == "color-contrast"
+    ] == [[["#faint"]]]
 
 
 MARKUP_OF_SPHINX = (

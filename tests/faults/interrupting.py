@@ -196,7 +196,7 @@ class Command:
         out, err = process.communicate(timeout=300)
         steps = self.ready.read_text("utf-8") if self.ready.exists() else ""
         seconds = time.monotonic() - begun
-        until(lambda: not self.running(), seconds=30, what="processes were left behind")
+        until(lambda: not self.running(), what="processes were left behind")
         return Ended(process.returncode, out, err, int(steps or 0), seconds)
 
     def running(self) -> dict[int, str]:
@@ -244,7 +244,10 @@ def small_disks() -> bool:
 
 
 def until(
-    holds: Callable[[], bool], process: subprocess.Popen | None = None, seconds: float = 60, what: str = "it never came"
+    holds: Callable[[], bool],
+    process: subprocess.Popen | None = None,
+    seconds: float = 300,
+    what: str = "it never came",
 ) -> None:
     """Wait until something holds, or fail."""
     deadline = time.monotonic() + seconds

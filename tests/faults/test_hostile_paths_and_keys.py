@@ -103,7 +103,7 @@ def test_only_keys_are_kept_back():
 
 CRASH = """
 from sense7.cli import main
-from sense7.judge import run
+from sense7.judge.asking import run
 
 def crash(plan, **options):
     local = plan.endpoint

@@ -91,7 +91,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
     interrupting.until(lambda: journal.exists() and journal.stat().st_size > 0, process)
     (child,) = [pid for pid, line in command.running().items() if "-c\0" in line and not line.startswith("sh\0")]
     os.kill(child, signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == interrupting.CODES[signal.SIGTERM], err
     assert err.splitlines()[-1] == interrupting.SAID
     asked = len(server.asked) - begun

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import Parameters, draw, simulate
-from sense7.sources import data_file
 from sense7.workbook import parse_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sense7.checkout import data_file
 from sense7.estimators import alpha
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -11,7 +12,6 @@ from sense7.findings import agreement, measures
 from sense7.findings.conditions import means as conditions_means
 from sense7.findings.poor_turn import definitions
 from sense7.findings.robustness import detectable_difference
-from sense7.sources import data_file
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 

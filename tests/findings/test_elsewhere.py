@@ -7,13 +7,13 @@ import pytest
 import yaml
 from scipy.stats import spearmanr
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import elsewhere, felt_heard, whose_empathy
 from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_ASKED, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
 from sense7.sources import released
-from sense7.sources.places import data_file
 from sense7.tables import VERDICT_MARKS, Matrix
 
 RATED = ["understood", "appropriate", "attentive", "sensible", "polite"]

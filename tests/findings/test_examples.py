@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sense7.checkout import data_file
 from sense7.findings import examples
-from sense7.sources import data_file
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS
 from sense7.workbook import parse_sheets, read_workbook
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.disrupted import expectations
 from sense7.findings.measures import OUTCOMES
-from sense7.sources import data_file
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import (
     CHOICES,
@@ -24,7 +25,6 @@ from sense7.findings.ground_truth import (
     labels,
     other_ground_truths,
 )
-from sense7.sources import data_file
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+from sense7.checkout import data_file
 from sense7.estimators import effect_size
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -12,7 +13,6 @@ from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.findings import measures as measures_module
 from sense7.findings.poor_turn import definitions
 from sense7.findings.poor_turn import ladder as ladder_module
-from sense7.sources import data_file
 from sense7.workbook import parse_sheets, read_workbook
 
 MIXED_MODEL = 2e-4

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.robustness import specification_curve
@@ -17,7 +18,6 @@ from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import variance_components
 from sense7.findings.poor_turn import definitions
 from sense7.findings.robustness import headlines, specifications
-from sense7.sources import data_file
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook

@@ -232,9 +232,9 @@ def test_any_reply_counts_to_the_authors_what_their_rule_gives(text):
 
 @pytest.mark.parametrize("piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "4 ", "4/5 ", "4 of     "])
 def test_a_long_reply_takes_no_time(piece):
-    begun = time.perf_counter()
+    begun = time.process_time()
     read_reply(f"<S2>{piece * 100_000}</S2>")
-    assert time.perf_counter() - begun < 5, "seconds, not minutes: no step is quadratic"
+    assert time.process_time() - begun < 5, "seconds, not minutes: no step is quadratic"
 
 
 def test_unknown_policies_are_refused():

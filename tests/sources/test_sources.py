@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from sense7 import checkout, download, sources
+from sense7 import checkout, download
+from sense7.checkout import cache_folder, data_file, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
-from sense7.sources import places as places_module
 
 AUTHORS = SOURCES["official"].address
 
@@ -655,44 +655,43 @@ def as_wheel(monkeypatch, folder):
     monkeypatch.delenv("SENSE7_ROOT")
     (folder / "_data").mkdir(parents=True)
     monkeypatch.setattr(checkout, "__file__", str(folder / "checkout.py"))
-    monkeypatch.setattr(places_module.importlib.resources, "files", lambda _: folder)
     yield folder
 
 
 def test_the_root_is_named_or_found(places, monkeypatch):
     root = places / "checkout"
-    assert sources.find_root() == root
+    assert find_root() == root
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
-        assert sources.find_root() is None
+        assert find_root() is None
         monkeypatch.chdir(root / "notebooks")
-        assert sources.find_root() == root
+        assert find_root() == root
     monkeypatch.setenv("SENSE7_ROOT", str(places / "work"))
     with pytest.raises(UserError, match=r"SENSE7_ROOT=.*not a checkout"):
-        sources.find_root()
+        find_root()
 
 
 def test_the_root_is_above_the_package(places, monkeypatch):
     package = places / "checkout" / "src" / "sense7"
     monkeypatch.delenv("SENSE7_ROOT")
     monkeypatch.setattr(checkout, "__file__", str(package / "checkout.py"))
-    assert sources.find_root() == places / "checkout"
+    assert find_root() == places / "checkout"
 
 
 def test_data_comes_from_the_checkout_or_else_the_wheel(places, monkeypatch):
-    assert sources.data_file("synthetic.xlsx") == places / "checkout" / "data" / "synthetic.xlsx"
+    assert data_file("synthetic.xlsx") == places / "checkout" / "data" / "synthetic.xlsx"
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
         with pytest.raises(UserError, match="isn't complete"):
-            sources.data_file("synthetic.xlsx")
+            data_file("synthetic.xlsx")
         (package / "_data" / "synthetic.xlsx").touch()
-        assert sources.data_file("synthetic.xlsx") == package / "_data" / "synthetic.xlsx"
+        assert data_file("synthetic.xlsx") == package / "_data" / "synthetic.xlsx"
     with pytest.raises(ValueError, match="inside data/"):
-        sources.data_file("../pyproject.toml")
+        data_file("../pyproject.toml")
 
 
 def test_the_cache_is_named_or_the_systems(places, monkeypatch):
-    assert sources.cache_folder() == places / "cache"
+    assert cache_folder() == places / "cache"
     monkeypatch.delenv("SENSE7_CACHE")
-    assert sources.cache_folder().name == "sense7"
+    assert cache_folder().name == "sense7"
 
 
 def test_the_registry_says_whom_to_credit_and_points_at_the_authors():

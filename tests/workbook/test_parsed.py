@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from sense7 import loading
-from sense7.sources import data_file
+from sense7.checkout import data_file
 from sense7.workbook import parse_workbook, read_workbook, write_sheets
 from sense7.workbook.report import describe, describe_parsed
 from sense7.workbook.values import as_name, as_names, as_text, as_texts

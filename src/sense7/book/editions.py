@@ -18,6 +18,7 @@ __all__ = [
     "EXPLORER_PAGE",
     "JUDGE_LOGS",
     "claim_edition",
+    "edition_folder",
     "list_editions",
     "require_same_source",
     "source_of",
@@ -65,6 +66,11 @@ command away: <code>sense7 fetch official</code>, then <code>make book DATA=offi
 """
 
 
+def edition_folder(root: Path, name: str) -> Path:
+    """Where the edition of a name lies."""
+    return root / "_build" / "editions" / name
+
+
 def source_of(data: str, path: Path) -> str:
     """What an edition is made from: the name of a data set, or the absolute path of a workbook or folder of tables.
 
@@ -76,14 +82,14 @@ def source_of(data: str, path: Path) -> str:
     return data if data in ("synthetic", *SOURCES) else os.path.abspath(path)  # noqa: PTH100 -- links stay links
 
 
-def require_same_source(place: Path, source: str, sha256: str) -> None:
+def require_same_source(folder: Path, source: str, sha256: str) -> None:
     """Refuse to replace an edition that was made from another source.
 
     The same file with other content may replace it, and so may another file with the same content.
 
     Parameters
     ----------
-    place : Path
+    folder : Path
         Folder of the edition; it may be absent.
     source : str
         As :func:`source_of` gave it.
@@ -95,24 +101,25 @@ def require_same_source(place: Path, source: str, sha256: str) -> None:
     UserError
         If the edition was made from another source, whose content differs.
     """
-    before = _made_from(place.parent).get(place.name, source)
+    before = _made_from(folder.parent).get(folder.name, source)
     try:
-        known = json.loads((place / "edition.json").read_text(encoding="utf-8"))["sha256"]
+        known = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no finished edition is there to be replaced
     if before != source and known != sha256:
         raise UserError(
-            f"{place.name}: an edition of this name exists, made from {before} (sha256 {known[:12]}...), and was kept. "
-            f"Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or remove {place}"
+            f"{folder.name}: an edition of this name exists, made from {before} (sha256 {known[:12]}...), and was "
+            f"kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or remove "
+            f"{folder}"
         )
 
 
-def claim_edition(place: Path, source: str, sha256: str) -> None:
+def claim_edition(folder: Path, source: str, sha256: str) -> None:
     """Note what an edition is made from, just before it takes its place; refused as by :func:`require_same_source`."""
-    require_same_source(place, source, sha256)
-    known = _made_from(place.parent)
-    if known.get(place.name) != source:
-        write_whole(place.parent / _MADE_FROM, json.dumps(known | {place.name: source}, indent=1) + "\n")
+    require_same_source(folder, source, sha256)
+    known = _made_from(folder.parent)
+    if known.get(folder.name) != source:
+        write_whole(folder.parent / _MADE_FROM, json.dumps(known | {folder.name: source}, indent=1) + "\n")
 
 
 def _made_from(editions: Path) -> dict[str, str]:
@@ -160,8 +167,8 @@ def _listed(folder: Path) -> dict | None:
         return None
     if not (pages / "index.html").is_file():
         return None
-    found = [path.relative_to(pages) for path in pages.rglob("*.html")]
-    names = [path.as_posix() for path in found if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
+    paths = [path.relative_to(pages) for path in pages.rglob("*.html")]
+    names = [path.as_posix() for path in paths if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
     return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
@@ -198,9 +205,9 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
             site = scratch / "site"
             for name in dict.fromkeys(names):
                 for part in PUBLISHED:
-                    source, place = editions / name / part, site / "editions" / name / part
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, place)
+                    source, target = editions / name / part, site / "editions" / name / part
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
             labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
             (site / "editions" / ".swap").unlink()
             items = "\n".join(

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from sense7.book.notebooks import TextNotebook, cells_of, to_ipynb
 from sense7.book.plan import FIXED, Job
-from sense7.book.warm_kernels import Nursery, NurseryError, provisioner
+from sense7.book.warm_kernels import Nursery, NurseryError
+from sense7.errors import UserError
 from sense7.judge.asking.endpoint import without_keys
 
 __all__ = [
@@ -132,8 +133,8 @@ def run(
 
 def _workbook(jobs: Mapping[str, Job], edition: Path) -> Path | None:
     """The workbook that the notebooks load, if they load the same."""
-    given = {job.parameters["data"] for job in jobs.values() if "data" in job.parameters}
-    return (edition / "notebooks" / given.pop()).resolve() if len(given) == 1 else None
+    workbooks = {job.parameters["data"] for job in jobs.values() if "data" in job.parameters}
+    return (edition / "notebooks" / workbooks.pop()).resolve() if len(workbooks) == 1 else None
 
 
 class Kernels:
@@ -169,7 +170,7 @@ class Kernels:
     @contextlib.contextmanager
     def threads(self, workers: int) -> Iterator[ThreadPoolExecutor]:
         """Give threads to execute notebooks in; an exception kills their kernels at once, and waits for nothing."""
-        # What papermill has to say is in its exceptions; a killed kernel is no news to whoever killed it.
+        # What papermill has to say is in its exceptions; a kernel that was killed here needs no message.
         logging.getLogger("papermill").addHandler(logging.NullHandler())
         with ThreadPoolExecutor(workers) as pool:
             try:
@@ -198,9 +199,9 @@ class Kernels:
             for process in self._started:
                 process.kill()  # does nothing to one that has ended
 
-    def execute(self, job: Job, edition: Path, place: Path) -> None:
+    def execute(self, job: Job, edition: Path, cached: Path) -> None:
         """Execute a notebook of an edition, and move what it gave to its place in one step."""
-        _execute(job, edition, place, self)
+        _execute(job, edition, cached, self)
 
     def _add(self, process) -> None:
         with self._lock:
@@ -209,27 +210,23 @@ class Kernels:
                 process.kill()
 
     def manager(self, folder: Path) -> type:
-        """Class of a kernel manager that starts its kernel here, alike on every machine."""
-        from jupyter_client import AsyncKernelManager
-        from traitlets import default
+        """Class of a kernel manager that starts its kernel here, alike on every machine.
 
-        # What users have a kernel do at its start would change what a notebook gives.
-        fixed = FIXED | {"IPYTHONDIR": str(folder)}
-        add = self._add
-        warm = provisioner(self._nursery, self._fell_back, self._data) if self._nursery else None
+        Parameters
+        ----------
+        folder : Path
+            IPython's folder, in place of the user's: what users have a kernel do at its start would change what a
+            notebook gives. The connection file lies beside it.
+        """
+        from sense7.book.kernel_provisioner import kernel_manager
 
-        class Manager(AsyncKernelManager):
-            @default("connection_file")
-            def _in_scratch(self) -> str:
-                return f"{folder}.json"  # beside what else goes with the run, not in the user's home
-
-            async def start_kernel(self, **options):
-                if warm:
-                    self.provisioner = warm(kernel_id="warm", kernel_spec=self.kernel_spec, parent=self)
-                await super().start_kernel(**options | {"env": without_keys() | fixed})
-                add(self.provisioner.process)
-
-        return Manager
+        config = {
+            "environment": without_keys() | FIXED | {"IPYTHONDIR": str(folder)},
+            "fork": functools.partial(self._nursery.fork, data=self._data) if self._nursery else None,
+            "fell_back": self._fell_back,
+            "started": self._add,
+        }
+        return kernel_manager(folder.with_name(f"{folder.name}.json"), config)
 
 
 def _place(job: Job, cache: Path) -> Path:
@@ -253,15 +250,15 @@ def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
     bool
         Whether it had to be executed.
     """
-    place = _place(job, cache)
-    fresh = not place.exists()
+    cached = _place(job, cache)
+    fresh = not cached.exists()
     if fresh:
-        kernels.execute(job, edition, place)
-    executed = (place / "notebook.ipynb").read_text(encoding="utf-8")
+        kernels.execute(job, edition, cached)
+    executed = (cached / "notebook.ipynb").read_text(encoding="utf-8")
     shown = executed if fresh else with_prose(executed, job.notebook)
     (edition / "notebooks" / f"{job.notebook.name}.ipynb").write_text(shown, encoding="utf-8")
-    shutil.copyfile(place / "values.json", edition / "results" / f"{job.notebook.name}.json")
-    os.utime(place)
+    shutil.copyfile(cached / "values.json", edition / "results" / f"{job.notebook.name}.json")
+    os.utime(cached)
     return fresh
 
 
@@ -290,10 +287,10 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     return _in_order(node)
 
 
-def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
+def _execute(job: Job, edition: Path, cached: Path, kernels: Kernels) -> None:
     """Execute a notebook, and move what it gave to its place in one step."""
     name = job.notebook.name
-    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=place.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=cached.parent) as scratch:
         finished = Path(scratch) / "finished"
         finished.mkdir()
         copy = executed_copy(job, edition / "notebooks", Path(scratch), kernels)
@@ -301,20 +298,20 @@ def _execute(job: Job, edition: Path, place: Path, kernels: Kernels) -> None:
         values = require_values(job.notebook, edition / "results")
         shutil.copyfile(values, finished / "values.json")
         try:
-            finished.replace(place)
+            finished.replace(cached)
         except OSError:
-            if not place.exists():  # else another build was quicker with the same notebook
+            if not cached.exists():  # else another build was quicker with the same notebook
                 raise
 
 
-def execute_apart(job: Job, edition: Path, place: Path) -> None:
+def execute_apart(job: Job, edition: Path, cached: Path) -> None:
     """Execute a notebook on a worker of a cluster: nothing is written but its place in the cache.
 
     A worker that dies leaves an edition as it is, so that another one can begin again.
     """
-    if place.exists():
+    if cached.exists():
         return
-    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{job.notebook.name}-", dir=place.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{job.notebook.name}-", dir=cached.parent) as scratch:
         apart = Path(scratch) / "apart"
         for folder in ("notebooks", "results"):
             (apart / folder).mkdir(parents=True)
@@ -326,7 +323,7 @@ def execute_apart(job: Job, edition: Path, place: Path) -> None:
         kernels._nursery = _kernels_of_worker()._nursery
         threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
         try:
-            _execute(job, apart, place, kernels)
+            _execute(job, apart, cached, kernels)
         finally:
             done.set()
 
@@ -337,7 +334,7 @@ def _kernels_of_worker() -> Kernels:
 
 
 def _watch(edition: Path, kernels: Kernels, done: threading.Event) -> None:
-    """Kill a task's kernel where the edition is gone: whoever asked was interrupted, and waits no more."""
+    """Kill a task's kernel where the edition is gone: the build was interrupted and no longer waits."""
     while not done.wait(1):
         if not edition.exists():
             kernels.kill()
@@ -371,14 +368,16 @@ def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None
     from papermill.exceptions import PapermillExecutionError
 
     kernels = kernels or Kernels()
-    given, done = scratch / "given.ipynb", scratch / "done.ipynb"
-    given.write_text(to_ipynb(job.notebook), encoding="utf-8")
+    source, done = scratch / "given.ipynb", scratch / "done.ipynb"
+    source.write_text(to_ipynb(job.notebook), encoding="utf-8")
     for attempt in range(STARTS):
         try:
-            _papermill(job, given, done, folder, kernels, scratch / f"ipython {attempt}")
+            _papermill(job, source, done, folder, kernels, scratch / f"ipython {attempt}")
             break
         except PapermillExecutionError as error:
             raise BuildError(_failure(job.notebook, error)) from None
+        except UserError:
+            raise
         except Exception as error:
             # Kernels of other processes may have taken the same ports meanwhile: start again.
             if isinstance(error, RuntimeError) and attempt + 1 < STARTS and not kernels.stopped:
@@ -405,13 +404,13 @@ def require_values(notebook: TextNotebook, results: Path) -> Path:
     return values
 
 
-def _papermill(job: Job, given: Path, done: Path, folder: Path, kernels: Kernels, ipython: Path) -> None:
+def _papermill(job: Job, source: Path, done: Path, folder: Path, kernels: Kernels, ipython: Path) -> None:
     import papermill
     from jupyter_core.utils import ensure_event_loop
 
     try:
         papermill.execute_notebook(
-            given,
+            source,
             done,
             parameters=job.parameters,
             kernel_name="python3",

@@ -51,7 +51,7 @@ _UNSAFE = re.compile("[<>&\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069
 
 
 def script_json(content: object) -> str:
-    r"""JSON that may stand in a script, whatever texts it holds.
+    r"""JSON that may stand in a script with any texts.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _index(study: Study, ratings: pd.Series) -> dict:
         }
     ).reindex(truth.index)
     names = {name: _distinct(conversations[name]) for name in ("participant", "condition", "topic")}
-    places = {name: {text: place for place, text in enumerate(texts)} for name, texts in names.items()}
+    places = {name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()}
     answers = _levels(conversations[list(_ANSWERS)])
     rows = [
         [

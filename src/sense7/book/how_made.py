@@ -1,4 +1,4 @@
-"""How an edition was made: parameters, versions and commit, for every page and for whoever verifies it.
+"""How an edition was made: parameters, versions and commit, for every page and for verification.
 
 What is said holds of the machine that built the pages. A notebook is executed again where one of the versions
 changed, so that they hold of its results as well.
@@ -29,13 +29,13 @@ def versions() -> dict[str, str]:
     >>> list(versions())[:3]
     ['sense7', 'Python', 'numpy']
     """
-    found = {"sense7": __version__, "Python": platform.python_version()}
+    installed = {"sense7": __version__, "Python": platform.python_version()}
     for name in SHOWN_VERSIONS:
         try:
-            found[name] = importlib.metadata.version(name)
+            installed[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found | {"system": f"{platform.system()} {platform.machine()}"}
+            installed[name] = "not installed"
+    return installed | {"system": f"{platform.system()} {platform.machine()}"}
 
 
 def describe(facts: Mapping, page: str = "") -> str:

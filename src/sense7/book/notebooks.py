@@ -87,7 +87,7 @@ class TextNotebook:
     needs : tuple of str
         Names of the notebooks whose recorded values it reads.
     sources : tuple of str
-        Names of the fetched data sets that it looks at, whatever the edition's own data are.
+        Names of the fetched data sets that it looks at, besides the edition's own data.
     stored : tuple of str
         Paths of the stored results that it shows, such as data/coverage.json, or of the published claims.
     released : tuple of str
@@ -281,8 +281,10 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
     }
     node.nbformat, node.nbformat_minor = 4, 5
     if install_from is not None:
-        (place,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
-        node.cells.insert(place + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
+        (position,) = (
+            number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", [])
+        )
+        node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
     nbformat.validate(node)

@@ -76,30 +76,30 @@ def pages_under_way(
     book = _book(root)
     frame = _frame(book, _steady(facts), config)
 
-    def begin(place: Path, sources: Mapping[str, bytes]) -> None:
-        settings = {"stage/_config.yml": _configuration(config, facts, place / "edition")}
-        _bring_up_to_date(place, {**sources, **settings})
+    def begin(workplace: Path, sources: Mapping[str, bytes]) -> None:
+        settings = {"stage/_config.yml": _configuration(config, facts, workplace / "edition")}
+        _bring_up_to_date(workplace, {**sources, **settings})
         # Always copied again; what lies there already gets another address.
-        shutil.rmtree(place / "pages" / "_build" / "html" / "_static", ignore_errors=True)
-        arguments = ["build", str(place / "stage"), "--path-output", str(place / "pages")]
-        program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], place / "stage")
+        shutil.rmtree(workplace / "pages" / "_build" / "html" / "_static", ignore_errors=True)
+        arguments = ["build", str(workplace / "stage"), "--path-output", str(workplace / "pages")]
+        program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], workplace / "stage")
 
     def finish(
         edition: Path, facts: Mapping, meanwhile: Callable[[], object] = lambda: None, begun: Path | None = None
     ) -> Path:
         sources = _edition_files(edition, _steady(facts)) | _notebooks(edition) | book
-        with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as place:
-            whole, mark = _frame(sources, _steady(facts), config), place / _WHOLE
+        with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as workplace:
+            whole, mark = _frame(sources, _steady(facts), config), workplace / _WHOLE
             if begun:
-                settings = (place / "stage" / "_config.yml").read_bytes()
-                _bring_up_to_date(place, sources | {"stage/_config.yml": settings})
+                settings = (workplace / "stage" / "_config.yml").read_bytes()
+                _bring_up_to_date(workplace, sources | {"stage/_config.yml": settings})
             else:
                 if not mark.exists() or mark.read_text(encoding="utf-8") != whole:
-                    shutil.rmtree(place / "pages", ignore_errors=True)
-                begin(place, sources)
+                    shutil.rmtree(workplace / "pages", ignore_errors=True)
+                begin(workplace, sources)
             mark.write_text(whole, encoding="utf-8")
-            _check(*program.finish(meanwhile), place)
-            pages = Path(shutil.copytree(place / "pages" / "_build" / "html", scratch / "html"))
+            _check(*program.finish(meanwhile), workplace)
+            pages = Path(shutil.copytree(workplace / "pages" / "_build" / "html", scratch / "html"))
         _name_code(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
         return pages
@@ -107,11 +107,11 @@ def pages_under_way(
     if _made_within(kept) == frame:
         yield finish
         return
-    with _workplace(kept, frame, scratch, afresh=True) as place:
+    with _workplace(kept, frame, scratch, emptied=True) as workplace:
         # Notebooks that are not executed yet have their places among the pages.
         coming = {f"{_NOTEBOOKS}/{path.stem}.ipynb": b"" for path in (root / "notebooks").glob("*.md")}
-        begin(place, book | coming)
-        yield functools.partial(finish, begun=place)
+        begin(workplace, book | coming)
+        yield functools.partial(finish, begun=workplace)
 
 
 def _steady(facts: Mapping) -> dict:
@@ -136,8 +136,8 @@ def _edition_files(edition: Path, facts: Mapping) -> dict[str, bytes]:
     """What the roles and directives of pages look up."""
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
     paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
-    found = {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
-    return found | {"edition/edition.json": json.dumps(facts, indent=1, sort_keys=True).encode()}
+    files = {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
+    return files | {"edition/edition.json": json.dumps(facts, indent=1, sort_keys=True).encode()}
 
 
 def _notebooks(edition: Path) -> dict[str, bytes]:
@@ -209,10 +209,10 @@ def _seen_elsewhere(notebook: Mapping) -> list[str]:
 
 
 @contextlib.contextmanager
-def _workplace(kept: Path, frame: str, scratch: Path, *, afresh: bool = False) -> Iterator[Path]:
-    """Give the folder of the last pages if they were made within the same frame, emptied if not, or to begin afresh.
+def _workplace(kept: Path, frame: str, scratch: Path, *, emptied: bool = False) -> Iterator[Path]:
+    """Give the folder of the last pages: as it is if they were made within the same frame, else emptied.
 
-    It is another one in ``scratch`` if a second build of the edition is at work there. Whoever is stopped leaves a
+    It is another one in ``scratch`` if a second build of the edition is at work there. A build that is stopped leaves a
     folder without a mark, which is not used again.
     """
     kept.mkdir(parents=True, exist_ok=True)
@@ -221,13 +221,13 @@ def _workplace(kept: Path, frame: str, scratch: Path, *, afresh: bool = False) -
         try:
             lock_file(lock, wait=False)
         except BlockingIOError:
-            place = scratch / "work"
-            place.mkdir()
-            yield place
+            workplace = scratch / "work"
+            workplace.mkdir()
+            yield workplace
             return
         known = _made_within(kept)
         (kept / _MARK).unlink(missing_ok=True)
-        if afresh or known != frame:
+        if emptied or known != frame:
             shutil.rmtree(kept)
             kept.mkdir()
         yield kept
@@ -240,26 +240,26 @@ def _made_within(kept: Path) -> str:
     return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
 
-def _bring_up_to_date(place: Path, sources: Mapping[str, bytes]) -> None:
+def _bring_up_to_date(workplace: Path, sources: Mapping[str, bytes]) -> None:
     """Write what changed, and only that, as Sphinx goes by the times of files; remove what is no source any more."""
     for part in ("edition", "stage"):
-        for path in [path for path in (place / part).rglob("*") if path.is_file()]:
-            if path.relative_to(place).as_posix() not in sources:
+        for path in [path for path in (workplace / part).rglob("*") if path.is_file()]:
+            if path.relative_to(workplace).as_posix() not in sources:
                 path.unlink()
     for name, content in sources.items():
-        path = place / name
+        path = workplace / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
 
-def _check(code: int, log: str, place: Path) -> None:
+def _check(code: int, log: str, workplace: Path) -> None:
     """Raise what Jupyter Book complained of, if anything."""
     log = re.sub(r"\x1b\[[0-9;]*m", "", log)
-    stage = f"{place / 'stage'}{os.sep}"
+    stage = f"{workplace / 'stage'}{os.sep}"
     problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if code or problems or not (place / "pages" / "_build" / "html" / "index.html").exists():
+    if code or problems or not (workplace / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
         lines = problems or log.strip().splitlines()[-15:]

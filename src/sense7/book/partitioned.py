@@ -48,6 +48,6 @@ def statistics_of_parts(
     UserError
         If there is no part, one of them can't be read, or a participant is in two of them.
     """
-    places = [place.absolute() for place in partition_folders(folder)]
+    places = [part.absolute() for part in partition_folders(folder)]
     parts = list(apply(partial(read_part, scores=scores), places))
     return estimates_of_parts(parts, apply=apply, **options)

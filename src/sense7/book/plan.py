@@ -9,12 +9,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import sense7
+from sense7 import sources
 from sense7.book.how_made import versions
-from sense7.book.notebooks import TextNotebook, unfit_parameters
+from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.errors import UserError
-from sense7.sources.released import RELEASED
+from sense7.sources.released import RELEASED, verified_digest
 
-__all__ = ["FIXED", "Job", "digest_files", "library_digest", "plan"]
+__all__ = ["FIXED", "Job", "data_beside", "digest_files", "library_digest", "plan", "plan_jobs", "released_only"]
 
 ONE_THREAD = dict.fromkeys(
     (
@@ -89,7 +90,7 @@ def plan(
     workbook_digest : str
         SHA-256 of the workbook.
     files : sequence of Path
-        The locked environment, and whatever else every notebook may rest on.
+        The locked environment, and all other files that every notebook may rest on.
     beside : mapping, optional
         Digests of what only some notebooks rest on: by the parameter that leads there, by the
         name of the data set, or by the path of the stored result or the released table.
@@ -121,15 +122,47 @@ def plan(
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
-        given = _known(notebook, parameters)
+        values = _known(notebook, parameters)
         needed = [jobs[other].digest for other in notebook.needs]
         rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
         rests_on |= {RELEASED[table].file for table in notebook.released}
         further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
-        content = json.dumps([notebook.name, notebook.code, given, further, *common, *needed], sort_keys=True)
-        jobs[name] = Job(notebook, given, hashlib.sha256(content.encode()).hexdigest())
+        content = json.dumps([notebook.name, notebook.code, values, further, *common, *needed], sort_keys=True)
+        jobs[name] = Job(notebook, values, hashlib.sha256(content.encode()).hexdigest())
     return jobs
 
 
 def _known(notebook: TextNotebook, parameters: Mapping) -> dict:
     return {key: value for key, value in parameters.items() if key in notebook.schemas}
+
+
+def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
+    """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables.
+
+    One that reads the workbook as well may say anything of it, and nothing about another work alone.
+    """
+    return {
+        name: list(job.notebook.released)
+        for name, job in sorted(jobs.items())
+        if job.notebook.released and "data" not in job.notebook.schemas
+    }
+
+
+def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
+    """What is to be executed, and what each notebook's result depends on."""
+    notebooks = find_notebooks(root)
+    beside = data_beside(root, notebooks, judged)
+    return plan(notebooks, parameters, workbook_digest, [root / "requirements.lock"], beside)
+
+
+def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
+    """Digests of what some notebooks look at besides the workbook; "" for what is not here."""
+    beside = {name: sources.fetched_digest(name) for notebook in notebooks for name in notebook.sources}
+    for name in (name for notebook in notebooks for name in notebook.stored):
+        path = root / name
+        beside[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+    for name in (name for notebook in notebooks for name in notebook.released):
+        beside[RELEASED[name].file] = verified_digest(name)
+    if judged:
+        beside["predictions"] = digest_files(judged, judged[0].parent)
+    return beside

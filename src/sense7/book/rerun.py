@@ -98,8 +98,8 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     """
     known = find_notebooks(root)
     chosen = select_notebook(notebook, known)
-    given = dict(parameters or {})
-    if "results" in given:
+    chosen_parameters = dict(parameters or {})
+    if "results" in chosen_parameters:
         raise UserError("results: the values lie beside the copy. Choose its place by --out FILE.ipynb.")
     out = Path(out).expanduser().absolute() if out is not None else Path.cwd() / f"{chosen.name}.executed.ipynb"
     if out.suffix != ".ipynb":
@@ -108,8 +108,8 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     if out.is_dir() or (results.exists() and not results.is_dir()):
         in_the_way = out if out.is_dir() else results
         raise UserError(f"{in_the_way}: is in the way. Remove it, or give another place by --out.")
-    jobs = plan(_with_needed(chosen, known), given, "", ())
-    own = _placed(given, chosen) | {"results": results.name}
+    jobs = plan(_with_needed(chosen, known), chosen_parameters, "", ())
+    own = _placed(chosen_parameters, chosen) | {"results": results.name}
     try:
         with scratch_folder(out.parent) as scratch:
             # The copy runs where it will lie, so that what it is given is true of its place.
@@ -132,26 +132,26 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
 def _with_needed(chosen: TextNotebook, known: Sequence[TextNotebook]) -> list[TextNotebook]:
     """The chosen notebook and, one after the other, all whose values it reads."""
     by_name = {notebook.name: notebook for notebook in known} | {chosen.name: chosen}
-    names, found = [chosen.name], {}
+    names, needed = [chosen.name], {}
     while names:
         name = names.pop()
         if name not in by_name:
             raise UserError(f"{chosen.path}: needs {name!r}, which is no notebook. Fix its metadata.")
-        if name not in found:
-            found[name] = by_name[name]
-            names += found[name].needs
-    return list(found.values())
+        if name not in needed:
+            needed[name] = by_name[name]
+            names += needed[name].needs
+    return list(needed.values())
 
 
-def _placed(given: Mapping, chosen: TextNotebook) -> dict:
+def _placed(values: Mapping, chosen: TextNotebook) -> dict:
     """Data and predictions as the copy finds them from wherever it lies; refused if unfit."""
     placed = {}
-    if given.keys() & {"data", "prompted_condition"}:
-        data = given.get("data", chosen.defaults.get("data", "synthetic"))
-        load(data, prompted_condition=given.get("prompted_condition"))
+    if values.keys() & {"data", "prompted_condition"}:
+        data = values.get("data", chosen.defaults.get("data", "synthetic"))
+        load(data, prompted_condition=values.get("prompted_condition"))
         named = data == "synthetic" or data in sources.SOURCES
         placed["data"] = data if named else str(sources.resolve(data)[0].resolve())
-    if predictions := given.get("predictions"):
+    if predictions := values.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
             raise UserError(f"{predictions}: no folder of predictions. Give the one that `sense7 judge run` wrote.")
@@ -218,6 +218,6 @@ def write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) 
     named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
     data = facts["name"] if named else facts["file"]
     for notebook in find_notebooks(root):
-        place = pages / "_sources" / "notebooks" / f"{notebook.name}.ipynb"
-        if place.exists():  # the table of contents may leave out one
-            write_whole(place, download_copy(notebook, data, install_from, facts.get("predictions", "")))
+        source = pages / "_sources" / "notebooks" / f"{notebook.name}.ipynb"
+        if source.exists():  # the table of contents may leave out one
+            write_whole(source, download_copy(notebook, data, install_from, facts.get("predictions", "")))

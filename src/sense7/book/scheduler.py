@@ -122,7 +122,7 @@ class Cluster(ThisMachine):
         return super().run(jobs, edition, cache, **options, kernels=_ClusterKernels(self))
 
     def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
-        """What executes notebooks on the workers, whatever is warm there."""
+        """What executes notebooks on the workers, which start their kernels themselves."""
         return _ClusterKernels(self)
 
     def require_shared(self, folder: Path) -> None:
@@ -165,8 +165,8 @@ class _ClusterKernels(Kernels):
         super().__init__()
         self._cluster = cluster
 
-    def execute(self, job: Job, edition: Path, place: Path) -> None:
-        self._cluster.call(execute_apart, job, edition.absolute(), place.absolute())
+    def execute(self, job: Job, edition: Path, cached: Path) -> None:
+        self._cluster.call(execute_apart, job, edition.absolute(), cached.absolute())
 
     def kill(self) -> None:
         super().kill()

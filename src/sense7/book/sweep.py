@@ -17,10 +17,11 @@ from concurrent.futures import as_completed
 from pathlib import Path
 
 from sense7 import sources
-from sense7.book import build, execute
+from sense7.book import execute
 from sense7.book.execute import SCRATCH, BuildError
 from sense7.book.notebooks import find_notebooks
-from sense7.book.plan import Job
+from sense7.book.plan import Job, plan_jobs
+from sense7.book.replacing import under_way
 from sense7.book.rerun import select_notebook
 from sense7.book.scheduler import ThisMachine
 from sense7.errors import UserError
@@ -147,12 +148,12 @@ def sweep(
     planned = [_planned(root, point, chosen) for point in points]
     failures, rows = [], {}
     progress(0, len(points), "")
-    with build.under_way(places, places / "cache", kept=None):
-        for number, found in _executed(points, planned, chosen, places, where, say):
+    with under_way(places, places / "cache", kept=None):
+        for number, result in _executed(points, planned, chosen, places, where, say):
             words = ", ".join(f"{name}={value}" for name, value in points[number].items())
-            failed = isinstance(found, BuildError)
-            rows[number] = [{"status": f"failed: {found}"}] if failed else found
-            failures += [f"{words}: {found}"] if failed else []
+            failed = isinstance(result, BuildError)
+            rows[number] = [{"status": f"failed: {result}"}] if failed else result
+            failures += [f"{words}: {result}"] if failed else []
             say(f"{words}: {'failed' if failed else 'done'}")
             progress(len(rows), len(points), words)
     _write(out, names, [(point, rows[number]) for number, point in enumerate(points)])
@@ -194,8 +195,8 @@ def _planned(root: Path, point: Mapping, chosen: str | None) -> dict[str, Job]:
     data = str(point["data"])
     path, provenance = sources.resolve(data)
     load(data, prompted_condition=point.get("prompted_condition"))
-    given = dict(point) | {"data": f"../data/{provenance.file}", "results": "../results"}
-    jobs = build.plan_jobs(root, given, ReadingOptions.beside(path).digest(provenance.sha256), [])
+    parameters = dict(point) | {"data": f"../data/{provenance.file}", "results": "../results"}
+    jobs = plan_jobs(root, parameters, ReadingOptions.beside(path).digest(provenance.sha256), [])
     if chosen is None:
         return jobs
     needed = {chosen}

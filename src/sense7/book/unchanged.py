@@ -89,10 +89,10 @@ def keep(arguments: Sequence[str], before: str | None, said: Said) -> None:
     if before is None or observe(arguments) != before:
         return
     root = find_root()
-    place = _stamp(root, arguments)
+    stamp = _stamp(root, arguments)
     with contextlib.suppress(OSError):  # the book is there; the next build takes longer to say so
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(stamp, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
 
 
 def unchanged(arguments: Sequence[str]) -> Said | None:
@@ -120,25 +120,25 @@ def _stamp(root: Path, arguments: Sequence[str]) -> Path:
 def _editions(root: Path) -> dict[str, str]:
     """The finished editions, and what lists them: name -> digest; what a killed build left as well."""
     folder = root / "_build" / "editions"
-    found = {}
+    digests = {}
     for path in folder.iterdir():
         facts, front = path / "edition.json", path / "html" / "index.html"
-        found[path.name] = f"{_digest(path)} {_digest(facts)} {front.is_file()}"
+        digests[path.name] = f"{_digest(path)} {_digest(facts)} {front.is_file()}"
     left = [path.name for path in (root / "_build" / "cache").iterdir() if path.name.startswith(_UNFINISHED)]
-    return found | dict.fromkeys(left, "")
+    return digests | dict.fromkeys(left, "")
 
 
 def _files(places: Iterable[str | Path]) -> set[Path]:
     """Every file and folder in these places, without compiled code; the places themselves, too."""
-    found: set[Path] = set()
-    for place in map(Path, places):
-        found.add(place)
-        for folder, folders, names in os.walk(place, followlinks=True):
+    files: set[Path] = set()
+    for root in map(Path, places):
+        files.add(root)
+        for folder, folders, names in os.walk(root, followlinks=True):
             folders[:] = [name for name in folders if name != "__pycache__"]
-            found.update(Path(folder, name) for name in (*folders, *names))
-            if len(found) > _MOST_FILES:
+            files.update(Path(folder, name) for name in (*folders, *names))
+            if len(files) > _MOST_FILES:
                 raise _TooMuch
-    return found
+    return files
 
 
 def _digest(path: Path) -> str:
@@ -149,9 +149,9 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _beside(place: Path) -> Iterator[Path]:
+def _beside(path_prefix: Path) -> Iterator[Path]:
     """What lies in a folder under a name that begins so."""
-    return (path for path in place.parent.iterdir() if path.name.startswith(place.name))
+    return (path for path in path_prefix.parent.iterdir() if path.name.startswith(path_prefix.name))
 
 
 def _named(arguments: Sequence[str]) -> Iterator[Path]:

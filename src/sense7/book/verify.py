@@ -1,10 +1,10 @@
 """An edition recomputed from its own data, and compared with what it shows.
 
-Everything is computed afresh in a temporary place: from the edition's copy of the workbook, with its parameters and
+Everything is computed again in a temporary folder: from the edition's copy of the workbook, with its parameters and
 its judge's predictions, without the cache of finished notebooks. Nothing is written into the edition. Compared are the
 recorded values, the ledger, and the data of every figure, as the executed notebooks and as the pages give them.
 
-On one machine all of it is equal to the last digit: kernels compute with one thread, and whatever is random has a
+On one machine all of it is equal to the last digit: kernels compute with one thread, and every random step has a
 seed. Other processors and libraries of linear algebra round otherwise; :data:`TOLERANCE` says how much that may be.
 """
 
@@ -25,16 +25,12 @@ from pathlib import Path
 
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.build import (
-    copy_files,
-    data_beside,
-    edition_folder,
-    how_made,
-    plan_jobs,
-    read_truth,
-    write_ledger,
-)
+from sense7.book.build import copy_files
+from sense7.book.editions import edition_folder
 from sense7.book.how_made import versions
+from sense7.book.inputs import how_made
+from sense7.book.ledger import read_truth, write_ledger
+from sense7.book.plan import data_beside, plan_jobs
 from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.judge.predictions import files_to_copy
@@ -143,14 +139,14 @@ def verify_edition(
     facts = _facts(folder)
     made = facts["made"]
     judged = files_to_copy(folder / "predictions") if (folder / "predictions").is_dir() else []
-    given = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
+    parameters = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
     if judged:
-        given["predictions"] = "../predictions"
+        parameters["predictions"] = "../predictions"
     workbook = _workbook(folder, facts)
     options = ReadingOptions.beside(sources.resolve(workbook)[0])
-    jobs = plan_jobs(root, given, options.digest(facts["sha256"]), judged)
+    jobs = plan_jobs(root, parameters, options.digest(facts["sha256"]), judged)
     _require_same_beside(folder, made["beside"], data_beside(root, [job.notebook for job in jobs.values()], judged))
-    study = load(workbook, prompted_condition=given.get("prompted_condition"))
+    study = load(workbook, prompted_condition=parameters.get("prompted_condition"))
     provenance = study.provenance
     _require_own_data(folder, facts, provenance)
     truth = _truth(folder, study)
@@ -187,9 +183,9 @@ def _find(root: Path, edition: str) -> Path:
     places = [Path(edition).expanduser(), Path(edition).expanduser().absolute().parent, named]
     if os.sep not in edition:  # a name comes before a folder that happens to be here
         places.insert(0, named)
-    found = next((place for place in places if (place / "edition.json").is_file()), None)
-    if found is not None:
-        return found.absolute()
+    folder = next((candidate for candidate in places if (candidate / "edition.json").is_file()), None)
+    if folder is not None:
+        return folder.absolute()
     if places[-1].is_dir() or Path(edition).expanduser().is_dir():
         raise UserError(
             f"{edition}: no edition.json there. Pages alone can't be verified: give the whole folder of an edition, "
@@ -216,15 +212,15 @@ def _read(path: Path):
 
 def _workbook(folder: Path, facts: Mapping) -> Path | str:
     """The edition's copy of its workbook; for a published edition without it, the data set's name if that is here."""
-    place = folder / "data" / facts["file"]
-    if place.exists():
-        return place
+    path = folder / "data" / facts["file"]
+    if path.exists():
+        return path
     for name in ("synthetic", *sources.SOURCES):
         with contextlib.suppress(UserError):
             if sources.resolve(name)[1].sha256 == facts["sha256"]:
                 return name
     raise UserError(
-        f"{place}: is missing, and no data set here is the one that the edition was made of. Copy the edition whole, "
+        f"{path}: is missing, and no data set here is the one that the edition was made of. Copy the edition whole, "
         "or fetch the data first: sense7 fetch official"
     )
 
@@ -239,11 +235,11 @@ def _rows(path: Path) -> list[dict]:
 
 def _facts(folder: Path) -> dict:
     """What an edition says of itself, as far as it is needed; refused if it can't be."""
-    place = folder / "edition.json"
-    facts = _read(place)
+    path = folder / "edition.json"
+    facts = _read(path)
     made = facts.get("made") if isinstance(facts, dict) else None
     if not isinstance(made, dict):
-        raise UserError(f"{place}: does not say how the edition was made, as older ones do not. Build it again.")
+        raise UserError(f"{path}: does not say how the edition was made, as older ones do not. Build it again.")
     held = {"parameters": dict, "beside": dict, "versions": dict, "library": str}
     wrong = [key for key, kind in held.items() if not isinstance(made.get(key), kind)]
     wrong += [key for key in ("file", "sha256", "kind") if not isinstance(facts.get(key), str)]
@@ -252,21 +248,21 @@ def _facts(folder: Path) -> dict:
     if reserved := sorted({"data", "predictions", "results"} & made["parameters"].keys() if not wrong else ()):
         wrong = [f"made: parameters: {key}" for key in reserved]
     if wrong:
-        raise UserError(f"{place}: {', '.join(wrong)} can't be what it says. Copy or build the edition again.")
+        raise UserError(f"{path}: {', '.join(wrong)} can't be what it says. Copy or build the edition again.")
     return facts
 
 
 def _require_own_data(folder: Path, facts: Mapping, provenance) -> None:
     """Refuse data that are not those that the edition says it was made of."""
-    place = folder / "data" / facts["file"]
+    path = folder / "data" / facts["file"]
     if provenance.sha256 != facts["sha256"]:
         raise UserError(
-            f"{place}: not the workbook that the edition was made of (edition.json: sha256 "
+            f"{path}: not the workbook that the edition was made of (edition.json: sha256 "
             f"{facts['sha256'][:12]}..., found {provenance.sha256[:12]}...). Restore it, or build the edition again."
         )
     if provenance.kind != facts["kind"]:
         raise UserError(
-            f"{place}: its record makes it {provenance.kind!r} data, edition.json "
+            f"{path}: its record makes it {provenance.kind!r} data, edition.json "
             f"{facts['kind']!r}. Copy the edition whole, with the record beside the workbook, or build it again."
         )
 
@@ -299,12 +295,12 @@ def _truth(folder: Path, study: Study) -> dict | None:
     """Truth of a synthetic workbook; that of the one which comes with the project is taken from the project."""
     if study.provenance.kind != "synthetic":
         return None
-    place = folder / "data" / "truth.json"
+    path = folder / "data" / "truth.json"
     with contextlib.suppress(UserError):  # where the project's own is missing, nothing is the project's own
         shipped, provenance = sources.resolve("synthetic")
         if provenance.sha256 == study.provenance.sha256:
-            place = shipped.with_name(f"{shipped.stem}_truth.json")
-    return read_truth(place, study)
+            path = shipped.with_name(f"{shipped.stem}_truth.json")
+    return read_truth(path, study)
 
 
 def _notes(then: Mapping, now: Mapping) -> Iterator[str]:
@@ -344,12 +340,12 @@ def figure_data(text: str) -> dict[str, str]:
     >>> figure_data('<a download="a.csv" href="data:text/csv;base64,eCx5Cg==">')
     {'a (1)': 'x,y\n'}
     """
-    found: dict[str, str] = {}
+    data: dict[str, str] = {}
     seen: Counter = Counter()
     for name, content in _LINK.findall(text):
         seen[name] += 1
-        found[f"{html.unescape(name)} ({seen[name]})"] = base64.b64decode(content).decode("utf-8", "replace")
-    return found
+        data[f"{html.unescape(name)} ({seen[name]})"] = base64.b64decode(content).decode("utf-8", "replace")
+    return data
 
 
 def _compare_editions(folder: Path, again: Path) -> tuple[dict[str, Counter], list[Difference]]:
@@ -419,7 +415,7 @@ def _ledger_page(folder: Path) -> Parts:
         cells = re.findall(r"<td\b[^>]*>(.*?)</td>", row, re.DOTALL)
         if name and len(cells) == 4:
             first = [re.search(r"<p\b[^>]*>(.*?)</p>", cell, re.DOTALL) for cell in cells[2:]]
-            texts = [" ".join(html.unescape(re.sub(r"<[^>]*>", "", found[1])).split()) for found in first if found]
+            texts = [" ".join(html.unescape(re.sub(r"<[^>]*>", "", match[1])).split()) for match in first if match]
             parts |= {(name[1], what): text for what, text in zip(("this edition", "verdict"), texts, strict=False)}
     return parts
 
@@ -454,7 +450,7 @@ def _cells_of(texts: Mapping[str, str]) -> Parts:
     for name, text in texts.items():
         for figure, table in figure_data(text).items():
             for number, row in enumerate(csv.reader(io.StringIO(table)), 1):
-                cells = {f"{figure}, line {number}, column {place}": cell for place, cell in enumerate(row, 1)}
+                cells = {f"{figure}, line {number}, column {position}": cell for position, cell in enumerate(row, 1)}
                 parts |= {(name, what): _number(cell) for what, cell in cells.items()}
     return parts
 

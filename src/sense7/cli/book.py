@@ -51,9 +51,9 @@ def build(
 
     command = sys.argv[2:]
 
-    given = assignments(parameter or [])
+    parameters = assignments(parameter or [])
     if prompted:
-        given["prompted_condition"] = prompted
+        parameters["prompted_condition"] = prompted
     with JupyterBook() as program:  # which imports what it needs while this process does the same
         before = unchanged.observe(command)
         from sense7.book.build import BuildError, build_edition
@@ -66,7 +66,7 @@ def build(
                     data,
                     name=name,
                     predictions=predictions,
-                    parameters=given,
+                    parameters=parameters,
                     workers=jobs,
                     scheduler=scheduler,
                     strict=strict,
@@ -103,7 +103,8 @@ def ledger(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print every published claim beside what an edition computed."""
-    from sense7.book.build import find_checkout, read_ledger
+    from sense7.book.ledger import read_ledger
+    from sense7.checkout import find_checkout
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
     rows, label = read_ledger(find_checkout(), edition)
@@ -165,9 +166,9 @@ def run(
     ] = None,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
-    from sense7.book.build import find_checkout
     from sense7.book.execute import BuildError
     from sense7.book.rerun import rerun
+    from sense7.checkout import find_checkout
 
     try:
         done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
@@ -182,50 +183,50 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    from sense7.book.build import find_checkout
     from sense7.book.execute import BuildError
     from sense7.book.verify import verify_edition
+    from sense7.checkout import find_checkout
 
     try:
         with progress_bar(quiet) as (say, progress):
-            found = verify_edition(find_checkout(), edition, workers=jobs, say=say, progress=progress)
+            comparison = verify_edition(find_checkout(), edition, workers=jobs, say=say, progress=progress)
     except BuildError as error:
         fail(str(error), 1)
-    for note in found.notes:
+    for note in comparison.notes:
         complain(note)
-    _print_comparison(found)
-    if found.differences:
+    _print_comparison(comparison)
+    if comparison.differences:
         raise typer.Exit(1)
 
 
-def _print_comparison(found) -> None:
+def _print_comparison(comparison) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from sense7.book.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE
 
-    # In a file or a pipe nothing is to be cut off, whatever the width of the terminal.
+    # In a file or a pipe nothing is cut off at the width of the terminal.
     console = Console(width=None if sys.stdout.isatty() else 160)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
-    table = Table(title=Text(plain_lines(f"{found.folder}: {found.label}")), title_justify="left")
+    table = Table(title=Text(plain_lines(f"{comparison.folder}: {comparison.label}")), title_justify="left")
     for head in heads:
         table.add_column(head, justify="left" if head == "What" else "right")
-    for kind, counts in found.counts.items():
+    for kind, counts in comparison.counts.items():
         table.add_row(
             kind, *(f"{number:,}" for number in (counts.total(), counts[EQUAL], counts[NEAR], counts[DIFFERENT]))
         )
     console.print(table)
-    if found.differences:
+    if comparison.differences:
         table = Table(title=Text("Shown otherwise than recomputed"), title_justify="left", show_lines=True)
         for head in ("What", "Where", "Which", "Shown", "Recomputed"):
             table.add_column(head, overflow="fold")
-        for difference in found.differences:
+        for difference in comparison.differences:
             parts = (difference.kind, difference.where, difference.what, difference.shown, difference.recomputed)
             table.add_row(*(Text(plain_lines(part)) for part in parts))
         console.print(table)
-    total = sum(counts.total() for counts in found.counts.values())
-    differing = len(found.differences)
+    total = sum(counts.total() for counts in comparison.counts.values())
+    differing = len(comparison.differences)
     print(f"{differing:,} of {total:,} differ" if differing else f"verified: all {total:,} agree")
 
 
@@ -243,10 +244,10 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
-    from sense7.book.build import find_checkout
     from sense7.book.scheduler import connect
     from sense7.book.sweep import read_grid
     from sense7.book.sweep import sweep as run_sweep
+    from sense7.checkout import find_checkout
 
     root = find_checkout()
     points = read_grid(grid, parameter or [])
@@ -266,8 +267,8 @@ def site(
     editions: Annotated[list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
-    from sense7.book.build import edition_folder, find_checkout
-    from sense7.book.editions import write_site
+    from sense7.book.editions import edition_folder, write_site
+    from sense7.checkout import find_checkout
 
     print(write_site(edition_folder(find_checkout(), "synthetic").parent, editions, out))
 
@@ -276,19 +277,20 @@ def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
-    from sense7.book.build import find_checkout, read_config
+    from sense7.book.inputs import read_config
     from sense7.book.notebooks import find_notebooks, installable_from, to_ipynb
+    from sense7.checkout import find_checkout
     from sense7.files import write_whole
 
     root = find_checkout()
     address = installable_from(read_config(root)["repository"])
     stale = []
     for notebook in find_notebooks(root):
-        place, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook, address)
-        if not place.exists() or place.read_text(encoding="utf-8") != text:
-            stale.append(place.name)
+        path, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook, address)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.name)
             if not check_only:
-                write_whole(place, text)
+                write_whole(path, text)
     if stale and check_only:
         fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
     print(f"{len(stale)} written" if stale else "up to date")

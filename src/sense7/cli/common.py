@@ -62,16 +62,16 @@ def fail(message: str, code: int) -> NoReturn:
 
 def assignments(items: list[str]) -> dict:
     """NAME=VALUE with the value as YAML reads it: 5 is a number, "5" a text, [1, 2] a list."""
-    given = {}
+    values = {}
     for item in items:
         name, equals, text = item.partition("=")
         if not equals or not name.strip():
             raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
         try:
-            given[name.strip()] = parse_yaml(text) if text.strip() else ""
+            values[name.strip()] = parse_yaml(text) if text.strip() else ""
         except ValueError:
-            given[name.strip()] = text
-    return given
+            values[name.strip()] = text
+    return values
 
 
 class progress_bar:

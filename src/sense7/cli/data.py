@@ -105,11 +105,11 @@ def simulate(
         raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
-    given = assignments(parameter or [])
-    of_judge = {name: value for name, value in given.items() if name.startswith("judge_")}
+    assigned = assignments(parameter or [])
+    of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
         raise UserError(f"--set {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
-    chosen = simulation.Parameters.from_mapping({name: given[name] for name in given.keys() - of_judge.keys()})
+    chosen = simulation.Parameters.from_mapping({name: assigned[name] for name in assigned.keys() - of_judge.keys()})
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     simulated = simulation.simulate(chosen, seed=seed, judge=asked)
     if asked is None:

@@ -164,14 +164,14 @@ def evaluate(
     from sense7.judge.score_scale import ScoreScale, declare_scale
 
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    found = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence, score_scale=scale)
+    evaluation = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence, score_scale=scale)
     if scale:
-        rescaled = [one.path for one in found.files.values() if "status" in one.absent]
+        rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
         for kept in declare_scale(rescaled, scale):
             print(plain_lines(f"note: {kept}: keeps the scale {scale} for the book, too"), file=sys.stderr)
-    for path, why in found.left_out.items():
+    for path, why in evaluation.left_out.items():
         print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
-    print(found.to_json() if as_json else plain_lines(found.text()))
+    print(evaluation.to_json() if as_json else plain_lines(evaluation.text()))
 
 
 @batch.command("export")
@@ -227,24 +227,24 @@ def import_batch(
     from sense7.judge.asking.questions import Shots
 
     questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
-    found = import_replies(questions, replies, out, runs=runs, policy=policy)
+    imported = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
-        f"{count_of(found.missing, 'request')} without a reply" if found.missing else "",
-        f"{count_of(found.repeated, 'further reply', 'further replies')} to the same request left out"
-        if found.repeated
+        f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",
+        f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out"
+        if imported.repeated
         else "",
-        f"{count_of(len(found.foreign), 'reply', 'replies')} to other requests left out; "
-        f"the first is {found.foreign[0]!r}"
-        if found.foreign
+        f"{count_of(len(imported.foreign), 'reply', 'replies')} to other requests left out; "
+        f"the first is {imported.foreign[0]!r}"
+        if imported.foreign
         else "",
-        *found.remarks,
+        *imported.remarks,
     ]
     for remark in filter(None, said):
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{count_of(len(found.paths), 'run')}; {_by_status(found)}", file=sys.stderr)
-    for path in found.paths:
+    print(f"{count_of(len(imported.paths), 'run')}; {_by_status(imported)}", file=sys.stderr)
+    for path in imported.paths:
         print(path)
-    _require_none(found.without_score)
+    _require_none(imported.without_score)
 
 
 def _require_none(problems: list[str]) -> None:

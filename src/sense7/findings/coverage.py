@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import stats
 
 from sense7.arguments import check_arguments
+from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.sources import data_file
 
 __all__ = [
     "EXCLUSION_KEYS",

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
@@ -35,7 +36,6 @@ from sense7.findings.structure.items import consistency, correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import Resampled, panel
 from sense7.sources import released
-from sense7.sources.places import data_file
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
 from sense7.study import Study

@@ -192,11 +192,11 @@ def _difference(parameters: Parameters, judge: JudgeParameters, seed: np.random.
     numbers, texts, own = seed.spawn(3)
     study = draw(parameters, np.random.default_rng(numbers), scale)
     written = assistant_words(study, write_words(study, np.random.default_rng(texts)).assistant)
-    found = [
+    differences = [
         judge_statistics(study, draw_judge(study, words, judge, np.random.default_rng(own)), words)
         for words in (written, WORDS_A_TURN * study.turns.astype(float))
     ]
-    return {key: found[0][key] - found[1][key] for key in found[0]}
+    return {key: differences[0][key] - differences[1][key] for key in differences[0]}
 
 
 def _mean(draws: list[dict], key: str) -> tuple[float, float]:

@@ -213,9 +213,9 @@ def _assign(p: Parameters, participant: np.ndarray, people: int, generator: np.r
     counts = np.bincount(participant, minlength=people)
     blocks = -(-counts // kinds)
     orders = np.argsort(generator.random((int(blocks.sum()), kinds)), axis=1)
-    place = _places(counts)
+    position = _places(counts)
     first_block = np.cumsum(blocks) - blocks
-    return orders[first_block[participant] + place // kinds, place % kinds]
+    return orders[first_block[participant] + position // kinds, position % kinds]
 
 
 def _places(counts: np.ndarray) -> np.ndarray:
@@ -306,10 +306,10 @@ def _rate(p, participant, latents, scale, people, generator) -> np.ndarray:
     sds = np.full(7, p.applicability_participant_sd)
     sds[_RELATIONAL] = p.relational_participant_sd
     # A probit with a normal tendency averages to the stated probability over participants.
-    given = np.empty((len(turn), 8), dtype=bool)
-    given[:, :7] = generator.random((len(turn), 7)) < ndtr(ndtri(probability) * np.sqrt(1 + sds**2) + sds * lean)
-    given[:, 7] = generator.random(len(turn)) < p.overall_applicability
-    ratings = np.where(given, cut(latents["latent"], p.thresholds), UNKNOWN).astype(np.int8)
+    answered = np.empty((len(turn), 8), dtype=bool)
+    answered[:, :7] = generator.random((len(turn), 7)) < ndtr(ndtri(probability) * np.sqrt(1 + sds**2) + sds * lean)
+    answered[:, 7] = generator.random(len(turn)) < p.overall_applicability
+    ratings = np.where(answered, cut(latents["latent"], p.thresholds), UNKNOWN).astype(np.int8)
     skipped = generator.random(len(turn)) < p.unrated_turn_rate
     silent = np.zeros(len(participant), dtype=bool)
     silent[generator.choice(len(participant), p.unrated_conversations * scale, replace=False)] = True

@@ -343,6 +343,17 @@ class Parameters(_CheckedParameters):
     comment_rate: float = _number(0.06, 0, 1)
 
     def _check_together(self) -> None:
+        self._check_lengths()
+        self._check_counts()
+        if any(b <= a for a, b in zip(self.thresholds, self.thresholds[1:], strict=False)):
+            _refuse("thresholds", list(self.thresholds), "four numbers in ascending order")
+        for name in ("overall_weights", "most_important_shares"):
+            if not math.isclose(sum(getattr(self, name)), 1, abs_tol=1e-6):
+                _refuse(name, list(getattr(self, name)), "seven shares that sum to 1")
+        if self.post_trough_weight + self.post_end_weight > 1:
+            _refuse("post_end_weight", self.post_end_weight, "at most 1 together with post_trough_weight")
+
+    def _check_lengths(self) -> None:
         for entry in dataclasses.fields(self):
             if one_per := entry.metadata.get("one_per"):
                 wanted, value = len(self.keys_of(one_per)), getattr(self, entry.name)
@@ -350,6 +361,8 @@ class Parameters(_CheckedParameters):
                     _refuse(entry.name, list(value), f"{wanted} numbers, one for each of the {one_per}")
         if taken := set(self.characteristics) & set(_OTHER_COLUMNS):
             _refuse("characteristics", sorted(taken), f"names other than {', '.join(_OTHER_COLUMNS)}")
+
+    def _check_counts(self) -> None:
         if self.conversations < self.participants:
             _refuse("conversations", self.conversations, f"at least one a participant ({self.participants})")
         if self.unrated_conversations >= self.conversations:
@@ -358,13 +371,6 @@ class Parameters(_CheckedParameters):
             _refuse("turns_maximum", self.turns_maximum, f"at least turns_minimum ({self.turns_minimum})")
         if not self.turns_minimum <= self.turns_mean <= self.turns_maximum:
             _refuse("turns_mean", self.turns_mean, f"from {self.turns_minimum} to {self.turns_maximum}")
-        if any(b <= a for a, b in zip(self.thresholds, self.thresholds[1:], strict=False)):
-            _refuse("thresholds", list(self.thresholds), "four numbers in ascending order")
-        for name in ("overall_weights", "most_important_shares"):
-            if not math.isclose(sum(getattr(self, name)), 1, abs_tol=1e-6):
-                _refuse(name, list(getattr(self, name)), "seven shares that sum to 1")
-        if self.post_trough_weight + self.post_end_weight > 1:
-            _refuse("post_end_weight", self.post_end_weight, "at most 1 together with post_trough_weight")
 
     def keys_of(self, one_per: str) -> tuple[str, ...]:
         """Names to which the entries of a tuple parameter belong, in order.
@@ -546,7 +552,7 @@ def _check(name: str, value: Any, entry: dataclasses.Field) -> Any:
         return _check_number(name, value, rule)
     if not isinstance(value, Sequence) or isinstance(value, str):
         _refuse(name, value, _accepted(rule))
-    return tuple(_check_number(f"{name}[{place}]", item, rule) for place, item in enumerate(value))
+    return tuple(_check_number(f"{name}[{position}]", item, rule) for position, item in enumerate(value))
 
 
 def _accepted(rule: Mapping) -> str:

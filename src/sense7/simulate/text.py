@@ -144,9 +144,9 @@ class _Tale:
         fresh = [place for place in places if place not in used]
         if not fresh:
             used.clear()
-        place = self._dice.choose(fresh or places)
-        used.add(place)
-        return place
+        choice = self._dice.choose(fresh or places)
+        used.add(choice)
+        return choice
 
     def _fill(self, phrase: str) -> str:
         return phrase.format_map(self._slots)
@@ -176,9 +176,9 @@ class _Tale:
             fresh = [place for place in earlier if place not in used]
             if not fresh:
                 used.clear()
-            place = self._dice.choose(fresh or earlier)
-            used.add(place)
-            self._learn("old", self._facts[place])
+            choice = self._dice.choose(fresh or earlier)
+            used.add(choice)
+            self._learn("old", self._facts[choice])
 
     def _name_feeling(self) -> str:
         self._learn("feeling", self._feeling)
@@ -262,9 +262,9 @@ class _Tale:
         """A sentence whose slots can be filled with what is known, without saying a thing twice."""
         possible = self._sayable(options)
         apart = [
-            place
-            for place in possible
-            if not any(self._slots.get(slot) in self._mentioned for slot in _slots_of(options[place]))
+            option
+            for option in possible
+            if not any(self._slots.get(slot) in self._mentioned for slot in _slots_of(options[option]))
         ]
         phrase = options[self._fresh_place(key, apart or possible)]
         wanted = _slots_of(phrase)
@@ -276,7 +276,7 @@ class _Tale:
 
     def _sayable(self, options: tuple[str, ...]) -> list[int]:
         known = self._known | _ON_DEMAND
-        return [place for place, option in enumerate(options) if _slots_of(option) <= known]
+        return [number for number, option in enumerate(options) if _slots_of(option) <= known]
 
 
 _BARRED_AT_END = (_RESPONSE, _INTEREST, _PROSOCIAL)
@@ -318,13 +318,13 @@ def _comments(study: Numbers, dice: _Dice) -> list[str | None]:
     rate = study.parameters.comment_rate
     comments: list[str | None] = []
     for *seven, overall in study.ratings.tolist():
-        given = [level for level in seven if level > 0]
+        rated = [level for level in seven if level > 0]
         wanted = rate * (3 if 0 < overall <= 2 else 2 if overall == 5 else 1)
-        if not given or dice() >= wanted:
+        if not rated or dice() >= wanted:
             comments.append(None)
             continue
-        place = int(dice() * 7)
-        spread = range(place, place + 7)
+        position = int(dice() * 7)
+        spread = range(position, position + 7)
         # The comment is about the best or the worst dimension; ties fall by chance.
         best = max((k % 7 for k in spread), key=lambda k: seven[k])
         worst = min((k % 7 for k in spread if seven[k % 7] > 0), key=lambda k: seven[k])

@@ -75,6 +75,84 @@ _GROUPS = ("Gender", "Role", "AIExperience", "MostImportantDimension")
 _COUNTED = "counted in the design"
 
 
+_PARAMETERS = (
+    ("participant_sd", "level", "sd of the participant's own latent effect, characteristics apart"),
+    ("participant_condition_sd", "level", "sd of the latent effect of participant by condition"),
+    ("conversation_sd", "level", "sd of the latent effect of the conversation"),
+    ("turn_sd", "level", "sd of the latent effect of the turn"),
+    ("dimension_quality_sd", "level", "sd of what a turn offers on one dimension and not on the others"),
+    ("overall_noise_sd", "level", "sd of the noise of the overall rating"),
+    ("quality_mean", "level", "mean latent quality before all effects"),
+    ("importance_effect", "level per step", "latent effect of importance"),
+    ("importance_mean", "level", "mean latent importance"),
+    ("desired_effect", "level per step", "latent effect of desired empathy"),
+    ("desired_mean", "level", "mean latent desired empathy, 1 to 3"),
+    ("failure_probability", "share", "probability that continuity fails at a turn after the first"),
+    (
+        "continuity_drop",
+        "level",
+        "fall of latent quality where continuity fails, times a dimension's weight",
+    ),
+    ("continuity_persistence", "share", "share of that fall left one turn later"),
+    ("relational_first_applicability", "share", "probability that Relational is rated at the first turn"),
+    (
+        "relational_failure_applicability",
+        "share",
+        "probability that Relational is rated at a turn where continuity fails",
+    ),
+    ("relational_participant_sd", "1", "sd over participants of the tendency to rate Relational, probit scale"),
+    ("unrated_turn_rate", "share", "probability that an assistant turn is not put to rating"),
+    ("unrated_conversations", "count", "conversations without any turn put to rating"),
+    ("turns_mean", "count", "mean number of assistant turns of a conversation"),
+    ("post_trough_weight", "1", "weight of the worst turn in the post-task judgment"),
+    ("post_end_weight", "1", "weight of the last turn in the post-task judgment"),
+    ("post_intercept", "level", "shift of the post-task judgment"),
+    ("post_participant_sd", "level", "sd of the post-task judgment over participants"),
+    ("post_conversation_sd", "level", "sd of the post-task judgment over conversations"),
+    ("post_item_sd", "level", "sd of each post-task rating of empathy"),
+    (
+        "expectation_drop",
+        "level",
+        "fall of the post-task latents where a high desired empathy was not met",
+    ),
+    ("unmet_below", "level", "mean experienced latent below which a high desired empathy is not met"),
+    ("experience_loading", "1", "slope of the experience ratings on the post-task judgment"),
+    ("experience_common_sd", "level", "sd of what the experience ratings share besides"),
+    ("experience_item_sd", "level", "sd of each rating of the experience"),
+)
+"""Parameters that are one number each: key, unit, meaning."""
+
+_PARAMETERS_PER_NAME = (
+    ("condition_effects", "condition_effect_{}", "level", "latent effect of {} at the first turn"),
+    (
+        "condition_slopes",
+        "condition_slope_{}",
+        "level per turn",
+        "change of the latent effect of {} per turn",
+    ),
+    (
+        "condition_desired_slopes",
+        "condition_desired_slope_{}",
+        "level per step",
+        "additional latent effect of {} per step of desired empathy above 2",
+    ),
+    ("topic_effects", "topic_effect_{}", "level", "latent effect of the topic {}"),
+    ("dimension_intercepts", "dimension_intercept_{}", "level", "shift of the latent quality of {}"),
+    ("dimension_noise_sds", "dimension_noise_sd_{}", "level", "sd of the noise of the ratings of {}"),
+    ("overall_weights", "overall_weight_{}", "1", "weight of {} in the overall rating"),
+    ("applicability", "rating_probability_{}", "share", "probability that {} is rated, Relational after turn 1"),
+    ("continuity_weights", "continuity_weight_{}", "1", "multiple of continuity_drop that {} falls"),
+    (
+        "most_important_shares",
+        "importance_{}",
+        "share",
+        "probability that a participant names {} most important",
+    ),
+    ("characteristic_effects", "characteristic_effect_{}", "level per sd", "latent effect of {}"),
+)
+"""Parameters with one number per condition, topic, dimension or characteristic: field, key, unit, meaning."""
+
+
 def _rounded(value: float | None, digits: int = 6) -> float | None:
     """Round to significant digits; NaN becomes None, which JSON can hold."""
     if value is None or not np.isfinite(value):
@@ -86,7 +164,7 @@ def _is_tuned(key: str, value: Any, published: float | None) -> bool:
     """Whether a value was set near a published figure: by the defaults, and not moved away since.
 
     Which parameters move which value is not known in general; so a value that still lies
-    within a tenth of the published figure counts as tuned, whatever was changed.
+    within a tenth of the published figure counts as tuned, also where other parameters were changed.
     """
     if key not in _TUNED:
         return False
@@ -143,84 +221,13 @@ def _counts(ledger: Ledger, p: Parameters) -> None:
 
 
 def _placed(ledger: Ledger, p: Parameters) -> None:
-    for key, unit, meaning in (
-        ("participant_sd", "level", "sd of the participant's own latent effect, characteristics apart"),
-        ("participant_condition_sd", "level", "sd of the latent effect of participant by condition"),
-        ("conversation_sd", "level", "sd of the latent effect of the conversation"),
-        ("turn_sd", "level", "sd of the latent effect of the turn"),
-        ("dimension_quality_sd", "level", "sd of what a turn offers on one dimension and not on the others"),
-        ("overall_noise_sd", "level", "sd of the noise of the overall rating"),
-        ("quality_mean", "level", "mean latent quality before all effects"),
-        ("importance_effect", "level per step", "latent effect of importance"),
-        ("importance_mean", "level", "mean latent importance"),
-        ("desired_effect", "level per step", "latent effect of desired empathy"),
-        ("desired_mean", "level", "mean latent desired empathy, 1 to 3"),
-        ("failure_probability", "share", "probability that continuity fails at a turn after the first"),
-        (
-            "continuity_drop",
-            "level",
-            "fall of latent quality where continuity fails, times a dimension's weight",
-        ),
-        ("continuity_persistence", "share", "share of that fall left one turn later"),
-        ("relational_first_applicability", "share", "probability that Relational is rated at the first turn"),
-        (
-            "relational_failure_applicability",
-            "share",
-            "probability that Relational is rated at a turn where continuity fails",
-        ),
-        ("relational_participant_sd", "1", "sd over participants of the tendency to rate Relational, probit scale"),
-        ("unrated_turn_rate", "share", "probability that an assistant turn is not put to rating"),
-        ("unrated_conversations", "count", "conversations without any turn put to rating"),
-        ("turns_mean", "count", "mean number of assistant turns of a conversation"),
-        ("post_trough_weight", "1", "weight of the worst turn in the post-task judgment"),
-        ("post_end_weight", "1", "weight of the last turn in the post-task judgment"),
-        ("post_intercept", "level", "shift of the post-task judgment"),
-        ("post_participant_sd", "level", "sd of the post-task judgment over participants"),
-        ("post_conversation_sd", "level", "sd of the post-task judgment over conversations"),
-        ("post_item_sd", "level", "sd of each post-task rating of empathy"),
-        (
-            "expectation_drop",
-            "level",
-            "fall of the post-task latents where a high desired empathy was not met",
-        ),
-        ("unmet_below", "level", "mean experienced latent below which a high desired empathy is not met"),
-        ("experience_loading", "1", "slope of the experience ratings on the post-task judgment"),
-        ("experience_common_sd", "level", "sd of what the experience ratings share besides"),
-        ("experience_item_sd", "level", "sd of each rating of the experience"),
-    ):
+    for key, unit, meaning in _PARAMETERS:
         ledger.add(key, getattr(p, key), unit, meaning, "parameter", _PLACED)
     rest = round(1 - p.post_trough_weight - p.post_end_weight, 12)
     meaning = "weight of the mean of the turns in the post-task judgment: what the worst and the last turn leave"
     ledger.add("post_mean_weight", rest, "1", meaning, "parameter", _PLACED)
     ledger.add("post_peak_weight", 0.0, "1", "weight of the best turn in the post-task judgment", "parameter", _NO_SUCH)
-    for field, name_of, unit, meaning in (
-        ("condition_effects", "condition_effect_{}", "level", "latent effect of {} at the first turn"),
-        (
-            "condition_slopes",
-            "condition_slope_{}",
-            "level per turn",
-            "change of the latent effect of {} per turn",
-        ),
-        (
-            "condition_desired_slopes",
-            "condition_desired_slope_{}",
-            "level per step",
-            "additional latent effect of {} per step of desired empathy above 2",
-        ),
-        ("topic_effects", "topic_effect_{}", "level", "latent effect of the topic {}"),
-        ("dimension_intercepts", "dimension_intercept_{}", "level", "shift of the latent quality of {}"),
-        ("dimension_noise_sds", "dimension_noise_sd_{}", "level", "sd of the noise of the ratings of {}"),
-        ("overall_weights", "overall_weight_{}", "1", "weight of {} in the overall rating"),
-        ("applicability", "rating_probability_{}", "share", "probability that {} is rated, Relational after turn 1"),
-        ("continuity_weights", "continuity_weight_{}", "1", "multiple of continuity_drop that {} falls"),
-        (
-            "most_important_shares",
-            "importance_{}",
-            "share",
-            "probability that a participant names {} most important",
-        ),
-        ("characteristic_effects", "characteristic_effect_{}", "level per sd", "latent effect of {}"),
-    ):
+    for field, name_of, unit, meaning in _PARAMETERS_PER_NAME:
         rule = Parameters.__dataclass_fields__[field].metadata
         for key, value in zip(p.keys_of(rule["one_per"]), getattr(p, field), strict=True):
             short = key.lower() if field == "most_important_shares" else key

@@ -144,7 +144,7 @@ def _rating_cells(ratings: np.ndarray, generator: np.random.Generator) -> list[l
 
 
 def _participants(study: Numbers, pids: list[str], generator: np.random.Generator) -> Sheet:
-    """One row a participant; age, gender, role and experience with AI have no effect."""
+    """One row per participant; age, gender, role and experience with AI have no effect."""
     people = len(pids)
     columns = {
         "PID": pids,

@@ -4,7 +4,7 @@ What this package promises of origin is modest, and worth having. A file counts 
 its record says that it was fetched from the authors' own address and its bytes, hashed again each
 time, are those of the record. The authors publish no checksum: the first fetch is trusted
 because of TLS, and from then on any change is seen. A record is a small JSON file beside the
-data; whoever writes one by hand can claim anything. Software that runs on the forger's own
+data; a record written by hand can claim anything. Software that runs on the forger's own
 machine can't rule that out and doesn't try: it rules out mistakes (a copy from elsewhere, a file
 edited by accident, a download cut short, an error page saved as a workbook). Anyone who doubts
 an edition fetches the workbook themselves and compares the sha256 that is printed on its pages.
@@ -15,7 +15,6 @@ converted to a workbook here, never shipped, and never taken for SENSE-7.
 
 from sense7.sources.cache import fetched_digest, is_fetched, part_files
 from sense7.sources.fetching import fetch
-from sense7.sources.places import cache_folder, data_file, find_root
 from sense7.sources.provenance import Provenance, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Part, Source
 from sense7.sources.resolving import copy_for_edition, resolve
@@ -25,12 +24,9 @@ __all__ = [
     "Part",
     "Provenance",
     "Source",
-    "cache_folder",
     "copy_for_edition",
-    "data_file",
     "fetch",
     "fetched_digest",
-    "find_root",
     "is_fetched",
     "part_files",
     "read_record",

@@ -12,8 +12,8 @@ record: killed at any point, a fetch leaves the old pair or the new one.
 
 from pathlib import Path
 
+from sense7.checkout import cache_folder
 from sense7.errors import UserError
-from sense7.sources.places import cache_folder
 from sense7.sources.provenance import Provenance, hashed, read_record_at
 from sense7.sources.registry import SOURCES, Part, Source
 
@@ -72,8 +72,8 @@ def part_place(source: Source, part: Part) -> Path:
 
 def is_intact(source: Source, part: Part) -> bool:
     """Whether a part is here and is what it must be."""
-    place = part_place(source, part)
-    return place.is_file() and hashed(place)[0] == part.sha256
+    path = part_place(source, part)
+    return path.is_file() and hashed(path)[0] == part.sha256
 
 
 def is_current(source: Source, record: Provenance) -> bool:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sense7.checkout import cache_folder
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
 from sense7.files import scratch_folder
@@ -23,7 +24,6 @@ from sense7.sources.cache import (
     recorded,
     unchanged,
 )
-from sense7.sources.places import cache_folder
 from sense7.sources.provenance import Provenance, disk_message, hashed, write_record_at
 from sense7.sources.registry import Part, Source
 from sense7.sources.resolving import user_path
@@ -66,7 +66,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
     UserError
         If the name is unknown, the place can't be reached or isn't allowed, what came isn't the
         data set, or it can't be written; also if the file here was changed since it was
-        fetched, or ``mirror`` differs from it without ``again``. Whatever was here before is then still here.
+        fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
     """
     source = known_source(name)
     try:
@@ -127,7 +127,7 @@ def _is_usable(source: Source, record: Provenance) -> bool:
 
 
 def _settles(source: Source, record: Provenance, mirror: str | Path | None) -> bool:
-    """Whether a usable copy is what is asked for, whatever lies at the place that is asked for."""
+    """Whether a usable copy is the file that is asked for, without looking at the path that is asked for."""
     if source.parts and (mirror is None or _is_address(mirror)):
         return True  # the parts are pinned: another copy of them can hold nothing else
     if mirror is None:
@@ -219,9 +219,9 @@ def _bring_parts(
             whence = str(_in_folder(source, part, user_path(mirror)))
             _copy(Path(whence), fresh)
         _require_part(source, part, fresh, whence)
-        place = part_place(source, part)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh.replace(place)
+        path = part_place(source, part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.replace(path)
     if local:
         return None
     return source.address if mirror is None else public_address(str(mirror))
@@ -250,12 +250,12 @@ def _in_folder(source: Source, part: Part, folder: Path) -> Path:
         return folder
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder}: this is no folder. Give the one that holds {', '.join(source.pins)}.")
-    return next((place for place in (folder / part.file, folder / part.path) if place.exists()), folder / part.file)
+    return next((path for path in (folder / part.file, folder / part.path) if path.exists()), folder / part.file)
 
 
-def _copy(local: Path, place: Path) -> None:
+def _copy(local: Path, target: Path) -> None:
     hashed(local)  # says what is wrong with it, if anything is, before the copy can be blamed
-    shutil.copyfile(local, place)
+    shutil.copyfile(local, target)
 
 
 def _require_part(source: Source, part: Part, fresh: Path, whence: str) -> None:
@@ -264,11 +264,11 @@ def _require_part(source: Source, part: Part, fresh: Path, whence: str) -> None:
         require_content(fresh, "the data")
     except UserError as error:
         raise UserError(f"{whence}: {error}") from None
-    found = hashed(fresh)[0]
-    if found != part.sha256:
+    sha256 = hashed(fresh)[0]
+    if sha256 != part.sha256:
         raise UserError(
             f"{source.name}: {part.file}: what came from {whence} isn't the file that this project knows (sha256 "
-            f"{found}, expected {part.sha256}). It wasn't kept. Run the command again, or with another --mirror; if "
+            f"{sha256}, expected {part.sha256}). It wasn't kept. Run the command again, or with another --mirror; if "
             "it stays so, report it to this project's maintainers."
         )
 
@@ -279,10 +279,10 @@ def _require(source: Source, workbook: Path, address: str | None) -> None:
         (source.check or require_workbook)(workbook)
     except UserError as error:
         raise UserError(f"{address or 'the file given'}: {error}") from None
-    found = hashed(workbook)[0]
-    if source.sha256 is not None and found != source.sha256:
+    sha256 = hashed(workbook)[0]
+    if source.sha256 is not None and sha256 != source.sha256:
         raise UserError(
-            f"{source.name}: what came isn't the file that this project knows (sha256 {found}, expected "
+            f"{source.name}: what came isn't the file that this project knows (sha256 {sha256}, expected "
             f"{source.sha256}). Nothing was kept. Report it to this project's maintainers."
         )
 

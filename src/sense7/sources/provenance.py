@@ -148,7 +148,7 @@ class Provenance:
         """The published data set that this is; None for a file of one's own and for a simulated one.
 
         For data of third parties it is the one whose parts are pinned to exactly the hashes that were
-        recorded, whatever the file and the edition are called.
+        recorded, under any name of the file and the edition.
         """
         if self.kind == "official":
             return SOURCES["official"]
@@ -249,35 +249,35 @@ def read_record(path: str | Path) -> Provenance | None:
     return read_record_at(record_path(path), "Delete it to use the workbook as your own data")
 
 
-def read_record_at(place: Path, fix: str) -> Provenance | None:
+def read_record_at(path: Path, fix: str) -> Provenance | None:
     """Read a record at any place; what is not a record is refused, with how to fix it."""
     try:
-        return Provenance.from_dict(json.loads(place.read_text(encoding="utf-8")))
+        return Provenance.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise UserError(f"{place}: can't be read ({error.strerror}). Check its permissions.") from None
+        raise UserError(f"{path}: can't be read ({error.strerror}). Check its permissions.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {fix}.") from None
+        raise UserError(f"{path}: not a record of provenance ({one_line(error)}). {fix}.") from None
 
 
 def write_record(path: str | Path, provenance: Provenance) -> Path:
     """Write the record of a file's provenance beside it, whole or not at all.
 
-    For :mod:`sense7.book` and for whatever writes a synthetic workbook, so that the file is
+    For :mod:`sense7.book` and for all that writes a synthetic workbook, so that the file is
     known for synthetic wherever it is opened.
     """
     return write_record_at(record_path(path), provenance)
 
 
-def write_record_at(place: Path, provenance: Provenance) -> Path:
+def write_record_at(path: Path, provenance: Provenance) -> Path:
     """Write a record at any place, whole or not at all."""
     text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n"
     try:
-        write_whole(place, text)
+        write_whole(path, text)
     except OSError as error:
-        raise UserError(disk_message(place, error)) from None
-    return place
+        raise UserError(disk_message(path, error)) from None
+    return path
 
 
 def hashed(path: Path) -> tuple[str, int]:
@@ -289,6 +289,6 @@ def hashed(path: Path) -> tuple[str, int]:
         return digest, stream.tell()
 
 
-def disk_message(place: Path, error: OSError) -> str:
+def disk_message(path: Path, error: OSError) -> str:
     """Say that something can't be written, and what to do."""
-    return f"{not_written(place, error)} The variable SENSE7_CACHE can name another cache."
+    return f"{not_written(path, error)} The variable SENSE7_CACHE can name another cache."

@@ -19,10 +19,10 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import reading
 from sense7.sources.lend_an_ear import EXPERTS
-from sense7.sources.places import data_file
 from sense7.sources.registry import SOURCES
 
 if TYPE_CHECKING:
@@ -219,10 +219,10 @@ def _verified(name: str) -> bytes:
     path = data_file(table.file)
     with reading(path) as stream:
         content = stream.read()
-    if (found := hashlib.sha256(content).hexdigest()) != table.sha256:
+    if (digest := hashlib.sha256(content).hexdigest()) != table.sha256:
         raise UserError(
-            f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {found[:12]}... found). "
-            f"Restore the file: git checkout -- data/{table.file}"
+            f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {digest[:12]}... "
+            f"found). Restore the file: git checkout -- data/{table.file}"
         )
     return content
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from sense7.checkout import cache_folder, data_file
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, replacing
 from sense7.sources.cache import both_hashes, cached, is_current, recorded, unchanged
-from sense7.sources.places import cache_folder, data_file
 from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER
@@ -48,7 +48,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     workbook: equal bytes don't say where a file came from. Two things make it known:
 
     - A record beside it (``FILE.provenance.json``), as an edition has beside its copy, so that
-      a notebook knows what it shows. It is believed if it is true of the file's bytes; whoever
+      a notebook knows what it shows. It is believed if it is true of the file's bytes; anyone who
       writes one by hand forges it, which software on the forger's machine can't rule out.
     - Being the embedded synthetic workbook, byte for byte, under any name: that only ever takes
       a claim away.

@@ -219,8 +219,8 @@ def _answer(scale: Scale, cell: object, count: int) -> _Answer | None:
     """What a cell says; None if it is blank or holds a code for a missing value."""
     if isinstance(cell, str):
         number, word = scale.split_number(cell)
-        given = number is not None or (word and word not in _MISSING_CODES)
-        return _Answer(cell, count, number, word) if given else None
+        answered = number is not None or (word and word not in _MISSING_CODES)
+        return _Answer(cell, count, number, word) if answered else None
     if isinstance(cell, Percent):
         return _Answer(cell, count, round(100 * float(cell), 9), "%")
     if isinstance(cell, bool) or not isinstance(cell, int | float):
@@ -234,11 +234,11 @@ def _read_column(
     # One entry for each answer, and a last one for rows without any, whose code is -1.
     level_of = np.full(len(question.answers) + 1, np.nan)
     state_of = np.full(len(question.answers) + 1, _STATE_CODES[ABSENT], dtype=np.int8)
-    column, place = question.column, table.place(question.column.official)
+    column, location = question.column, table.place(question.column.official)
     refusal = _refusal(question, pooled)
     if refusal:
-        diagnostics.add(ERROR, "other-scale", *refusal, **place)
-    _report_vocabulary(question, place, diagnostics)
+        diagnostics.add(ERROR, "other-scale", *refusal, **location)
+    _report_vocabulary(question, location, diagnostics)
     unreadable: Counter = Counter()
     for code, answer in enumerate(question.answers):
         level, kind, problem = _level(answer, question)
@@ -256,7 +256,7 @@ def _read_column(
                 problem,
                 f"write a number from {question.interval} or one of: {', '.join(_anchors(column.scale))}; leave the "
                 "cell blank if there is no answer.",
-                **place,
+                **location,
                 rows=(np.flatnonzero(question.codes == code) + 2).tolist(),
                 value=answer.cell,
             )
@@ -275,12 +275,12 @@ def _refusal(question: _Question, pooled: Numbers) -> tuple[str, str] | None:
     """Why a column is not on the scale that it would be read on, and how to fix it; None if it is."""
     official, size = question.column.official, question.size
     if question.declared is None:
-        found = foreign_scale(question.numbers, pooled, size)
-        if found is not None:
-            option = f"--scale {official}={found.likely.option}"
-            both = f"--scale {found.likely.option} (all columns of {size} levels) or " if size == 5 else ""
+        foreign = foreign_scale(question.numbers, pooled, size)
+        if foreign is not None:
+            option = f"--scale {official}={foreign.likely.option}"
+            both = f"--scale {foreign.likely.option} (all columns of {size} levels) or " if size == 5 else ""
             return (
-                f"{found.seen}; the official scale is 1 to {size}.",
+                f"{foreign.seen}; the official scale is 1 to {size}.",
                 f"declare the scale: {both}{option}, or a sheet Scales with the columns column and scale; "
                 f"{official}=1-{size} if it is the official one.",
             )
@@ -346,7 +346,7 @@ def _report_unreadable(table: Table, question: _Question, unreadable: Counter, d
     )
 
 
-def _report_vocabulary(question: _Question, place: dict, diagnostics: Diagnostics) -> None:
+def _report_vocabulary(question: _Question, location: dict, diagnostics: Diagnostics) -> None:
     official, vocabulary = question.column.scale.tables[0], question.vocabulary
     used = {a.word for a in question.answers if a.word in vocabulary and a.word not in question.words}
     reading = ", ".join(f"{word} = {vocabulary[word]}" for word in sorted(used, key=lambda w: (vocabulary[w], w)))
@@ -356,7 +356,7 @@ def _report_vocabulary(question: _Question, place: dict, diagnostics: Diagnostic
             "other-words",
             f"the words are not those of the official format; they were read as {reading}.",
             "check that reading; give the words their numbers with --words if it is wrong.",
-            **place,
+            **location,
         )
     elif len({vocabulary[word] for word in used}) < len(used):
         diagnostics.add(
@@ -364,7 +364,7 @@ def _report_vocabulary(question: _Question, place: dict, diagnostics: Diagnostic
             "several-words",
             f"several words stand for one level; they were read as {reading}.",
             "check that reading; a scale of more levels is declared with --scale and --words.",
-            **place,
+            **location,
         )
 
 
@@ -395,17 +395,17 @@ def _report_reversed(
     stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
     known = np.isfinite(stacked)
     total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
-    for place, column in enumerate(numbers):
-        both = known[:, place]
+    for position, column in enumerate(numbers):
+        both = known[:, position]
         if both.sum() < _ENOUGH_TO_CORRELATE:
             continue
-        own = stacked[both, place]
+        own = stacked[both, position]
         others = (total[both] - own) / (count[both] - 1)
         if not own.std() or not others.std():
             continue
         correlation = float(np.corrcoef(own, others)[0, 1])
         if correlation < _REVERSED_BELOW:
-            ends = questions[place].interval
+            ends = questions[position].interval
             diagnostics.add(
                 WARNING,
                 "reversed-column",

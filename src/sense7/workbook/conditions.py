@@ -10,7 +10,9 @@ from sense7.workbook.values import as_name
 __all__ = ["find_prompted"]
 
 
-def find_prompted(conversations: Mapping[str, Iterable], given: str | None, path: str | Path) -> tuple[str | None, str]:
+def find_prompted(
+    conversations: Mapping[str, Iterable], chosen: str | None, path: str | Path
+) -> tuple[str | None, str]:
     """Give the empathy-prompted condition, None if it is not known, and how it is known or why not.
 
     Raises
@@ -19,10 +21,10 @@ def find_prompted(conversations: Mapping[str, Iterable], given: str | None, path
         If the one that is given is not in the file.
     """
     conditions = sorted({name for name in conversations["condition"] if isinstance(name, str)})
-    if given:
-        if (name := as_name(given)) not in conditions:
+    if chosen:
+        if (name := as_name(chosen)) not in conditions:
             raise UserError(
-                f"{path}: there is no condition {given!r}. Conditions in the file: "
+                f"{path}: there is no condition {chosen!r}. Conditions in the file: "
                 f"{', '.join(map(repr, conditions)) or 'none'}. Give one of them as the prompted condition."
             )
         return name, "given"

@@ -1,4 +1,4 @@
-"""The sheet Tasks: one row a conversation, with its participant, condition and answers."""
+"""The sheet Tasks: one row per conversation, with its participant, condition and answers."""
 
 from itertools import compress
 

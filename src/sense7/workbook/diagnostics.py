@@ -84,9 +84,9 @@ class Diagnostic:
         return ", ".join(parts)
 
     def __str__(self) -> str:
-        place = f"{self.place}: " if self.place else ""
+        where = f"{self.place}: " if self.place else ""
         value = f"{_shorten(self.value)!r}: " if self.value else ""
-        return plain(f"{place}{value}{self.problem} Fix: {self.fix}")
+        return plain(f"{where}{value}{self.problem} Fix: {self.fix}")
 
     def to_dict(self) -> dict:
         """As plain values for JSON, the count included."""
@@ -125,15 +125,15 @@ class Diagnostics:
         alike: dict[Diagnostic, list[Diagnostic]] = {}
         for diagnostic in self._places:
             alike.setdefault(replace(diagnostic, value=""), []).append(diagnostic)
-        found = []
+        merged = []
         for common, group in alike.items():
             if len(group) <= _VALUES_APART:
-                found += [replace(diagnostic, rows=tuple(self._places[diagnostic])) for diagnostic in group]
+                merged += [replace(diagnostic, rows=tuple(self._places[diagnostic])) for diagnostic in group]
             else:
                 shown = ", ".join(_shorten(diagnostic.value, 20) for diagnostic in group[:3])
                 rows = sorted(row for diagnostic in group for row in self._places[diagnostic])
-                found.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
-        yield from sorted(found, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
+                merged.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
+        yield from sorted(merged, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
 
     def __len__(self) -> int:
         return len(self._places)

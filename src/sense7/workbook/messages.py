@@ -1,4 +1,4 @@
-"""The sheet Messages: one row a message, in its conversation's order; the assistant's are the turns."""
+"""The sheet Messages: one row per message, in its conversation's order; the assistant's are the turns."""
 
 from dataclasses import dataclass
 from itertools import compress
@@ -176,7 +176,7 @@ def _roles(table: Table, diagnostics: Diagnostics) -> list[str | None]:
 
 
 def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostics, consequence: str) -> np.ndarray:
-    """A column of plain numbers; what is none is NaN, with a warning."""
+    """A column of plain numbers; other cells are NaN, with a warning."""
     cells = table.cells(official)
     # Nearly all are numbers already; one by one only what is not.
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
@@ -326,13 +326,13 @@ def _report_duplicates(table: Table, said: _Said, diagnostics: Diagnostics) -> n
     seen: set[tuple] = set()
     repeats: list[int] = []
     certain: list[int] = []
-    for place in candidates.tolist():
-        index = said.index[place]
-        row = (said.conversation[place], *(column[index] for column in cells))
+    for number in candidates.tolist():
+        index = said.index[number]
+        row = (said.conversation[number], *(column[index] for column in cells))
         if row in seen:
-            repeats.append(place)
-            if located[place] or any(not is_blank(column[index]) for column in ratings):
-                certain.append(place)
+            repeats.append(number)
+            if located[number] or any(not is_blank(column[index]) for column in ratings):
+                certain.append(number)
         seen.add(row)
     duplicates = np.zeros(len(said.index), dtype=bool)
     duplicates[repeats] = np.isin(said.conversation[repeats], said.conversation[certain])

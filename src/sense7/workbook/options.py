@@ -187,20 +187,20 @@ class ReadingOptions:
         UserError
             If the file can't be read or holds something else.
         """
-        place = cls.place(path)
-        if not place.is_file():
+        beside = cls.place(path)
+        if not beside.is_file():
             return cls()
-        content = _yaml(place)
+        content = _yaml(beside)
         if unknown := sorted(set(map(str, content)) - set(_KEYS)):
-            raise UserError(f"{place}: unknown entry {unknown[0]!r}. Use {', '.join(_KEYS)}.")
+            raise UserError(f"{beside}: unknown entry {unknown[0]!r}. Use {', '.join(_KEYS)}.")
         allowed = content.get("allow_unreadable", False)
         if not isinstance(allowed, bool):
-            raise UserError(f"{place}: allow_unreadable is {allowed!r:.40}. Write true or false.")
+            raise UserError(f"{beside}: allow_unreadable is {allowed!r:.40}. Write true or false.")
         parts = {}
         for name in ("scales", "words"):
             parts[name] = content.get(name) or {}
             if not isinstance(parts[name], Mapping):
-                raise UserError(f"{place}: {name} holds no mapping. Write one entry per line, NAME: VALUE.")
+                raise UserError(f"{beside}: {name} holds no mapping. Write one entry per line, NAME: VALUE.")
         return cls.of(parts["scales"], parts["words"], allowed)
 
     @staticmethod
@@ -272,22 +272,22 @@ def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path
     return replace(options, scales={**declared, **options.scales}) if declared else options
 
 
-def _scale_entries(given: str | Path | Mapping) -> tuple[str, Mapping]:
+def _scale_entries(scale: str | Path | Mapping) -> tuple[str, Mapping]:
     """Where scales were given, and column -> ends."""
-    if isinstance(given, Mapping):
-        return "scales", given
-    text = str(given)
+    if isinstance(scale, Mapping):
+        return "scales", scale
+    text = str(scale)
     if text.casefold().endswith((".yml", ".yaml")):
         return text, _yaml(Path(text).expanduser())
-    name, found, ends = text.partition("=")
-    return f"--scale {text}", {name.strip(): ends} if found else {ALL_COLUMNS: text}
+    name, equals, ends = text.partition("=")
+    return f"--scale {text}", {name.strip(): ends} if equals else {ALL_COLUMNS: text}
 
 
-def _words(given: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
-    if given is None:
+def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
+    if words is None:
         return {}
-    where = "words" if isinstance(given, Mapping) else str(given)
-    content = given if isinstance(given, Mapping) else _yaml(Path(given).expanduser())
+    where = "words" if isinstance(words, Mapping) else str(words)
+    content = words if isinstance(words, Mapping) else _yaml(Path(words).expanduser())
     nested = {name: entry for name, entry in content.items() if isinstance(entry, Mapping)}
     flat = {name: entry for name, entry in content.items() if name not in nested}
     tables = {ALL_COLUMNS: flat} if flat else {}

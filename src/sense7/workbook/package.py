@@ -2,7 +2,7 @@
 
 Calamine lays a sheet out as a full rectangle up to its last cell, reads an error such as #N/A and a formula without
 a stored value as blanks, and ends the whole process where the memory does not suffice. So a stray cell in the last row
-and column, or a zip bomb, is to be found before. Regular expressions over the bytes do that, whatever a part
+and column, or a zip bomb, is to be found before. Regular expressions over the bytes do that, however a part
 is called; no XML is parsed here, so no entity is ever expanded.
 """
 
@@ -31,7 +31,7 @@ MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 MOST_CELLS = 26 * 999_999
 """Cells of the rectangle from A1 to a sheet's last filled cell, and cells that a sheet may speak of."""
 
-# Each expression takes time in proportion to the text, whatever that is: none looks beyond the beginning of the next
+# Each expression takes time in proportion to any text: none looks beyond the beginning of the next
 # tag, and none goes back over what it has matched.
 _UNCLOSED = re.compile(rb"<[^<>]*+<")
 _SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^<>]*+>")
@@ -108,15 +108,15 @@ def examine(path: Path) -> dict[str, Blanks]:
             _require_sound(path, package)
             names = _sheet_names(path, package)
             percentages = _percentage_styles(package)
-            found = {}
+            blanks = {}
             for part in package.namelist():
                 xml = _unpacked(package, part)
                 _require_plain(path, part, xml)
                 if b"sheetData" in xml:
                     name = names.get(part.casefold(), part)
                     _require_reasonable(path, name, xml)
-                    found[name] = _blanks(path, name, xml, percentages)
-            return found
+                    blanks[name] = _blanks(path, name, xml, percentages)
+            return blanks
     except _UNREADABLE as error:
         raise UserError(f"{path}: damaged: {part} can't be unpacked ({error}). Fetch or save it again.") from None
 
@@ -232,14 +232,14 @@ def _extent(xml: bytes) -> tuple[int, int, int]:
     for closing, tag, attributes in (match.groups() for match in _STEP.finditer(xml)):
         blank = attributes.endswith(b"/")
         if tag == b"row":
-            if not closing and (place := _REFERENCE.match(attributes)):
-                row = int(place[2] or 1)
+            if not closing and (reference := _REFERENCE.match(attributes)):
+                row = int(reference[2] or 1)
             if closing or blank:
                 row, column = row + 1, 0
         elif not closing:
             at = row
-            if place := _REFERENCE.match(attributes):
-                column, at = _place(place[1].upper(), place[2] or b"1")
+            if reference := _REFERENCE.match(attributes):
+                column, at = _place(reference[1].upper(), reference[2] or b"1")
             column, cells = column + 1, cells + 1
             if not blank:
                 height, width = max(height, at), max(width, column)
@@ -255,8 +255,8 @@ def _percentage_styles(package: zipfile.ZipFile) -> frozenset[bytes]:
     formats = {_attribute(tag, "numFmtId") for tag in _FORMATS.findall(xml) if "%" in _attribute(tag, "formatCode")}
     formats |= set(map(str, _BUILT_IN_PERCENTAGES))
     start = xml.find(b"cellXfs")
-    found = _STYLE.findall(xml, start, xml.find(b"cellXfs>", start + 8)) if start >= 0 else []
-    return frozenset(b"%d" % n for n, tag in enumerate(found) if _attribute(tag, "numFmtId") in formats)
+    styles = _STYLE.findall(xml, start, xml.find(b"cellXfs>", start + 8)) if start >= 0 else []
+    return frozenset(b"%d" % n for n, tag in enumerate(styles) if _attribute(tag, "numFmtId") in formats)
 
 
 def _blanks(path: Path, name: str, xml: bytes, percentages: frozenset[bytes]) -> Blanks:
@@ -270,7 +270,7 @@ def _blanks(path: Path, name: str, xml: bytes, percentages: frozenset[bytes]) ->
     return Blanks(
         [_place(*match) for match in errors],
         [_place(*match) for match in formulas],
-        [_place(*place) for style, *place in styled if style in percentages],
+        [_place(*cell) for style, *cell in styled if style in percentages],
     )
 
 

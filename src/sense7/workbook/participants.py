@@ -1,5 +1,6 @@
-"""The participants' sheet, which may have any name: one row a participant, known by its PID column."""
+"""The participants' sheet, which may have any name: one row per participant, known by its PID column."""
 
+from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
@@ -23,27 +24,70 @@ NO_ANSWER = frozenset(
 """Words that stand for a missing number in a participants' sheet."""
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A sheet with a PID column, which may be the participants' sheet."""
+
+    sheet: Sheet
+    position: int
+    identifiers: list[str]
+
+    @property
+    def unique(self) -> bool:
+        """Whether no participant has several rows."""
+        return len(self.identifiers) == len(set(self.identifiers))
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The larger, the more likely this is the participants' sheet."""
+        return self.unique, len(set(self.identifiers))
+
+
 def read_participants(
     sheets: dict[str, Sheet],
     tables: dict[str, Table | None],
     conversations: Columns | None,
     diagnostics: Diagnostics,
 ) -> tuple[Columns | None, str | None]:
-    """The sheet with one row a participant, found by its PID column."""
+    """The sheet with one row per participant, found by its PID column: its columns and its name; None without one."""
+    candidates = _candidates(sheets, tables, diagnostics)
+    if not candidates:
+        return None, None
+    chosen = max(candidates, key=lambda candidate: candidate.rank)
+    sheet, position = chosen.sheet, chosen.position
+    for candidate in candidates:
+        if candidate is not chosen:
+            diagnostics.add(
+                WARNING,
+                "further-participants-sheet",
+                f"a further sheet with a PID column; participants are read from {sheet.name}.",
+                "put the participants' columns into one sheet, if they are to be used.",
+                sheet=candidate.sheet.name,
+            )
+    report_state(sheet, diagnostics)
+    columns = _characteristics(sheet, position, diagnostics)
+    if conversations is not None:
+        cells, located = sheet.column(position), place_of(sheet, position)
+        report_normalised(cells, as_names(cells), located, diagnostics, tables["Tasks"].cells("PID"))
+        _respell_participants(columns, sheet, position, conversations, diagnostics)
+    columns = _first_rows(columns, sheet, position, diagnostics)
+    if conversations is not None:
+        _report_participants(columns, sheet, position, tables["Tasks"], conversations, diagnostics)
+    return columns, sheet.name
+
+
+def _candidates(
+    sheets: dict[str, Sheet], tables: dict[str, Table | None], diagnostics: Diagnostics
+) -> list[_Candidate]:
+    """Sheets with a PID column, apart from those that have another role; reports sheets of no known kind."""
     candidates = []
+    used = {id(table.sheet) for table in tables.values() if table}
     for sheet in sheets.values():
-        if any(table and table.sheet is sheet for table in tables.values()):
+        if id(sheet) in used or sheet.name == taxonomy.SYNTHETIC_SHEET or is_scales_sheet(sheet):
             continue
-        if sheet.name == taxonomy.SYNTHETIC_SHEET or is_scales_sheet(sheet):
-            continue
-        positions = [index for index, header in enumerate(sheet.header) if normalise_name(header) == "pid"]
-        identifiers = as_names(sheet.column(positions[0])) if positions else []
-        known = [identifier for identifier in identifiers if identifier is not None]
-        unique = len(known) == len(set(known))
-        # Several rows a participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
-        about_tasks = not unique and any(normalise_name(header) == "taskid" for header in sheet.header)
-        if positions and not about_tasks:
-            candidates.append((unique, len(set(known)), sheet, positions[0]))
+        candidate = _candidate(sheet)
+        if candidate is not None:
+            candidates.append(candidate)
         else:
             diagnostics.add(
                 WARNING,
@@ -52,40 +96,35 @@ def read_participants(
                 "nothing, if that is as meant.",
                 sheet=sheet.name,
             )
-    if not candidates:
-        return None, None
-    unique, _, chosen, position = max(candidates, key=lambda candidate: candidate[:2])
-    for _, _, sheet, _ in candidates:
-        if sheet is not chosen:
-            diagnostics.add(
-                WARNING,
-                "further-participants-sheet",
-                f"a further sheet with a PID column; participants are read from {chosen.name}.",
-                "put the participants' columns into one sheet, if they are to be used.",
-                sheet=sheet.name,
-            )
-    report_state(chosen, diagnostics)
-    columns = _characteristics(chosen, position, diagnostics)
-    if conversations is not None:
-        cells, place = chosen.column(position), place_of(chosen, position)
-        report_normalised(cells, as_names(cells), place, diagnostics, tables["Tasks"].cells("PID"))
-        _respell_participants(columns, chosen, position, conversations, diagnostics)
-        unique = len(set(columns["participant"])) == len(columns["participant"])
-    if not unique:
-        first = dict(zip(reversed(columns["participant"]), reversed(columns["row"].tolist()), strict=True))
-        further = ~np.isin(columns["row"], list(first.values()))
-        diagnostics.add(
-            WARNING,
-            "duplicate-participant",
-            "PIDs that stand in several rows; the first row of each is used.",
-            "keep one row a participant.",
-            **place_of(chosen, position),
-            rows=columns["row"][further].tolist(),
-        )
-        columns = _only(columns, ~further)
-    if conversations is not None:
-        _report_participants(columns, chosen, position, tables["Tasks"], conversations, diagnostics)
-    return columns, chosen.name
+    return candidates
+
+
+def _candidate(sheet: Sheet) -> _Candidate | None:
+    headers = [normalise_name(header) for header in sheet.header]
+    if "pid" not in headers:
+        return None
+    position = headers.index("pid")
+    identifiers = [identifier for identifier in as_names(sheet.column(position)) if identifier is not None]
+    candidate = _Candidate(sheet, position, identifiers)
+    # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
+    return None if "taskid" in headers and not candidate.unique else candidate
+
+
+def _first_rows(columns: Columns, sheet: Sheet, position: int, diagnostics: Diagnostics) -> Columns:
+    """The first row of each participant."""
+    first = dict(zip(reversed(columns["participant"]), reversed(columns["row"].tolist()), strict=True))
+    further = ~np.isin(columns["row"], list(first.values()))
+    if not further.any():
+        return columns
+    diagnostics.add(
+        WARNING,
+        "duplicate-participant",
+        "PIDs that stand in several rows; the first row of each is used.",
+        "keep one row per participant.",
+        **place_of(sheet, position),
+        rows=columns["row"][further].tolist(),
+    )
+    return _only(columns, ~further)
 
 
 def _only(columns: Columns, kept: np.ndarray) -> Columns:

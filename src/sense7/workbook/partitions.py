@@ -46,12 +46,12 @@ def partition_folders(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder).expanduser()
     try:
-        found = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name) and path.is_dir())
+        folders = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name) and path.is_dir())
     except OSError as error:
         raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
-    if not found:
+    if not folders:
         raise UserError(f"{folder}: holds no part (part=0000, ..). Make them: sense7 partition WORKBOOK {folder}")
-    return found
+    return folders
 
 
 def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str = "parquet") -> list[Path]:
@@ -94,10 +94,10 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
         with scratch_folder(folder.parent) as scratch:
             making = scratch / folder.name
             for number in range(parts):
-                place = making / f"part={number:04d}"
-                place.mkdir(parents=True)
+                target = making / f"part={number:04d}"
+                target.mkdir(parents=True)
                 for sheet in _sheets(study, set(part_of.index[part_of == number])):
-                    write(sheet, place / f"{sheet.name}.{form}")
+                    write(sheet, target / f"{sheet.name}.{form}")
             if folder.exists():
                 folder.rmdir()
             shutil.move(making, folder)
@@ -111,18 +111,18 @@ def _parts(study: Study, parts: int) -> pd.Series:
     conversations = study.conversations
     messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
     load = messages.groupby(conversations["participant"], sort=False).sum()
-    place = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int).to_numpy()
-    return pd.Series(_without_gaps(place, parts), index=load.index)
+    part = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int).to_numpy()
+    return pd.Series(_without_gaps(part, parts), index=load.index)
 
 
-def _without_gaps(place: np.ndarray, parts: int) -> np.ndarray:
+def _without_gaps(part: np.ndarray, parts: int) -> np.ndarray:
     """Parts that rise by at most one, and reach the last: none stays empty.
 
     >>> _without_gaps(np.array([0, 0, 3, 3, 3]), 4).tolist()
     [0, 0, 1, 2, 3]
     """
-    count, out, last = len(place), [], -1
-    for number, wanted in enumerate(place.tolist()):
+    count, out, last = len(part), [], -1
+    for number, wanted in enumerate(part.tolist()):
         last = min(last + 1, max(last, wanted, parts - (count - number), 0))
         out.append(last)
     return np.array(out)
@@ -192,8 +192,8 @@ def _write_parquet(sheet: Sheet, path: Path) -> None:
         ) from None
     columns = {}
     try:
-        for place, name in enumerate(sheet.header):
-            cells = sheet.column(place)
+        for position, name in enumerate(sheet.header):
+            cells = sheet.column(position)
             if len({type(cell) for cell in cells if cell is not None}) > 1:  # a column of a parquet file has one type
                 cells = [as_text(cell) for cell in cells]
             columns[name] = pyarrow.array(cells)

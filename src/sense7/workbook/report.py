@@ -1,7 +1,7 @@
 """What is in a workbook, for ``sense7 check`` and for the dataset page."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
 from sense7.workbook.diagnostics import NOTICE, Diagnostic
 from sense7.workbook.options import Interval
-from sense7.workbook.parsed import ParsedWorkbook
+from sense7.workbook.parsed import Columns, ParsedWorkbook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,34 +41,15 @@ def describe_parsed(workbook: ParsedWorkbook) -> dict:
 
 
 def _description(study: Study | ParsedWorkbook) -> dict:
-    conversations, messages, turns, columns = study.conversations, study.messages, study.turns, study.columns
-    states = {name: _codes(turns[f"{name}_state"]) for name in RATING_NAMES}
-    answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
-    rated = np.isfinite([turns[name] for name in RATING_NAMES])
-    names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
-    empty = {
-        asked: [
-            name
-            for name, filled, question in zip(names, columns["filled"], columns["question"], strict=True)
-            if not filled and question == asked
-        ]
-        for asked in (True, False)
-    }
-    scales = zip(names, columns["lowest"], columns["highest"], strict=True)
+    conversations = study.conversations
+    states = {name: _codes(study.turns[f"{name}_state"]) for name in RATING_NAMES}
+    columns = _description_of_columns(study.columns)
     return {
         "name": study.name,
         "provenance": getattr(study.provenance, "label", "not known"),
         "sha256": getattr(study.provenance, "sha256", None),
-        "counts": {
-            "participants": len(_counts(conversations["participant"])),
-            "conversations": len(conversations["row"]),
-            "messages": len(messages["row"]),
-            "assistant turns": len(turns["row"]),
-            "turns put to rating": int(answered.any(axis=0).sum()),
-            "turns with a rating": int(rated.any(axis=0).sum()),
-            "error rows": _counts(messages["role"])["error"],
-        },
-        "roles": dict(_counts(messages["role"]).most_common()),
+        "counts": _numbers(study, states),
+        "roles": dict(_counts(study.messages["role"]).most_common()),
         "conditions": dict(sorted(_counts(conversations["condition"]).items())),
         "prompted_condition": {"name": study.prompted_condition, "how": study.prompted_reason},
         "topics": dict(sorted(_counts(conversations["topic"]).items())),
@@ -80,23 +61,56 @@ def _description(study: Study | ParsedWorkbook) -> dict:
             }
             for name, codes in states.items()
         },
-        "scales": {
-            name: f"{Interval(lowest, highest)}, rescaled" for name, lowest, highest in scales if not np.isnan(lowest)
-        },
-        "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
+        "scales": columns["scales"],
+        "unreadable": columns["unreadable"],
         "participants_sheet": study.participants_sheet,
         "characteristics": []
         if study.participants is None
         else [name for name in study.participants if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
-        "never_asked": empty[True],
-        "not_recorded": empty[False],
+        "never_asked": columns["never_asked"],
+        "not_recorded": columns["not_recorded"],
         "not_matched": [
             f"{diagnostic.sheet}.{diagnostic.column}"
             for diagnostic in study.diagnostics
             if diagnostic.kind in _UNMATCHED
         ],
         "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
+    }
+
+
+def _numbers(study: Study | ParsedWorkbook, states: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """How many there are of what a study consists of."""
+    turns = study.turns
+    answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
+    rated = np.isfinite([turns[name] for name in RATING_NAMES])
+    return {
+        "participants": len(_counts(study.conversations["participant"])),
+        "conversations": len(study.conversations["row"]),
+        "messages": len(study.messages["row"]),
+        "assistant turns": len(turns["row"]),
+        "turns put to rating": int(answered.any(axis=0).sum()),
+        "turns with a rating": int(rated.any(axis=0).sum()),
+        "error rows": _counts(study.messages["role"])["error"],
+    }
+
+
+def _description_of_columns(columns: "Columns | pd.DataFrame") -> dict:
+    """Columns that were rescaled, hold what can't be read, were never asked or never recorded."""
+    names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
+    empty = [
+        (name, question)
+        for name, filled, question in zip(names, columns["filled"], columns["question"], strict=True)
+        if not filled
+    ]
+    scales = zip(names, columns["lowest"], columns["highest"], strict=True)
+    return {
+        "scales": {
+            name: f"{Interval(lowest, highest)}, rescaled" for name, lowest, highest in scales if not np.isnan(lowest)
+        },
+        "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
+        "never_asked": [name for name, question in empty if question],
+        "not_recorded": [name for name, question in empty if not question],
     }
 
 

@@ -215,7 +215,7 @@ def _header_text(cell) -> str:
 def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path) -> None:
     """Write sheets to an .xlsx file, cell by cell with their types.
 
-    Texts stay texts, whatever they begin with; control characters are escaped as the
+    Texts stay texts, also those that begin like a formula; control characters are escaped as the
     format prescribes; numbers keep every digit. The file's bytes depend on its content only. It
     appears whole or not at all: it is written beside its place and then moved there.
 

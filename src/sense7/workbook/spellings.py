@@ -18,7 +18,7 @@ _SHOWN = 3
 
 
 def report_normalised(
-    cells: Sequence, names: list[str | None], place: dict, diagnostics: Diagnostics, elsewhere: Sequence = ()
+    cells: Sequence, names: list[str | None], location: dict, diagnostics: Diagnostics, elsewhere: Sequence = ()
 ) -> None:
     """Report names of a column that became one by :func:`~sense7.workbook.values.as_name`.
 
@@ -26,7 +26,7 @@ def report_normalised(
     ----------
     cells, names : sequence
         The column as it was read, and as names.
-    place : dict
+    location : dict
         Where the column stands, as arguments of ``Diagnostics.add``.
     diagnostics : Diagnostics
         Where to report.
@@ -59,13 +59,15 @@ def report_normalised(
             "spelt in several ways that differ only in white space, invisible characters or Unicode form; "
             "they were read as one name.",
             "nothing, if that is as meant; the authors' scripts would tell them apart.",
-            **place,
+            **location,
             rows=list(other),
             value=shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN:,} more",
         )
 
 
-def report_similar(names: list[str | None], rows: list[int], noun: str, place: dict, diagnostics: Diagnostics) -> None:
+def report_similar(
+    names: list[str | None], rows: list[int], noun: str, location: dict, diagnostics: Diagnostics
+) -> None:
     """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
 
     They stay apart: one may mean several, and one diagnostic for each group of them says which.
@@ -78,7 +80,7 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
         The rows of the sheet.
     noun : str
         What the names are of, such as ``participant``.
-    place : dict
+    location : dict
         Where the column stands, as arguments of ``Diagnostics.add``.
     diagnostics : Diagnostics
         Where to report.
@@ -87,7 +89,7 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
     groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts)]
     if not groups:
         return
-    found = rows_of(names, rows)
+    rows_by_name = rows_of(names, rows)
     together = [groups] if len(groups) > _GROUPS_APART else [[group] for group in groups]
     for some in together:
         shown = "; ".join(_described(group, counts) for group in some[:_SHOWN])
@@ -98,8 +100,8 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: d
             f"names of {noun}s that differ only in case, braces, leading zeros or look-alike characters: "
             f"{shown}{more}. Each is counted as a {noun} of its own.",
             f"spell them alike if they are one {noun}.",
-            **place,
-            rows=sorted(row for group in some for name in group for row in found[name]),
+            **location,
+            rows=sorted(row for group in some for name in group for row in rows_by_name[name]),
         )
 
 

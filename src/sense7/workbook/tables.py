@@ -56,21 +56,21 @@ def table_files(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     try:
-        found = sorted(
+        files = sorted(
             path for path in folder.iterdir() if path.suffix.casefold() in ENDINGS and not path.name.startswith(".")
         )
     except OSError as error:
         raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
-    if not found:
+    if not files:
         raise UserError(
             f"{folder}: this is a folder without a table. Expected Tasks.csv and Messages.csv (or .parquet); "
             "for a workbook, give the path of its .xlsx file."
         )
     seen: dict[str, Path] = {}
-    for path in found:
+    for path in files:
         if (other := seen.setdefault(path.stem.casefold(), path)) is not path:
             raise UserError(f"{folder}: {other.name} and {path.name} hold the same table. Keep one of them.")
-    return found
+    return files
 
 
 def hash_tables(folder: str | Path) -> tuple[str, int]:
@@ -100,7 +100,7 @@ def read_tables(folder: str | Path) -> dict[str, Sheet]:
     Parameters
     ----------
     folder : path
-        Holds Tasks and Messages, and whatever further sheets, as CSV (UTF-8; commas, semicolons or tabs; names of
+        Holds Tasks, Messages and any further sheets, as CSV (UTF-8; commas, semicolons or tabs; names of
         the columns in the first row) or parquet.
 
     Returns
@@ -256,8 +256,8 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
             file = parquet.ParquetFile(stream)
             # pandas writes its index along, which is no column of the table.
             names = {
-                place: name
-                for place, name in enumerate(file.schema_arrow.names)
+                position: name
+                for position, name in enumerate(file.schema_arrow.names)
                 if not re.fullmatch(r"__index_level_\d+__", name)
             }
             for batch in file.iter_batches():

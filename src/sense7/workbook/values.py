@@ -1,4 +1,4 @@
-"""Cells as texts, names and numbers, whatever type they have in the file; and ids that are spelt differently."""
+"""Cells of any type as texts, names and numbers; and ids that are spelt differently."""
 
 import contextlib
 import math
@@ -197,10 +197,10 @@ def rows_of(names: Iterable, rows: Iterable[int]) -> dict[str, list[int]]:
     >>> rows_of(["a", "b", "a"], [2, 3, 4])
     {'a': [2, 4], 'b': [3]}
     """
-    found: dict[str, list[int]] = defaultdict(list)
+    rows_by_value: dict[str, list[int]] = defaultdict(list)
     for name, row in zip(names, rows, strict=True):
-        found[name].append(row)
-    return dict(found)
+        rows_by_value[name].append(row)
+    return dict(rows_by_value)
 
 
 def group_spellings(known: Iterable[str]) -> list[list[str]]:

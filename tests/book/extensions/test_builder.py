@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7.book import pages
-from sense7.book.build import read_config
 from sense7.book.extensions import builder
 from sense7.book.extensions.builder import find_nodes
+from sense7.book.inputs import read_config
 from sense7.book.jupyter_book import JupyterBook
 
 _LEAVES = st.builds(nodes.Text, st.sampled_from(["text", "other"]))
@@ -80,7 +80,7 @@ def test_what_rests_on_no_edition_is_read_before_there_is_one(book, tmp_path):
         JupyterBook() as program,
         pages.pages_under_way(checkout.root, facts, config, kept, scratch, program) as make_pages,
     ):
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + 300
         while not (doctrees / "plain.doctree").exists() and time.monotonic() < deadline:
             assert program._process.poll() is None, program.finish()
             time.sleep(0.05)

@@ -673,7 +673,7 @@ def command(*arguments, **environment):
 
 def finished(*arguments, **environment):
     process = command(*arguments, **environment)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -692,7 +692,7 @@ def answered_lines(folder):
 
 
 def wait_for(lines, folder, process):
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while answered_lines(folder) < lines:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
@@ -740,7 +740,7 @@ def test_after_a_kill_at_high_concurrency_no_answer_that_was_received_is_asked_f
     with Endpoint(script) as server:
         arguments += ["--base-url", server.address]
         process = command(*arguments)
-        _, err = process.communicate(timeout=100)
+        _, err = process.communicate(timeout=300)
         assert killed.is_set(), err
         kept, asked = read_journal(folder / JOURNAL)[0], len(server.asked)
         assert len(kept) == len(server.answered) == answered
@@ -776,7 +776,7 @@ def test_an_interrupted_session_says_so_and_keeps_all(workbook, tmp_path):
         process = command(*arguments)
         wait_for(2, folder, process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 130
         assert "interrupted; what was finished is kept" in err
         assert "Traceback" not in err

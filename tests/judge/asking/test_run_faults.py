@@ -34,7 +34,7 @@ Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 BRIEF = Prompt("brief", "Rate this: {chat}")
 ERROR_500 = Answered(status=500, body=endpoint.error_body("The server had an error"))
 RATE_LIMITED = endpoint.rate_limited(0)
-TIMEOUT = 1.0
+TIMEOUT = 2.0
 PATIENT = 60.0
 """Where requests are counted, a machine with other work must not make one more of them."""
 TOO_SLOW = Answered(wait=30)
@@ -167,7 +167,7 @@ def test_what_may_pass_is_tried_again(fault, study_of, tmp_path):
     ("fault", "attempts", "reason"),
     [
         (ERROR_500, 3, "HTTP 500: The server had an error"),
-        (TOO_SLOW, 1, "no answer within 1 seconds (--timeout)"),
+        (TOO_SLOW, 1, "no answer within 2 seconds (--timeout)"),
         (LARGE, 1, "the reply is larger than 2 MiB"),
         (ENDLESS, 1, "the reply is larger than 2 MiB"),
         (ENDLESS_ERROR, 1, "the reply is larger than 2 MiB"),
@@ -236,7 +236,7 @@ def test_the_endpoint_is_waited_for_as_long_as_it_asks(header, study_of, tmp_pat
     with Endpoint(script) as server:
         outcome = ask(study_of(1), server, tmp_path / "out")
         first, second = (asked.at for asked in server.asked)
-    assert 0.95 <= second - first < 5
+    assert 0.95 <= second - first < 60
     assert frame_of(outcome)["status"].tolist() == ["ok"]
 
 
@@ -365,19 +365,19 @@ def test_no_wait_is_said_where_none_follows(study_of, tmp_path, monkeypatch):
 def test_silence_is_said_once_and_ends_after_the_time_of_one_call(study_of, tmp_path, monkeypatch):
     monkeypatch.setattr(session, "SILENCE", 0.3)
     with Endpoint(lambda asked: TOO_SLOW) as server:
-        outcome, lines = told(study_of(30), server, tmp_path / "out", timeout=1.5, retries=5, concurrency=10)
+        outcome, lines = told(study_of(30), server, tmp_path / "out", timeout=4, retries=5, concurrency=10)
         seconds = time.monotonic() - server.asked[0].at
         sent = len(server.asked)
-    assert 1.5 <= seconds < 3, "calls begun meanwhile are not waited for"
+    assert 4 <= seconds < 8, "calls begun meanwhile are not waited for"
     assert 10 <= sent < 20
     said = re.fullmatch(r"stopped after (\d+) of 30 calls: 10 replies in a row could not.*", outcome.stopped)
     assert sent <= int(said[1]) < 20, "what was called off before it reached the endpoint counts"
-    assert [line for line, _ in lines] == [
-        "10 requests without a reply for 0 seconds; a call is given up after 1.5 seconds (--timeout)"
-    ]
+    ((line, _),) = lines
+    silence = r"10 requests without a reply for [0-3] seconds; a call is given up after 4 seconds \(--timeout\)"
+    assert re.fullmatch(silence, line)
     reasons = frame_of(outcome)["reason"].str.partition(":")[0].value_counts().to_dict()
     assert reasons.pop("not asked") == 30 - int(said[1])
-    assert reasons.pop("no answer within 1.5 seconds (--timeout)") >= 10
+    assert reasons.pop("no answer within 4 seconds (--timeout)") >= 10
     assert set(reasons) <= {"no answer"}
 
 
@@ -389,10 +389,10 @@ def test_a_slow_endpoint_is_not_taken_for_a_silent_one(study_of, tmp_path, monke
 
 
 def test_the_time_of_a_call_is_that_of_all_its_attempts(study_of, tmp_path):
-    with Endpoint(lambda asked: Answered(status=500, wait=0.4)) as server:
-        outcome = ask(study_of(1), server, tmp_path / "out", timeout=1, retries=9)
-        assert len(server.asked) == 3
-    assert frame_of(outcome)["reason"][0] == "no answer within 1 seconds (--timeout)"
+    with Endpoint(lambda asked: Answered(status=500, wait=0.8)) as server:
+        outcome = ask(study_of(1), server, tmp_path / "out", timeout=2, retries=9)
+        assert 2 <= len(server.asked) <= 3
+    assert frame_of(outcome)["reason"][0] == "no answer within 2 seconds (--timeout)"
 
 
 # All of it at once

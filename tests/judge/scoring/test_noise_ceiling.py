@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr
 
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.ceiling import ceiling_curves
@@ -25,7 +26,6 @@ from sense7.judge.scoring.available_judges import read_runs
 from sense7.judge.scoring.baselines import baseline_keys, baseline_table
 from sense7.judge.scoring.metrics import AUTHORS_METRICS
 from sense7.record import Recorder, read_values
-from sense7.sources import data_file
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES

@@ -111,7 +111,7 @@ def expand(text: str) -> str:
     def replacement(match: re.Match) -> str:
         if match["kind"] == "front-door":
             return _fenced("\n".join(_front_door()))
-        return "\n".join(_section(name) for given in match["names"].split() for name in modules_of(given))
+        return "\n".join(_section(name) for package in match["names"].split() for name in modules_of(package))
 
     return _FENCE.sub(replacement, text)
 
@@ -150,7 +150,7 @@ def _expand_source(app, docname: str, source: list[str]) -> None:
 
 def _keep_names_together(app, what: str, name: str, thing: object, options, lines: list[str]) -> None:
     """Attributes that share an entry, without blanks: Sphinx would take all but the last one for its type."""
-    lines[:] = [_SEVERAL.sub(lambda found: found[0].replace(", ", ","), line) for line in lines]
+    lines[:] = [_SEVERAL.sub(lambda match: match[0].replace(", ", ","), line) for line in lines]
 
 
 class _MathML(SphinxTransform):
@@ -163,7 +163,7 @@ class _MathML(SphinxTransform):
             return  # LaTeX has formulas of its own
         for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
             block = isinstance(node, nodes.math_block)
-            code = _SIZES.sub(lambda found: "" if found[0] else "l", node.astext())
+            code = _SIZES.sub(lambda match: "" if match[0] else "l", node.astext())
             try:
                 formula = latex2mathml.tex2mathml(code, as_block=block)
             except (MathError, SyntaxError) as error:

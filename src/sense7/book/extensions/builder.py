@@ -48,34 +48,21 @@ def find_nodes(
     """
     if not descend or siblings or ascend:
         return _findall(node, condition, include_self, descend, siblings, ascend)
+    nodes_in_order = _walk(node, include_self)
+    if condition is None:
+        return nodes_in_order
     if isinstance(condition, type):
-        return _of_class(node, condition, include_self)
-    return _fulfilling(node, condition or (lambda node: True), include_self)
+        return (one for one in nodes_in_order if isinstance(one, condition))
+    return filter(condition, nodes_in_order)
 
 
-def _of_class(node: nodes.Node, kind: type, include_self: bool) -> Iterator[nodes.Node]:
-    if include_self and isinstance(node, kind):
+def _walk(node: nodes.Node, include_self: bool) -> Iterator[nodes.Node]:
+    if include_self:
         yield node
     left = [iter(node.children)]
     while left:
         for child in left[-1]:
-            if isinstance(child, kind):
-                yield child
-            if child.children:
-                left.append(iter(child.children))
-                break
-        else:
-            left.pop()
-
-
-def _fulfilling(node: nodes.Node, condition: Callable[[nodes.Node], bool], include_self: bool) -> Iterator[nodes.Node]:
-    if include_self and condition(node):
-        yield node
-    left = [iter(node.children)]
-    while left:
-        for child in left[-1]:
-            if condition(child):
-                yield child
+            yield child
             if child.children:
                 left.append(iter(child.children))
                 break

@@ -12,7 +12,7 @@ A Sphinx extension, so that no number is typed into prose:
   ``other works`` every claim about another work beside what its released numbers give.
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
-as text: whatever a workbook holds, none of it is markup.
+as text: nothing that a workbook holds is markup.
 """
 
 import contextlib
@@ -191,10 +191,10 @@ class JudgeLogsRole(SphinxRole):
     """A link to the judge's logs; without logs, words that say so."""
 
     def run(self):
-        place = looked_up(self.env, "edition.json").facts.get("judge_logs")
-        if not place:
+        address = looked_up(self.env, "edition.json").facts.get("judge_logs")
+        if not address:
             return [nodes.inline(text="This edition has no logs of a judge")], []
-        return [nodes.reference("", self.text, refuri=f"../{place}", internal=True)], []
+        return [nodes.reference("", self.text, refuri=f"../{address}", internal=True)], []
 
 
 class LedgerDirective(SphinxDirective):
@@ -219,8 +219,8 @@ class LedgerDirective(SphinxDirective):
     @staticmethod
     def _cell(paragraphs):
         """Paragraphs of inline nodes; what is no list of them stands as it is."""
-        given = filter(None, paragraphs)
-        return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in given]
+        present = filter(None, paragraphs)
+        return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in present]
 
     def _texts(self, row):
         claim, computed = row["published"], row["computed"]

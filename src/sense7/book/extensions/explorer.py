@@ -113,12 +113,12 @@ class ExplorerDirective(SphinxDirective):
 
     def run(self):
         root = posixpath.relpath(".", posixpath.dirname(self.env.docname) or ".")
-        place = (
+        page = (
             f'<div class="sense7-explorer" id="sense7-explorer" data-folder="{root}/{EXPLORER_FOLDER}/">\n'
             f"<noscript><p>{html.escape(NO_SCRIPT)}</p></noscript>\n</div>\n"
             f'<script defer src="{root}/{EXPLORER_FOLDER}/conversations.js"></script>\n'
         )
-        return [nodes.container("", nodes.raw("", place, format="html"), classes=["full-width"])]
+        return [nodes.container("", nodes.raw("", page, format="html"), classes=["full-width"])]
 
 
 def _link_outputs(app, tree) -> None:

@@ -70,7 +70,7 @@ class PictureDirective(SphinxDirective):
         if shown is None:
             _LOGGER.warning("%s has no figure %r", page, name, location=self.get_location())
             return []
-        # Made by figures and tables of this library, which escape whatever a workbook holds.
+        # Made by figures and tables of this library, which escape all texts of a workbook.
         return [nodes.container("", nodes.raw("", shown, format="html"), classes=["sense7-picture"])]
 
 

@@ -19,8 +19,8 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.page_table import page_table
+from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.sources.places import data_file
 
 __all__ = ["FILE", "power_of_ten", "setup"]
 
@@ -156,9 +156,9 @@ def _function(name: str) -> nodes.paragraph:
     return nodes.paragraph("", "", link)
 
 
-def _size(error: dict, which: str) -> str:
-    relative = error["kind"] == "relative" and error[which] > 0
-    return power_of_ten(error[which]) + (" of it" if relative else "")
+def _size(error: dict, kind: str) -> str:
+    relative = error["kind"] == "relative" and error[kind] > 0
+    return power_of_ten(error[kind]) + (" of it" if relative else "")
 
 
 def _shortened(names: Sequence[str]) -> str:

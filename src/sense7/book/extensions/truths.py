@@ -23,12 +23,12 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.directives import Edition, looked_up, marks
 from sense7.book.extensions.page_table import page_table
+from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth, distances
 from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
-from sense7.sources.places import data_file
 from sense7.terminal import count_of
 
 __all__ = [
@@ -219,11 +219,11 @@ class TruthsDirective(SphinxDirective):
                 planted.append(planted_in_words(name, edition.truth))
             except KeyError:
                 self._warn(line, f"nothing is planted under the name {name!r}")
-        found, truth = edition.values.get(key), edition.implied.get(key)
-        cells = [words], planted or ["-"], _implied(found, truth)
+        value, truth = edition.values.get(key), edition.implied.get(key)
+        cells = [words], planted or ["-"], _implied(value, truth)
         return [[nodes.paragraph(text=text) for text in cell] for cell in cells] + [
             _found(edition, key),
-            _beside(found, truth),
+            _beside(value, truth),
         ]
 
     def _all(self, edition: Edition) -> list[nodes.Node]:
@@ -335,7 +335,7 @@ def beyond_in_words(values: int, beyond: int, shares: Sequence[float]) -> str:
     if not shares:
         return words
     ordered = sorted(shares)
-    low, high = (ordered[round(place * (len(ordered) - 1))] for place in (0.025, 0.975))
+    low, high = (ordered[round(quantile * (len(ordered) - 1))] for quantile in (0.025, 0.975))
     return (
         f"{words} Among {len(ordered):,} simulated studies, the middle 95% have {low * values:,.0f} to "
         f"{high * values:,.0f} of so many beyond."
@@ -392,14 +392,14 @@ def _name(value: Mapping) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
 
 
-def _implied(found: Mapping | None, truth: ImpliedTruth | None) -> list[str]:
+def _implied(value: Mapping | None, truth: ImpliedTruth | None) -> list[str]:
     """The implied value with its error and its source; why there is none."""
     if truth is None:
-        why = "not recorded on these data" if found is None else "neither source has this value"
+        why = "not recorded on these data" if value is None else "neither source has this value"
         return [f"no implied value: {why}"]
     if isinstance(truth.value, str):
         return [truth.value, truth.source]
-    unit = "" if found is None else found["unit"]
+    unit = "" if value is None else value["unit"]
     error = f" (Monte Carlo error {_small(truth.error, unit)})" if truth.error else ""
     return [f"{format_number(truth.value, unit)}{error}", truth.source]
 
@@ -422,10 +422,10 @@ def _found(edition: Edition, key: str) -> list[nodes.Node]:
     return [nodes.paragraph("", "", node)]
 
 
-def _beside(found: Mapping | None, truth: ImpliedTruth | None) -> list[nodes.Node]:
-    if found is None or truth is None or found["estimate"] is None:
+def _beside(value: Mapping | None, truth: ImpliedTruth | None) -> list[nodes.Node]:
+    if value is None or truth is None or value["estimate"] is None:
         return [nodes.paragraph(text="-")]
-    parts, words = compared(found, truth)
+    parts, words = compared(value, truth)
     return [nodes.paragraph("", "", nodes.strong(text=words) if parts else nodes.Text(words))]
 
 

@@ -45,8 +45,8 @@ TWINS = {
     "alpha_post_listwise": "alpha_post",
     **{f"alpha_post_listwise_without_only_{name}": f"alpha_post_without_only_{name}" for name in DIMENSION_NAMES},
     **{
-        f"alpha_{which}_{interval}": f"alpha_{which}" if which != "turn_without_relational" else _SIX
-        for which in ("turn", "turn_listwise", "turn_without_relational", "post")
+        f"alpha_{prefix}_{interval}": f"alpha_{prefix}" if prefix != "turn_without_relational" else _SIX
+        for prefix in ("turn", "turn_listwise", "turn_without_relational", "post")
         for interval in ("percentile", "feldt")
     },
     "alpha_post_listwise_percentile": "alpha_post",

@@ -316,13 +316,13 @@ def _on_one_base(tables: Tables, parts: list[float], values: dict[str, float]) -
             noise_of_one,
         )
     names = ("participant", "participant_by_condition", "condition", "conversation", "turn", "noise")
-    found = {
+    moments = {
         f"{base}_share_{name}": part / sum(of_base)
         for base, of_base in shares.items()
         for name, part in zip(names, of_base, strict=True)
     }
-    del found["turn_overall_share_noise"]
-    return found
+    del moments["turn_overall_share_noise"]
+    return moments
 
 
 def _with_context(tables: Tables, parts: list[float]) -> dict[str, float]:

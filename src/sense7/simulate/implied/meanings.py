@@ -65,8 +65,8 @@ def described(key: str, conditions: tuple[str, ...] = ()) -> tuple[str, str, tup
     >>> described("mean_Affective")
     ('level', 'mean turn rating of Affective', ('quality_mean', 'dimension_intercept_Affective'))
     """
-    if found := _of_pair(key, conditions):
-        return found
+    if text := _of_pair(key, conditions):
+        return text
     for pattern, unit, meaning, rests in _FAMILIES:
         if match := pattern.fullmatch(key):
             names = match.groups()

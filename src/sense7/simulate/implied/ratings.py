@@ -135,7 +135,7 @@ def _structure(tables: Tables) -> dict[str, float]:
         one_factor(arrays.correlations(arrays.covariances(_complete(tables.seven[:, :6]))))
     )
     values["omega_post"] = _omega(one_factor(arrays.correlations(matrices["post"])))
-    values |= {f"one_factor_loading_turn_{item}": loadings[place] for place, item in enumerate(DIMENSION_NAMES)}
+    values |= {f"one_factor_loading_turn_{item}": loadings[column] for column, item in enumerate(DIMENSION_NAMES)}
     eigenvalues = np.linalg.eigvalsh(listwise)[::-1] if np.isfinite(listwise).all() else np.full(7, np.nan)
     values |= {f"eigenvalue_turn_{number}": value for number, value in enumerate(eigenvalues, 1)}
     return values
@@ -221,9 +221,9 @@ def _levels_of_nesting(tables: Tables) -> dict[str, float]:
     for prefix, columns in (("overall_coefficient", rows), ("overall_coefficient_within", own)):
         coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :-1]), columns[:, -1])
         values |= {f"{prefix}_{item}": coefficients[1 + place] for place, item in enumerate(DIMENSION_NAMES)}
-    for place, item in enumerate(DIMENSION_NAMES):
-        values[f"relative_importance_within_{item}"] = shares[place]
-        values[f"relative_importance_within_share_{item}"] = shares[place] / shares.sum()
+    for column, item in enumerate(DIMENSION_NAMES):
+        values[f"relative_importance_within_{item}"] = shares[column]
+        values[f"relative_importance_within_share_{item}"] = shares[column] / shares.sum()
     return values | {"relative_importance_within_r2": shares.sum()}
 
 
