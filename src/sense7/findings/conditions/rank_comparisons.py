@@ -14,7 +14,7 @@ from sense7.terminal import count_of
 __all__ = ["TEST_KEYS", "p_values_in_words", "rank_tests"]
 
 TEST_KEYS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
-"""Tests of all conditions at once: row of :attr:`Contrasts.overall` -> key."""
+"""Tests of all conditions at once: row of :attr:`~sense7.findings.conditions.mixed_model.Contrasts.overall` -> key."""
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:

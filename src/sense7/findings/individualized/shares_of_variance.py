@@ -67,8 +67,9 @@ def one_base(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_D
     r"""Shares of participants, conditions and context of one base, the variance of all conversations' ground truth.
 
     Participants, participant by condition and the conversations' residual variance are REML estimates with conditions
-    fixed; the condition's variance is that of :func:`variance_of_effects`. The context's is the fall of the mean square
-    within participants when its columns are added to the conditions',
+    fixed; the condition's variance is that of
+    :func:`~sense7.findings.individualized.variance_components.variance_of_effects`. The context's is the fall of the
+    mean square within participants when its columns are added to the conditions',
 
     .. math:: \frac{\mathrm{RSS}_{c}}{n - G - r_c} - \frac{\mathrm{RSS}_{c + x}}{n - G - r_{c + x}}
 
