@@ -294,15 +294,32 @@ def test_what_a_million_conversations_would_take_follows_from_the_growth_that_wa
         "100": size(10_000, **{"01-a": (360.0, 1024), "02-b": (36.0, 1900), "statistics in parts": (3.6, 109)}),
     }
     stored = {"sizes": sizes, "exponents": {"01-a": 1.5, "02-b": 0.6}}
-    said = benchmarks.reach(stored)
     # 360 s * 100**1.5 and 36 s * 100, which is linear though less was measured; 0.1 MiB a conversation of 02-b, and
     # 924 MiB / 9000 conversations of 01-a.
-    assert "1,000,000 would take 101 hours of one processor for all notebooks" in said
-    assert "100 GiB of memory for the largest (01-a)" in said
-    assert "On one machine of 16 GiB it goes as far as 154,840 conversations" in said
-    assert "end with the longest, 01-a, after 100 hours" in said
-    assert "in parts take 6.00 minutes of processors in all, which workers share, and 1.07 GiB where" in said
-    assert not benchmarks.reach({"sizes": {"10": sizes["10"]}, "exponents": {}})
+    said = benchmarks.reach(stored).T.to_dict("list")
+    assert said == {
+        "one machine: all notebooks, one after another": ["101 hours of one processor", "100 GiB, for 01-a"],
+        "cluster: all notebooks, side by side": [
+            "100 hours, as long as the longest, 01-a",
+            "100 GiB, for 01-a, on the worker that executes it; every worker holds the data",
+        ],
+        "cluster: main statistics of a data set in parts": [
+            "6.00 minutes of processors, which the workers share",
+            "1.07 GiB where the sums come together; a worker holds one part",
+        ],
+        "one machine of 16 GiB": ["", "enough for 154,840 conversations"],
+    }
+    assert benchmarks.reach({"sizes": {"10": sizes["10"]}, "exponents": {}}).empty
+    sizes["100"]["steps"]["02-b"] = {"problem": "not measured"}
+    assert benchmarks.reach(stored).index[0] == "one machine: 1 of 2 notebooks, one after another"
+
+
+def test_a_step_without_a_measurement_meets_no_goal_of_growth():
+    table = benchmarks.growth_goals(GROWTH)
+    assert table["met"].tolist() == ["missed", "missed"]
+    assert table["steps that meet it"].tolist() == ["3 of 4", "2 of 3"]
+    assert table["highest"].unique().tolist() == ["ledger: no measurement"]
+    assert benchmarks.growth_goals({"sizes": {}, "exponents": {}}).empty
 
 
 def test_growth_is_the_same_to_the_last_digit_in_whatever_order_steps_were_done():
@@ -347,6 +364,8 @@ def test_where_nothing_was_measured_the_page_says_so(monkeypatch):
     assert curves == tables.Sentence(benchmarks.NO_GROWTH)
     assert benchmarks.growth_exponents(sizes).empty
     assert benchmarks.growth_problems(sizes).empty
+    assert benchmarks.growth_goals(sizes).empty
+    assert benchmarks.growth_made(sizes) == ""
 
 
 def test_what_is_stored_can_be_shown():

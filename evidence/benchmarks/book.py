@@ -53,6 +53,7 @@ def make_tiny(root: Path) -> None:
     for path in (root / "notebooks").glob("*"):
         if path.stem not in KEPT_WHEN_TINY:
             path.unlink()
+    shutil.rmtree(root / "data" / "synthetic_judge")  # predictions, which none of these notebooks takes
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing", "ref.term"]  # pages that are left out
     (root / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")

@@ -28,7 +28,7 @@ from sense7.book import execute
 from sense7.book.ledger import write_ledger
 from sense7.book.partitioned import statistics_of_parts
 from sense7.book.plan import FIXED, library_digest, plan_jobs
-from sense7.checkout import find_checkout
+from sense7.checkout import commit_of, find_checkout
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
 from sense7.simulate.text import write_words
@@ -222,8 +222,7 @@ def measure_all(root: Path, all_times: list[int], only: list[str] | None, kept: 
                 measured[key] = measure(step, folder, data.get(name, data["CSV"]), limit)
                 write_json(file, measured)
                 print(f"{times} times, {number} of {len(steps)}: {step}: {measured[key]}", flush=True)
-            if key in measured:
-                sizes[str(times)]["steps"][step] = measured[key]
+            sizes[str(times)]["steps"][step] = measured.get(key, {"problem": "not measured"})
         sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
     return sizes
 
@@ -250,6 +249,8 @@ def main() -> None:
         return
     sizes = measure_all(root, given.times, given.only, given.kept, given.limit)
     report = {
+        "commit": commit_of(root)["commit"],
+        "library": library_digest(())[:12],
         "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors",
         "versions": {"Python": platform.python_version(), "numpy": np.__version__, "pandas": pd.__version__},
         "sizes": sizes,

@@ -18,6 +18,8 @@ __all__ = [
     "goals_table",
     "growth",
     "growth_exponents",
+    "growth_goals",
+    "growth_made",
     "growth_problems",
     "machine",
     "profile_table",
@@ -36,6 +38,12 @@ PARTS = "statistics in parts"
 """Name of the step that computes the main statistics of a data set in parts."""
 
 MILLION = 1_000_000
+MOST_GIBIBYTES = 2
+"""Goal: memory of each step at the largest size."""
+
+MOST_EXPONENT = 1.1
+"""Goal: growth of each step's time; 1 is linear, and single runs differ by some percent."""
+
 GAINS = {
     "from_nothing": "see the whole book, from a fresh clone",
     "book_unchanged": "ask for it again, nothing changed",
@@ -89,7 +97,7 @@ def machine(stored: Mapping) -> pd.DataFrame:
             "cores": str(computer["cores"]),
             "memory": f"{computer['memory_gib']} GiB",
             **{name: version for name, version in facts["versions"].items() if name != "sense7"},
-            "commit": (facts["commit"] or "not known") + (", with changes since" if facts["changed"] else ""),
+            "commit": (facts["commit"] or "not known")[:12] + (", with changes since" if facts["changed"] else ""),
             "library (sha256)": facts["library"],
         }
     return pd.DataFrame(columns).rename_axis("of")
@@ -164,7 +172,7 @@ def goals_table(stored: Mapping) -> pd.DataFrame:
 
 
 def remarks(stored: Mapping) -> pd.DataFrame:
-    """Why a goal is missed, and what else is to be said of a piece of work: a row each, all texts.
+    """Why a goal is missed, and what else is to be said of a piece of work: one row per work, missed goals first.
 
     Parameters
     ----------
@@ -176,7 +184,7 @@ def remarks(stored: Mapping) -> pd.DataFrame:
             "why the goal is missed": (row["reason"] or "not known yet") if row["met"] is False else "",
             "remark": row["note"],
         }
-        for row in _rows(stored)
+        for row in sorted(_rows(stored), key=lambda row: row["met"] is not False)
     }
     kept = {work: texts for work, texts in found.items() if any(texts.values())}
     columns = ["why the goal is missed", "remark"]
@@ -278,6 +286,24 @@ def slowest_notebooks(stored: Mapping, count: int = 8) -> pd.DataFrame:
     return pd.DataFrame({"seconds": {name: _short(seconds) for name, seconds in chosen}}).rename_axis("notebook")
 
 
+def growth_made(stored: Mapping) -> str:
+    """Machine, versions and commit of the growth that was measured, in words; "" where none was.
+
+    Examples
+    --------
+    >>> growth_made({"machine": "Linux", "versions": {"Python": "3.11"}, "commit": "5ed811bf42ab", "library": "d0de"})
+    'Measured on: Linux; Python 3.11; commit 5ed811bf42ab; library (sha256) d0de.'
+    """
+    if "machine" not in stored:
+        return ""
+    versions = [f"{name} {version}" for name, version in stored["versions"].items()]
+    code = [
+        f"commit {(stored.get('commit') or 'not known')[:12]}",
+        f"library (sha256) {stored.get('library', 'not known')}",
+    ]
+    return f"Measured on: {'; '.join([stored['machine'], *versions, *code])}."
+
+
 def growth(stored: Mapping) -> pd.DataFrame:
     """Processor time and peak memory by size: one row per size and line, notebooks taken together.
 
@@ -346,7 +372,50 @@ def growth_exponents(stored: Mapping) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("step")
 
 
-def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) -> str:
+def growth_goals(stored: Mapping) -> pd.DataFrame:
+    """Whether memory and time grow as they should: how many steps meet each goal, and which one is furthest from it.
+
+    Parameters
+    ----------
+    stored : mapping
+        As :func:`stored_growth` gives it.
+
+    Returns
+    -------
+    DataFrame
+        One row per goal, all texts; empty below two sizes. A step without a measurement meets no goal.
+
+    Examples
+    --------
+    >>> steps = {"01-a": {"peak_mib": 512}, "02-b": {"peak_mib": 3072}}
+    >>> sizes = {str(times): {"conversations": 672 * times, "steps": steps} for times in (10, 100)}
+    >>> growth_goals({"sizes": sizes, "exponents": {"01-a": 1.04, "02-b": 0.9}}).to_numpy().tolist()
+    [['missed', '1 of 2', '02-b: 3.00 GiB'], ['met', '2 of 2', '01-a: 1.04']]
+    """
+    if len(stored["sizes"]) < 2:
+        return pd.DataFrame()
+    before, last = list(stored["sizes"].values())[-2:]
+    counts = f"{before['conversations']:,} to {last['conversations']:,} conversations"
+    failed = {step: math.inf for step, found in last["steps"].items() if "problem" in found}
+    peaks = {step: found["peak_mib"] / 1024 for step, found in last["steps"].items()} | failed
+    memory = f"at most {MOST_GIBIBYTES} GiB of memory for each step with {last['conversations']:,} conversations"
+    time = f"at most linear time of each step, an exponent of at most {MOST_EXPONENT}, from {counts}"
+    rows = {}
+    for goal, values, most, unit in (
+        (memory, peaks, MOST_GIBIBYTES, " GiB"),
+        (time, stored["exponents"] | failed, MOST_EXPONENT, ""),
+    ):
+        worst, fit = max(values, key=values.__getitem__), sum(value <= most for value in values.values())
+        far = f"{values[worst]:.2f}{unit}" if math.isfinite(values[worst]) else "no measurement"
+        rows[goal] = {
+            "met": "met" if fit == len(values) else "missed",
+            "steps that meet it": f"{fit} of {len(values)}",
+            "highest": f"{worst}: {far}",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("goal")
+
+
+def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) -> pd.DataFrame:
     """What so many conversations would take on one machine and on a cluster, from the growth that was measured.
 
     Processor time grows by the exponent between the two largest sizes, at least linearly, as a start that all sizes
@@ -363,12 +432,12 @@ def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) ->
 
     Returns
     -------
-    str
-        "" if no step has been done at two sizes.
+    DataFrame
+        One row per piece of work, all texts; empty if no notebook was executed at two sizes.
     """
     sizes = list(stored["sizes"].values())[-2:]
     if len(sizes) < 2:
-        return ""
+        return pd.DataFrame()
     counts = [size["conversations"] for size in sizes]
     times, peaks, holds = {}, {}, {}
     for step, last in sizes[1]["steps"].items():
@@ -380,28 +449,28 @@ def reach(stored: Mapping, conversations: int = MILLION, gibibytes: int = 16) ->
         each = max(0.0, (last["peak_mib"] - before["peak_mib"]) / (counts[1] - counts[0]))
         peaks[step] = last["peak_mib"] + each * (conversations - counts[1])
         holds[step] = counts[1] + (1024 * gibibytes - last["peak_mib"]) / each if each else math.inf
-    notebooks = [step for step in times if _is_notebook(step)]
+    notebooks, every = ([step for step in steps if _is_notebook(step)] for steps in (times, sizes[1]["steps"]))
     if not notebooks:
-        return ""
+        return pd.DataFrame()
+    which = "all notebooks" if len(notebooks) == len(every) else f"{len(notebooks)} of {len(every)} notebooks"
     slow, large = max(notebooks, key=times.__getitem__), max(notebooks, key=peaks.__getitem__)
-    most = min(holds[step] for step in notebooks)
-    together = _duration(sum(times[name] for name in notebooks))
-    text = (
-        f"Extrapolated from {counts[1]:,} conversations, {conversations:,} would take {together} "
-        f"of one processor for all notebooks and {_gib(peaks[large])} of memory for the largest ({large}). "
-    )
-    if math.isfinite(most):
-        text += f"On one machine of {gibibytes} GiB it goes as far as {_short(most)} conversations. "
-    text += (
-        "On a cluster the notebooks run side by side and end with the longest, "
-        f"{slow}, after {_duration(times[slow])}, on workers that each hold the data"
-    )
+    together, most = sum(times[name] for name in notebooks), min(holds[step] for step in notebooks)
+    largest = f"{_gib(peaks[large])}, for {large}"
+    rows = {
+        f"one machine: {which}, one after another": (f"{_duration(together)} of one processor", largest),
+        f"cluster: {which}, side by side": (
+            f"{_duration(times[slow])}, as long as the longest, {slow}",
+            f"{largest}, on the worker that executes it; every worker holds the data",
+        ),
+    }
     if PARTS in times:
-        text += (
-            f"; the main statistics of a data set in parts take {_duration(times[PARTS])} of processors in all, which "
-            f"workers share, and {_gib(peaks[PARTS])} where the sums come together"
+        rows["cluster: main statistics of a data set in parts"] = (
+            f"{_duration(times[PARTS])} of processors, which the workers share",
+            f"{_gib(peaks[PARTS])} where the sums come together; a worker holds one part",
         )
-    return f"{text}."
+    if math.isfinite(most):
+        rows[f"one machine of {gibibytes} GiB"] = ("", f"enough for {_short(most)} conversations")
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["time", "memory"]).rename_axis("work")
 
 
 def _duration(seconds: float) -> str:

@@ -104,6 +104,7 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
+    needed = {name for job in jobs.values() for name in job.notebook.needs}
     executed, failure, running = 0, None, {}
     if kernels is None:
         to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
@@ -111,7 +112,8 @@ def run(
         kernels = Kernels(say, warm=warm and to_execute > 1, data=_workbook(jobs, edition))
     with kernels.threads(workers) as pool:
         while sorter.is_active() and not (failure and not running):
-            for name in sorter.get_ready() if not failure else ():
+            # First those that others wait for, which else would be left for the end, one after the other.
+            for name in sorted(sorter.get_ready(), key=lambda name: name not in needed) if not failure else ():
                 running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:

@@ -722,6 +722,9 @@ class _SomeDraws(ParticipantBootstrap):
 
     state: Mapping = field(default_factory=dict)
 
+    def __post_init__(self):
+        """Nothing: all was checked of the bootstrap that is cut."""
+
     def _generator(self) -> np.random.Generator:
         generator = np.random.default_rng()
         generator.bit_generator.state = self.state

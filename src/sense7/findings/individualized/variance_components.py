@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
+from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
@@ -368,19 +368,13 @@ def _undefined_parts(study, frame, rating, model, turns) -> dict[str, str]:
 
 def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
     """Sums per participant of what :func:`_within_conversations` needs, over the turns of these conversations."""
-    width, codes = len(DIMENSION_NAMES) + 1, np.empty(0, dtype=int)
-    turns = study.turns[study.turns["conversation"].isin(frame["conversation"])]
+    turns = study.turns[["conversation", "participant", *DIMENSION_NAMES]]
+    turns = turns[turns["conversation"].isin(frame["conversation"])]
     turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
     ratings = turns[list(DIMENSION_NAMES)].to_numpy(dtype=float)
-    row, dimension = np.nonzero(np.isfinite(ratings))
     number = np.isfinite(ratings).sum(axis=1)
     codes = names.get_indexer(turns["participant"])
-    z = np.column_stack([np.eye(width - 1)[dimension], ratings[row, dimension]])
-    z = within(z, pd.Series(row)) if len(z) else z
-    products = np.empty((len(names), width, width))
-    for one, other in combinations_with_replacement(range(width), 2):  # at once they would take gigabytes
-        sums = sums_by_participant(z[:, one] * z[:, other], codes[row], len(names))
-        products[:, one, other] = products[:, other, one] = sums
+    products = _products_within_turns(ratings, codes, len(names))
     means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
     talks = pd.DataFrame({"talk": turns["conversation"].to_numpy(), "who": codes, "y": means, "one": 1 / number})
     talks = talks.groupby("talk", sort=False).agg(
@@ -400,7 +394,21 @@ def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
         talks["one"].to_numpy() / count**2,
     ):
         counted.append(np.bincount(talks["who"], weights=value, minlength=len(names)))
-    return np.column_stack([products.reshape(len(names), -1), *counted])
+    return np.column_stack([products, *counted])
+
+
+def _products_within_turns(ratings: np.ndarray, codes: np.ndarray, participants: int) -> np.ndarray:
+    """Sums per participant of the products of dimensions and rating, each less its mean over the turn's ratings."""
+    width = ratings.shape[1] + 1
+    products = np.zeros((participants, width, width))
+    for some in pieces(len(ratings), width**3):  # of all turns at once they would take gigabytes
+        row, dimension = np.nonzero(np.isfinite(ratings[some]))
+        z = within(np.column_stack([np.eye(width - 1)[dimension], ratings[some][row, dimension]]), pd.Series(row))
+        for one, other in combinations_with_replacement(range(width), 2):
+            np.add.at(products[:, one, other], codes[some][row], z[:, one] * z[:, other])
+    one, other = np.tril_indices(width)
+    products[:, one, other] = products[:, other, one]
+    return products.reshape(participants, width**2)
 
 
 def _within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -449,13 +449,14 @@ class _Data:
         """Ridge regression on all words, for each fold."""
         splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
-        fits = []
-        for train, test in splits:
-            features = tfidf(counts, train)
-            known, new = features[train], features[test]
-            del features  # of very many texts, each further matrix counts
-            fits.append(_Fit(self, known, new, train, test))
-        return fits
+        return [self._word_fit(counts, train, test) for train, test in splits]
+
+    def _word_fit(self, counts: dict[str, sparse.csr_matrix], train: np.ndarray, test: np.ndarray) -> "_Fit":
+        """Ridge regression on all words of one fold; its features, as large as all counts, end with it."""
+        features = tfidf(counts, train)
+        known, new = features[train], features[test]
+        del features
+        return _Fit(self, known, new, train, test)
 
 
 class _Fit:
