@@ -11,9 +11,10 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.md"))
 PAGES = sorted((ROOT / "book").glob("*.md"))
 PARTS = ("estimate", "interval", "n", "unit", "method")
 MODULES = [path for folder in ("", "findings/**", "judge/**") for path in ROOT.glob(f"src/sense7/{folder}/*.py")]
-CODE = [path.read_text("utf-8") for path in MODULES]
+STORED = [ROOT / "data" / "coverage.json"]  # rows of stored results carry their keys
+CODE = [path.read_text("utf-8") for path in [*MODULES, *STORED]]
 WHOLE = {word for text in CODE for word in re.findall(r"[\w.-]+", text)}
-BEGINNINGS = {start for text in CODE for start in re.findall(r'f"([a-z]\w*_)\{', text)}
+BEGINNINGS = {start.rstrip("_") + "_" for text in CODE for start in re.findall(r'"([a-z]+_\w*)["{]', text)}
 """Of keys that end with a name or a number from the data."""
 
 
