@@ -188,7 +188,7 @@ class Recorder:
         require_estimates("record.table", "table", table)
         for name, row in table.iterrows():
             entry = row.to_dict()
-            own = entry.pop("key", "")
+            own = entry.pop("key", name)
             key = own if keys is None else keys.format(name) if isinstance(keys, str) else keys.get(name)
             if key:
                 self._add(key, **entry)
