@@ -331,7 +331,8 @@ def widths(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     tables : dict of DataFrame
-        As :func:`condition_intervals` and :func:`poor_turn_intervals` return them.
+        As :func:`~sense7.findings.conditions.intervals.condition_intervals` and
+        :func:`~sense7.findings.poor_turn.intervals.poor_turn_intervals` return them.
 
     Returns
     -------

@@ -244,7 +244,7 @@ def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
 def indices_of(
     covariances: np.ndarray, n: float, discrepancy: float, modeled: np.ndarray, *, parameters: int
 ) -> dict[str, float]:
-    r"""Fit indices of any model of the covariances of k items, by the formulas of :func:`fit_indices`.
+    r"""Fit indices of any model of the covariances of k items, by the formulas of :func:`~indices_of`.
 
     Parameters
     ----------

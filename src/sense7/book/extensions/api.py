@@ -24,8 +24,8 @@ import sense7
 
 __all__ = ["OPEN", "expand", "modules_of", "setup"]
 
-OPEN = ("estimators", "findings", "judge", "judge.scoring", "judge.asking")
-"""Packages whose modules are each reached by name; of any other package, only what it offers itself is public."""
+OPEN = ("estimators", "findings", "judge")
+"""Packages with a section for each of their modules; of any other package, only what it offers itself is public."""
 
 _LOGGER = logging.getLogger(__name__)
 _FENCE = re.compile(r"^```\{(?P<kind>modules|front-door)\}(?P<names>[^\n]*)\n```$", re.MULTILINE)
@@ -68,13 +68,13 @@ def modules_of(name: str) -> list[str]:
     >>> modules_of("loading")
     ['loading']
     >>> modules_of("judge")[:2]
-    ['judge.chat', 'judge.evaluate']
+    ['judge.asking', 'judge.asking.answers']
     """
     module = importlib.import_module(f"sense7.{name}")
     if name not in OPEN:
         return [name]
-    inside = [f"{name}.{entry.name}" for entry in pkgutil.iter_modules(module.__path__)]
-    return [entry for entry in inside if entry not in OPEN]
+    inside = pkgutil.walk_packages(module.__path__, f"{module.__name__}.")
+    return [entry.name.removeprefix("sense7.") for entry in inside]
 
 
 def expand(text: str) -> str:
@@ -118,7 +118,14 @@ def expand(text: str) -> str:
 
 def _section(name: str) -> str:
     label = f"api-{name.replace('.', '-').replace('_', '-')}"
-    return f"({label})=\n## {name}\n\n" + _fenced(f".. automodule:: sense7.{name}\n   :members:") + "\n"
+    # The functions of a package inside an open one stand in the sections of its modules.
+    members = "" if _is_package_of_modules(name) else "\n   :members:"
+    return f"({label})=\n## {name}\n\n" + _fenced(f".. automodule:: sense7.{name}{members}") + "\n"
+
+
+def _is_package_of_modules(name: str) -> bool:
+    parts = name.split(".")
+    return len(parts) > 1 and parts[0] in OPEN and hasattr(importlib.import_module(f"sense7.{name}"), "__path__")
 
 
 def _fenced(rest: str) -> str:

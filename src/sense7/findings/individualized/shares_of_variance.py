@@ -65,8 +65,9 @@ def variance_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = 
     r"""Return shares of participants, conditions and context in the variance of all conversations' ground truth.
 
     Participants, participant by condition and the conversations' residual variance are REML estimates with conditions
-    fixed; the condition's variance is that of :func:`variance_of_effects`. The context's is the fall of the mean square
-    within participants when its columns are added to the conditions',
+    fixed; the condition's variance is that of
+    :func:`~sense7.findings.individualized.variance_components.variance_of_effects`. The context's is the fall of the
+    mean square within participants when its columns are added to the conditions',
 
     .. math:: \frac{\mathrm{RSS}_{c}}{n - G - r_c} - \frac{\mathrm{RSS}_{c + x}}{n - G - r_{c + x}}
 

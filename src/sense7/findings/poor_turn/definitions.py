@@ -143,7 +143,8 @@ def poor_turn_measures(
 ) -> dict[str, pd.DataFrame]:
     r"""Effect of a poor turn on a post-task outcome by every definition: Cohen's d, in points, and what d divides by.
 
-    - *Between conversations*: :func:`cohens_d` of conversations without and with poor turns.
+    - *Between conversations*: :func:`~sense7.estimators.effect_size.cohens_d` of conversations without and with poor
+      turns.
     - *Within participants*: participants who have both kinds; mean difference of their two
       means, divided by :math:`\sqrt{(s_0^2 + s_1^2)/2}`, the standard deviations of these means.
     - *Mixed model*: the outcome on having a poor turn with a random intercept of the participant

@@ -29,7 +29,8 @@ def alpha_table(
     Parameters
     ----------
     turns, post_task : DataFrame
-        As :func:`turn_ratings` and :func:`post_task_ratings` return them.
+        As :func:`~sense7.findings.measures.turn_ratings` and :func:`~sense7.findings.measures.post_task_ratings`
+        return them.
     bootstrap : ParticipantBootstrap
         Of the participants.
     interval : {"participants", "percentile", "feldt"}

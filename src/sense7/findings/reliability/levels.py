@@ -160,7 +160,8 @@ def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> p
     Parameters
     ----------
     ratings : DataFrame, shape (turns, items)
-        As :func:`nested_turn_ratings` returns it. Items never rated or without variation are left out, and named.
+        As :func:`~sense7.findings.measures.nested_turn_ratings` returns it. Items never rated or without variation are
+        left out, and named.
     bootstrap : ParticipantBootstrap
         Of the participants.
 
@@ -236,7 +237,7 @@ def correlation_matrix_within(ratings: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     ratings : DataFrame, shape (turns, items)
-        As :func:`nested_turn_ratings` returns it.
+        As :func:`~sense7.findings.measures.nested_turn_ratings` returns it.
 
     Returns
     -------
