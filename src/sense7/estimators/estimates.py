@@ -108,7 +108,8 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     Returns
     -------
     DataFrame
-        One row each, with the columns of ``COLUMNS``; and ``key``, if any row has one ("" where a row has none).
+        One row each, with the columns of ``COLUMNS``; and ``key``, if keys are given or any row has one ("" where a row
+        has none).
 
     Raises
     ------
@@ -125,7 +126,7 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
         raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
     own = {row: entry["key"] for row, entry in rows.items() if "key" in entry} | dict(keys or {})
-    return frame.assign(key=[own.get(row, "") for row in rows]) if own else frame
+    return frame if keys is None and not own else frame.assign(key=[own.get(row, "") for row in rows])
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:

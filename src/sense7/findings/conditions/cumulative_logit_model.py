@@ -82,7 +82,7 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
         words = method if odds.reason else f"{method}; {confidence:.0%} t interval, errors clustered by participant"
         rows[_against(*pair)] = estimate_row(*odds[:3], **common, method=words, reason=odds.reason)
     if not rows:
-        return estimate_table({"no pair": estimate_row(**common, method=method, reason=reason)}, "pair")
+        return estimate_table({"no pair": estimate_row(**common, method=method, reason=reason)}, "pair", {})
     recorded = rating == main_turn_rating(study)["estimate"]
     return estimate_table(rows, "pair", _keys(study) if recorded else None)
 

@@ -50,7 +50,7 @@ def condition_intervals(study: Study, bootstrap: ParticipantBootstrap) -> dict[s
     common = {"unit": "points (levels from 1 to 5)", "method": "difference of means over turns"}
     if reason := no_pairs(study):
         none = estimate_row(n=len(turns), **common, reason=reason)
-        return {kind: estimate_table({"no pair": none}, "pair") for kind in KINDS}
+        return {kind: estimate_table({"no pair": none}, "pair", {}) for kind in KINDS}
     present = [name for name in ordered_conditions(study) if (turns["condition"] == name).any()]
     fit = None
     if present:

@@ -143,7 +143,7 @@ def condition_differences(
         unit, statistic, undefined = _POINTS, _difference, "no rated conversation"
     if not condition_pairs(study):
         none = estimate_row(n=len(frame), unit=unit, method=method, reason=no_pairs(study))
-        return estimate_table({"no pair": none}, "pair")
+        return estimate_table({"no pair": none}, "pair", {})
     method += ", in standard deviations" if standardized else ""
     rows = {}
     for name, pair in condition_pairs(study).items():

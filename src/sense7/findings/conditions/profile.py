@@ -96,7 +96,7 @@ def condition_profile(study: Study, bootstrap: ParticipantBootstrap) -> Conditio
     method = "mean of the conversations minus the dimension's mean over conditions"
     if reason:
         none = estimate_row(n=len(frame), unit=_POINTS, method=method, reason=reason)
-        profiles = {"no profile": estimate_table(dict.fromkeys(DIMENSION_NAMES, none), "dimension")}
+        profiles = {"no profile": estimate_table(dict.fromkeys(DIMENSION_NAMES, none), "dimension", {})}
         test = _test_table(none | {"unit": "p value"}, none)
         return ConditionProfile(profiles, test, estimate_table({}, "dimension, condition"))
     groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)

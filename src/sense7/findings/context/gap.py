@@ -282,7 +282,7 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     Returns
     -------
     DataFrame
-        One row per way (``WAYS``), as :func:`context_tests`.
+        One row per way (``WAYS``), as :func:`~sense7.findings.context.tests.context_tests`.
     """
     frame = expected_and_experienced(study)
     missing = _no_gap(study, frame)

@@ -102,7 +102,8 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
     outcome : {"empathy", "experience"}
         Mean of the post-task ratings given: the seven of empathy, or the four of the experience.
     rating : {"overall", "dimensions"}
-        See :func:`turn_rating`. Turns without it are passed over: the end is the last *rated* turn.
+        See :func:`~sense7.findings.measures.turn_rating`. Turns without it are left out: the end is the last *rated*
+        turn.
 
     Returns
     -------
@@ -329,8 +330,8 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
     DataFrame
         Rows ``all four together`` (mean of those given), successful, engaged, positive interaction, use again:
         estimate (-1..1), low, high, n (conversations with both), unit, method, reason. The last row is Pearson's
-        correlation of a participant's conversations minus that participant's mean (:func:`within_correlation`): a habit
-        of rating high has no part in it.
+        correlation of a participant's conversations minus that participant's mean
+        (:func:`~sense7.estimators.within_correlation.within_correlation`): a habit of rating high has no part in it.
     """
     conversations = study.conversations
     empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)
