@@ -23,7 +23,6 @@ ALLOWED = {
     r"\([0-9]\)": "the number of an anchor of a scale, as in very poor (1)",
     r"\b(?:from|levels?|scale|number) [0-9](?: [a-z ]{1,20})?(?: to | and |-)[0-9]\b|, [0-9] to [0-9]\b": "a scale",
     r"\bnumbers from -?\d+ to \d+\b": "the ends of an answer scale",
-    r"\bn - 1\b": "a divisor",
     r'"[0-9] - [A-Z][a-z]+"': "how a cell may be written",
 }
 """What may stand in prose although it is a number: pattern -> why."""

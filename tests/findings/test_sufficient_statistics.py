@@ -44,19 +44,16 @@ def in_one_piece(study, scores=None):
     """The same statistics by the functions that the notebooks call: key -> row."""
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
-    with_keys = [
+    tables = [
         alphas_module.alpha_table(turns, post, bootstrap, interval="participants"),
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         definitions.poor_turn_effects(study, bootstrap).iloc[:1],
         *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in kappa.WEIGHTS),
+        conditions_means.condition_means(study, bootstrap),
+        outcomes.empathy_and_experience(study, bootstrap).loc[list(outcomes.EXPERIENCE)],
     ]
-    tables = [
-        (outcomes.empathy_and_experience(study, bootstrap), outcomes.EXPERIENCE.get),
-    ]
-    rows = {key(name): row for table, key in tables for name, row in table.iterrows() if key(name)}
-    with_keys.append(conditions_means.condition_means(study, bootstrap))
-    rows |= {row["key"]: row for table in with_keys for _, row in table.iterrows()}
+    rows = {row["key"]: row for table in tables for _, row in table.iterrows()}
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
         who, own = study.conversations["participant"], scores.reindex(truth.index)

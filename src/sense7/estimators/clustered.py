@@ -23,7 +23,6 @@ from sense7.terminal import count_of
 
 __all__ = [
     "KINDS",
-    "WIDTH_KEYS",
     "ClusteredFit",
     "DescribedInterval",
     "clustered_intervals",
@@ -34,11 +33,8 @@ __all__ = [
     "widths",
 ]
 
-KINDS = {"as if independent": "naive", "clustered errors": "clustered", "participants resampled": "resampled"}
-"""Kinds of intervals that stand side by side -> part of the key."""
-
-WIDTH_KEYS = {name: f"interval_width_{key}" for name, key in KINDS.items() if key != "naive"}
-"""Rows of :func:`widths` -> start of the key."""
+KINDS = ("as if independent", "clustered errors", "participants resampled")
+"""Kinds of intervals that are compared."""
 
 FEWEST_DEGREES = 4
 """Below so many degrees of freedom, Satterthwaite's approximation is unreliable."""

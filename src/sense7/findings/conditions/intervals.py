@@ -5,7 +5,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.clustered import KINDS, clustered_intervals, fit_clustered, resampled, widths
+from sense7.estimators.clustered import KINDS, DescribedInterval, clustered_intervals, fit_clustered, resampled, widths
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
 from sense7.study import Study
@@ -77,12 +77,13 @@ def _rows_of_pair(fit, present: list[str], turns: pd.DataFrame, pair: tuple[str,
     intervals = clustered_intervals(fit, contrast, bootstrap.confidence)
     intervals["participants resampled"] = _resampled_difference(turns, pair, bootstrap)
     return {
-        kind: estimate_row(*numbers, n=len(turns), **common | {"method": f"{common['method']}; {how}"}, reason=why)
-        for kind, (*numbers, how, why) in intervals.items()
+        kind: interval.row(common["method"], n=len(turns), unit=common["unit"]) for kind, interval in intervals.items()
     }
 
 
-def _resampled_difference(turns: pd.DataFrame, pair: tuple[str, str], bootstrap: ParticipantBootstrap) -> tuple:
+def _resampled_difference(
+    turns: pd.DataFrame, pair: tuple[str, str], bootstrap: ParticipantBootstrap
+) -> DescribedInterval:
     groups = np.column_stack([turns["condition"] == condition for condition in pair]).astype(float)
     values = groups[:, :, None] * np.column_stack([turns["y"], np.ones(len(turns))])[:, None, :]
     return resampled(_difference, values, turns["participant"], bootstrap)
@@ -106,8 +107,7 @@ def condition_interval_widths(intervals: dict[str, pd.DataFrame]) -> pd.DataFram
     DataFrame
         Table of estimates with one row for each other kind of interval (no interval; n pairs).
     """
-    table = widths(intervals)
-    return table.assign(key=table.index.map(_WIDTHS))
+    return widths(intervals, _WIDTHS)
 
 
 check_arguments(globals())
