@@ -168,7 +168,7 @@ def answers(address: str, token: str) -> bool:
 
 
 def ask(address: str, token: str, path: str) -> requests.Response:
-    """Ask the server itself, whatever proxy is set."""
+    """Ask the server itself, past any proxy."""
     with requests.Session() as session:
         session.trust_env = False
         return session.get(f"{address}/{path}", headers={"Authorization": f"token {token}"}, timeout=30)

@@ -7,7 +7,7 @@
 
 R's values stand in tests/reference/golden.csv, one row per quantity; tests/reference/families.yml says which quantities
 belong together, how far a value may differ when R runs again, and which function computes them. The errors are noted by
-the tests themselves: whatever they assert, through `golden.check`, is what the table shows.
+the tests themselves: the table shows what they assert through `golden.check`.
 """
 
 import argparse

@@ -485,7 +485,7 @@ def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(res
 
 @pytest.mark.parametrize("where", [provenance("synthetic"), provenance("own"), provenance(mirror=True)])
 def test_a_claim_about_sense_7_is_never_reproduced_from_released_numbers(where):
-    """Whatever tables its notebook reads."""
+    """The tables that its notebook reads."""
     row = verdict_on_other(ALPHA, recorded(0.961, 0.9, 0.99), where)
     assert row.verdict not in {"reproduced", "differs"}
 

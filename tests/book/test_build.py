@@ -245,7 +245,7 @@ def facts(**given):
         ({"kind": "synthetic", "verified": True}, ["Synthetic data"]),
         ({"kind": "third-party"}, ["Others <script>", "Whom to thank <script>", "nothing about SENSE-7"]),
     ],
-    ids=["synthetic", "official", "mirror", "own", "synthetic whatever else", "others"],
+    ids=["synthetic", "official", "mirror", "own", "synthetic and verified", "others"],
 )
 def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(given, words):
     banner = banner_of(facts(**given))

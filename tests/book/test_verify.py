@@ -1,4 +1,4 @@
-"""`sense7 verify`: an edition is recomputed from its own data, and whatever it shows otherwise is found."""
+"""`sense7 verify`: an edition is recomputed from its own data, and every difference is found."""
 
 import base64
 import json
@@ -202,7 +202,7 @@ def forge_record(copy):
         (forge_record, "its record makes it 'official' data, edition.json 'own'"),
     ],
 )
-def test_what_can_not_be_verified_is_refused_with_the_mend(built, copy, monkeypatch, spoil, message):
+def test_what_can_not_be_verified_is_refused_with_the_fix(built, copy, monkeypatch, spoil, message):
     spoil(copy)
     if "ledger" not in message:
         monkeypatch.setattr(verify.execute, "run", lambda *_, **__: pytest.fail("it should not get so far"))

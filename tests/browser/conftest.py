@@ -67,7 +67,7 @@ def new_reader(browser, html):
 
 @pytest.fixture
 def reader(new_reader):
-    """A reader on their first visit; whatever they do, nothing is asked of another host."""
+    """A reader on their first visit; nothing is asked of another host."""
     reader = new_reader()
     yield reader
     reader.context.close()

@@ -1,4 +1,4 @@
-"""The conversations of the book as a reader explores them, opened from disk; whatever people wrote is only text."""
+"""The conversations of the book as a reader explores them, opened from disk; what people wrote is only text."""
 
 import shutil
 from dataclasses import replace

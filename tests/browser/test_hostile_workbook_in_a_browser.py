@@ -1,7 +1,7 @@
 """The book of a workbook full of hostile text, judged by a hostile model: all of it is text, and nothing else.
 
-The markup is what a browser makes of it, since nobody else's reading counts. Whatever a payload would run sets
-``window.__pwned``; whatever it would load comes from a host that is not this machine.
+The markup is what a browser makes of it, since nobody else's reading counts. What a payload would run sets
+``window.__pwned``; what it would load comes from a host that is not this machine.
 """
 
 import base64
@@ -60,7 +60,7 @@ LOOK = """() => {
             elements.push(`${element.localName}: ${element.textContent.slice(0, 200)}`);
         }
     }
-    // What a notebook says on standard error names folders of whoever made the book.
+    // What a notebook says on standard error names folders of the machine that made the book.
     const noise = document.querySelectorAll(".stderr, .math, mjx-container, .MathJax").length;
     return { attributes, elements, noise, ran: window.__pwned ?? null, text: document.body.textContent };
 }"""
@@ -139,7 +139,7 @@ def reader(new_reader):
 
 
 def look(page):
-    """What is on a page; whatever came of a payload is named."""
+    """What is on a page; elements and requests caused by a payload are named."""
     found = page.evaluate(LOOK)
     assert found["ran"] is None
     assert found["elements"] == []

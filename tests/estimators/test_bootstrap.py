@@ -64,7 +64,7 @@ def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(m
     monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1000)
     large = ParticipantBootstrap(people, draws=101, seed=3)
     assert 8 * large._weights.nbytes == small._weights.nbytes
-    # They are floats to whoever computes with them: a product of bytes would run over.
+    # They are floats for computing: a product of bytes would run over.
     assert large.weights().dtype == weights.dtype == float
     assert np.array_equal(large.weights(slice(7)), weights[:7])
     np.testing.assert_allclose(large.distribution(ratio, values, people), drawn, rtol=1e-14)

@@ -1,4 +1,4 @@
-"""Hostile text, and a workbook that holds nothing else: whatever people can write, they wrote.
+"""Hostile text, and a workbook that holds nothing else.
 
 Each payload would do one thing if it were taken for anything but text: run a script, load a picture, end a block of
 data, become a formula, steer a terminal. Wherever a payload stands, it carries a word of its own, so that a test can
@@ -19,7 +19,7 @@ from sense7.workbook import Sheet, write_sheets
 ROOT = Path(__file__).resolve().parents[2]
 
 OUTSIDE = "hostile.invalid"
-"""A host that does not exist: whoever asks for it was made to."""
+"""A host that does not exist: a request for it was caused by the text."""
 
 RAN = "window.__pwned"
 """What every payload that runs sets."""
@@ -45,7 +45,7 @@ PAYLOADS = (
     f"WORD <math><mtext></form><form><mglyph><style></math><img src onerror={RUN}>",
     f"WORD <details open ontoggle={RUN}><summary>more</summary></details>",
     f'WORD <noscript><p title="</noscript><img src=x onerror={RUN}>">',
-    # The end of whatever it stands in.
+    # The end of the element around it.
     f"WORD </script><script>{RUN}</script>",
     f"WORD </title></style></textarea></td></table><script>{RUN}</script>",
     f"WORD --><script>{RUN}</script><!--",

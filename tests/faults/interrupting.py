@@ -200,7 +200,7 @@ class Command:
         return Ended(process.returncode, out, err, int(steps or 0), seconds)
 
     def running(self) -> dict[int, str]:
-        """Processes that this command started, and itself: whatever has its mark in its environment."""
+        """Processes that this command started, and itself: those with its mark in their environment."""
         found = {}
         for process in Path("/proc").glob("[0-9]*"):
             try:

@@ -96,7 +96,7 @@ def test_the_corpus_is_large_and_each_case_has_a_name_and_says_what_is_wrong():
 
 
 @parametrised([case for case in IN_PROCESS if isinstance(case.outcome, corpus.Refused)])
-def test_what_can_not_be_used_is_refused_with_its_place_and_mend_and_nothing_is_written(case, bench, sense7):
+def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(case, bench, sense7):
     command = case.make(bench)
     before = None if case.around is corpus.as_nobody else files_of(bench.folder)
     with case.around(bench):

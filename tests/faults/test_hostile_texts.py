@@ -1,4 +1,4 @@
-"""Whatever people write stays text: in workbooks and CSV files, tables, figures, notebooks, and on a terminal."""
+"""What people write stays text: in workbooks and CSV files, tables, figures, notebooks, and on a terminal."""
 
 import base64
 import csv

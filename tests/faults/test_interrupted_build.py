@@ -150,7 +150,7 @@ def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(proje
 
 
 @pytest.mark.parametrize("room", [1000])
-def test_on_a_full_disk_it_names_the_place_and_the_mend_and_the_last_book_stays(project, room):
+def test_on_a_full_disk_it_names_the_place_and_the_fix_and_the_last_book_stays(project, room):
     command = project.fresh(f"room {room}")
     interrupting.require_full(command.run_on_a_full_disk(room, *BUILD), "mine")
     kept = require_intact(project, command.folder)

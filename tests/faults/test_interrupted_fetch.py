@@ -91,7 +91,7 @@ def test_whatever_ends_it_the_copy_and_its_record_agree_and_the_next_run_gives_t
 
 
 @pytest.mark.parametrize("room", [0, 8])
-def test_on_a_full_disk_it_names_the_place_and_the_mend_and_keeps_what_was_here(fetched, room, tmp_path):
+def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(fetched, room, tmp_path):
     command, before, _, _, after, (_, new) = fetched
     restore(command.folder, before)
     (tmp_path / "new.xlsx").write_bytes(new)

@@ -66,7 +66,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simul
 
 
 @pytest.mark.parametrize("room", [0, 60])
-def test_on_a_full_disk_it_names_the_file_and_the_mend_and_changes_nothing(simulations, room):
+def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simulations, room):
     command, before, arguments, *_ = simulations
     restore(command.folder, before)
     interrupting.require_full(

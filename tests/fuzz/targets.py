@@ -1,6 +1,6 @@
 """What is fuzzed: everything that reads a file or a reply. Bytes in; a result or one UserError out.
 
-Each target takes the bytes as a user's file. Whatever it raises but ``UserError`` is a finding, as are a result that
+Each target takes the bytes as a user's file. An exception other than ``UserError`` is a finding, as are a result that
 breaks what its docstring promises, an input that takes longer than ``SECONDS``, and one that takes more than
 ``MEGABYTES``. ``evidence/fuzzing.py`` searches for findings; ``test_fuzz_corpus.py`` replays what it has kept.
 """
@@ -115,7 +115,7 @@ def check(study: Study) -> None:
 
 @target
 def workbook(content: bytes) -> None:
-    """A file called .xlsx, whatever it is."""
+    """A file called .xlsx, of any content."""
     with as_file(content, "a.xlsx") as path, refusals():
         check(read_workbook(path))
 

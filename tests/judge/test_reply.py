@@ -205,7 +205,7 @@ authors_score = re.compile(r"[1-5](?:\.\d+)?", re.ASCII)
 
 
 def authors_rule(text):
-    """Their rule in one expression, with 3 for whatever can't be read."""
+    """Their rule in one expression, with 3 for what can't be read."""
     found = re.search(r"<S2>(.*?)</S2>", text, re.IGNORECASE | re.DOTALL | re.ASCII)
     number = authors_score.search(found[1]) if found else None
     return float(number[0]) if number else 3.0

@@ -198,7 +198,7 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
     assert sources.part_files("theirs")["ratings.txt"].read_bytes() == b"4"
 
 
-def test_a_changed_workbook_is_refused_and_mended_by_again(server):
+def test_a_changed_workbook_is_refused_and_again_fixes_it(server):
     path = fetch("theirs", progress=False)
     path.write_bytes(path.read_bytes() + b"\0")
     for use in (fetch, resolve, load, sources.fetched_digest):

@@ -73,7 +73,7 @@ def test_a_file_that_is_gone_is_fetched_again(server):
     assert fetch("official", progress=False).exists()
 
 
-def test_a_file_changed_on_disk_is_refused_and_mended_by_again(server):
+def test_a_file_changed_on_disk_is_refused_and_again_fixes_it(server):
     path = fetch("official", progress=False)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     for use in (lambda: fetch("official", progress=False), lambda: resolve("official")):
@@ -85,7 +85,7 @@ def test_a_file_changed_on_disk_is_refused_and_mended_by_again(server):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"kind": "official"}', "[" * 100_000])
-def test_a_broken_record_is_refused_and_mended_by_again(server, places, text):
+def test_a_broken_record_is_refused_and_again_fixes_it(server, places, text):
     fetch("official", progress=False)
     gc.collect()  # what other tests left must not be cleared away where the brackets leave no room on the stack
     (places / "cache" / "official.provenance.json").write_text(text, encoding="utf-8")

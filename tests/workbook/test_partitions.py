@@ -96,7 +96,7 @@ def test_parts_are_at_least_one_and_at_most_the_participants(minimal_sheets, par
         write_partitions(parse_sheets(minimal_sheets()), tmp_path / "parts", parts, form="csv")
 
 
-def test_a_folder_without_parts_is_refused_with_the_mend(tmp_path):
+def test_a_folder_without_parts_is_refused_with_the_fix(tmp_path):
     with pytest.raises(UserError, match="sense7 partition"):
         partition_folders(tmp_path)
     with pytest.raises(UserError, match="can't be read"):

@@ -149,7 +149,7 @@ def test_parquet_keeps_its_types_and_not_the_index_of_pandas(tmp_path):
     assert sheet.rows == [[1.0, "4", True], [str(2**60 + 1), None, False]]
 
 
-def test_without_pyarrow_the_mend_is_said(tmp_path, monkeypatch):
+def test_without_pyarrow_the_fix_is_said(tmp_path, monkeypatch):
     write_text(tmp_path / "a", "T.parquet", b"")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UserError, match="pip install pyarrow; or save the table as CSV"):

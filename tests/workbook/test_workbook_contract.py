@@ -140,7 +140,7 @@ ids = st.sampled_from(["C1", "C2", "C3", "C4", "c1", "C9", 1.0, None])
 answers = st.sampled_from(
     [*LEVELS, "unknown", "fair", "4 - Good", "agree", 1.0, 5.0, 6.0, "3", "x" * 50, True, None, None]
 )
-whatever = {
+in_messages = {
     "Role": st.sampled_from(["user", "assistant", "assistant", "assistant", "error", "Assistant", "bot", None]),
     "MessageId": st.sampled_from([1.0, 2.0, 3.0, 4.0, "5", "six", -1.0, None]),
     "TimeOffsetSeconds": st.sampled_from([0.0, 1.5, "20", -3.0, "late", None]),
@@ -166,7 +166,7 @@ def some_columns(strategies, length):
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tasks=some_columns(in_tasks, 4), messages=some_columns(whatever, 16), participants=st.booleans())
+@given(tasks=some_columns(in_tasks, 4), messages=some_columns(in_messages, 16), participants=st.booleans())
 def test_the_contract_holds_for_generated_workbooks(minimal_sheets, tasks, messages, participants):
     sheets = minimal_sheets(tasks=tasks, messages=messages, participants={} if participants else None)
     try:

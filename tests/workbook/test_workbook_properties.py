@@ -1,4 +1,4 @@
-"""Whatever a workbook holds comes through a file as it was; whatever befalls a file is refused or harmless."""
+"""The content of a workbook comes through a file as it was; a damaged file is refused or harmless."""
 
 import csv
 import io

@@ -762,7 +762,7 @@ def test_the_diagnostics_make_a_table(read):
     ]
 
 
-# Whatever is in the cells
+# Cells of any content
 
 anything = (
     st.none()

@@ -1,4 +1,4 @@
-"""The main statistics of a data set in parts: tasks read and sum a part each, then resample some draws each.
+"""The main statistics of a data set in parts: each task reads and sums one part, then computes some of the resamples.
 
 They run here or on a cluster, with the same result.
 """

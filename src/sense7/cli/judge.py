@@ -176,7 +176,7 @@ def evaluate(
 
 @batch.command("export")
 def export_batch(
-    out: Annotated[Path, typer.Option(help="File of requests to write, a line each.")],
+    out: Annotated[Path, typer.Option(help="File of requests to write, one line for each.")],
     data: Data,
     model: Model = DEFAULT_MODEL,
     runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,

@@ -305,7 +305,7 @@ class ParticipantBootstrap:
             yield piece, generator.integers(count, size=(piece.stop - piece.start, count))
 
     def split(self, most: int) -> list["ParticipantBootstrap"]:
-        """Cut into bootstraps of some draws each, for other processes: their draws together are these.
+        """Split into bootstraps with some of the resamples each, for other processes; together they have all of these.
 
         Each starts where the random numbers of those before it end.
 

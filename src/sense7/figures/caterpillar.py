@@ -22,7 +22,7 @@ def caterpillar(rows: Sequence[Mapping], *, beyond: float, name: str, caption: s
     Parameters
     ----------
     rows : sequence of mappings
-        One for each value: distance, in standard errors, and whatever else goes with the data.
+        One for each value: distance, in standard errors, and further columns for the data's table.
     beyond : float
         Distances beyond this, on either side, have another color.
     name : str

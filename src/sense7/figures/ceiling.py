@@ -32,7 +32,7 @@ def ceiling_curves(
     ----------
     curve : DataFrame
         Indexed by content share (0..1, ascending), with columns ``spearman_untied``, ``spearman`` and ``accuracy``. The
-        first is the ceiling of the correlation, whatever the labels; the second, with the ties of the labels, is a
+        first is the ceiling of the correlation, for any labels; the second, with the ties of the labels, is a
         thin line below it.
     judges : mapping
         Name -> (Spearman correlation, accuracy, and what is not drawn); NaN is not drawn. A dot stands where the line

@@ -66,7 +66,7 @@ def intervals(
     limits: tuple[float, float] | None = None,
     zero: bool = False,
 ) -> Figure | Sentence:
-    """Estimates with their intervals, a row each, one colour and mark a table.
+    """Estimates with their intervals, one row for each; every table has its color and mark.
 
     Parameters
     ----------

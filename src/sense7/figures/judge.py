@@ -18,7 +18,7 @@ __all__ = ["metric_panels"]
 def metric_panels(
     tables: Mapping[str, pd.DataFrame], *, name: str, caption: str, against: str | None = None
 ) -> Figure | Sentence:
-    """Several metrics of the same predictions, a panel each; a sentence if there are none.
+    """Several metrics of the same predictions, one panel for each; a sentence if there are none.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 A figure is shown as SVG whose ink takes the colour of the page's text, so that it reads
 on light and dark pages alike. The data behind it can be downloaded beside it. It is drawn
-once: whoever wants another format saves ``figure.drawing``.
+once: for another format, save ``figure.drawing``.
 """
 
 import base64
@@ -58,7 +58,7 @@ STYLE = {
     "axes.prop_cycle": mpl.cycler(color=COLOURS),
     "svg.fonttype": "path",
     "svg.hashsalt": "sense7",
-    "text.parse_math": False,  # names from a workbook are text, whatever signs they hold
+    "text.parse_math": False,  # names from a workbook are text, also with dollar signs
 }
 
 

@@ -766,7 +766,7 @@ FINDINGS: tuple[Finding, ...] = (
         "empathy_satisfaction",
         Rule(
             _CORRELATION_LINE,
-            "two ratings that one person gives at the same moment go together a little whatever they ask, so a line at "
+            "two ratings that one person gives at the same moment are a little correlated for any questions, so a line at "
             "zero could hardly fail; the contrary is a negative correlation",
             0.0,
         ),

@@ -88,7 +88,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
     DataFrame
         One row per dimension and end: dimension (its name), title, end, level (NaN if there is none),
         conversation, turn, participant, user, assistant (texts, uncut), candidates (turns that
-        fulfil the rule, whatever was taken before), reason ("" if there is an example).
+        fulfil the rule, before any was taken), reason ("" if there is an example).
     """
     turns = turns_with_texts(study)
     taken: set[str] = set()

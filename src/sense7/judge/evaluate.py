@@ -125,7 +125,7 @@ class Evaluation:
         """Return all of it as plain text for a terminal."""
         parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
         if len(self.bounds_rows()) > 1:
-            parts.append("Worst and best, whatever the missing scores are\n" + _aligned(self.bounds_rows()))
+            parts.append("Worst and best for any values of the missing scores\n" + _aligned(self.bounds_rows()))
         if len(self.files) > 1 and self.stability["n"].any():
             same, deviation = self.stability.loc["same_label"], self.stability.loc["score_deviation"]
             parts.append(

@@ -1,4 +1,4 @@
-"""Requests out as a batch, replies back in: matched by what they say, in whatever order and state they come."""
+"""Requests out as a batch, replies back in: matched by what they say, in any order and state."""
 
 import json
 

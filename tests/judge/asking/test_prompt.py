@@ -35,7 +35,7 @@ def test_without_placeholders_in_the_data_it_is_two_replacements_in_turn(text, c
 @settings(max_examples=200, deadline=None)
 @given(pieces, pieces.map("".join), pieces.map("".join))
 def test_data_change_nothing_outside_their_placeholder(template, chat, examples):
-    """Filled piece by piece, whatever placeholders the data hold."""
+    """Filled piece by piece, also if the data hold placeholders."""
     template = ["~~EXAMPLES~~", *(piece if piece in ("{chat}", "~~EXAMPLES~~") else "|" for piece in template)]
     expected = "".join({"{chat}": chat, "~~EXAMPLES~~": examples}.get(piece, piece) for piece in template)
     assert Prompt("any", "".join(template)).fill(chat, examples) == expected

@@ -1,4 +1,4 @@
-"""A session of a judge: exactly the authors' request, every conversation once a run, whatever happened before."""
+"""A session of a judge: exactly the authors' request, every conversation once a run, also after an interruption."""
 
 import base64
 import contextlib

@@ -122,7 +122,7 @@ def _no_gap(study: Study, frame: pd.DataFrame) -> str:
 def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the mean of experienced minus expected empathy, by every way to put the scales together.
 
-    See :func:`gaps`. Percent ranks have the same mean before and after whatever the answers are, so they give no
+    See :func:`gaps`. Percent ranks have the same mean before and after for any answers, so they give no
     overall gap; they compare topics (:func:`gap_by_topic`).
 
     Parameters

@@ -290,7 +290,7 @@ def reversed_turns(study: Study) -> Study:
 def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the difference from chance order with the turns of every conversation reversed: a placebo.
 
-    Whatever a poor turn does to what follows is absent there: what now follows came before. That turns resemble their
+    Effects of a poor turn on later turns are absent there: what now follows came before. That turns resemble their
     neighbors, whichever of them is first, remains, and so does what conditioning on the conversation's own mean does.
     The difference of the two directions is what has a direction: an effect on what follows, or a trend.
 

@@ -2,7 +2,7 @@
 
 The unit is the participant: each has one mean rating. Tested on turns or conversations, characteristics
 that mean nothing would look related by the dozen. Any column of the participants' sheet is
-examined, whatever its name; those that can't be are listed with the reason.
+examined, under any name; those that can't be are listed with the reason.
 """
 
 from dataclasses import dataclass

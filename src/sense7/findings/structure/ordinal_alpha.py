@@ -31,7 +31,7 @@ def level_tables(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
     Returns
     -------
     tables : array, shape (participants, pairs, 5, 5)
-        By level of the first and of the second item of a pair. Units alone would need a table each.
+        By level of the first and of the second item of a pair. For units, one table for each would be needed.
     participants : Index
         The first axis.
 

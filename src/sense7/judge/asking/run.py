@@ -60,7 +60,7 @@ def carry_out(
 ) -> Outcome:
     """Send what is not answered yet, and write one prediction file for each run.
 
-    Whatever ends the session early, the answers received so far are in the folder: the same plan, made again, asks only
+    If the session ends early, the answers received so far are in the folder: the same plan, made again, asks only
     for the rest. A call that fails for good has the status api_error, with its reason. Replies that cannot be used end
     the session only if there are ``give_up_after`` of them in a row.
 

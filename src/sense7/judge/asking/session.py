@@ -255,7 +255,7 @@ class Session:
                 if self.stopped and call.attempts:  # else the user interrupted
                     self._note(self._keep(call, error=call.failure or "no answer"))
                 raise
-            except Exception as error:  # whatever it is, it is this call's failure and not the session's end
+            except Exception as error:  # of any kind: this call failed, and the session goes on
                 answer = self._keep(call, error=self._client.short(one_line(error)))
             self._note(answer)
             await self._until_on_disk()
@@ -297,7 +297,7 @@ class Session:
         return answer
 
     async def _until_on_disk(self) -> None:
-        """Wait until the disk has every answer that came so far: for many at once, it is waited for once."""
+        """Wait until the disk has every answer that came so far: many calls share one wait."""
         written = self.journal.written
         async with self._disk:
             if self.journal.synced < written:

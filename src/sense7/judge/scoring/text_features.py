@@ -52,7 +52,7 @@ def conversation_texts(study: Study) -> pd.DataFrame:
     messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
     said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
     turns: Counter = Counter()
-    # Message by message: columns of texts made ready for the whole study would be as large as the study each.
+    # Message by message: prepared columns of all texts would each be as large as the study.
     for conversation, role, content in zip(
         messages["conversation"], messages["role"], messages["content"], strict=True
     ):
@@ -217,7 +217,7 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
                 f"The embedder returned an array of shape {vectors.shape} for {count_of(len(said), 'text')}, or "
                 "numbers that are not finite. It has to return one row of finite numbers a text."
             )
-        vectors[[not text.strip() for text in said]] = 0  # whatever a model makes of an empty text
+        vectors[[not text.strip() for text in said]] = 0  # a model's vector of an empty text means nothing
         blocks.append(normalize(vectors) * _EACH)
     return np.hstack(blocks)
 
@@ -233,7 +233,7 @@ def _static_model(name: str) -> Callable[[Sequence[str]], np.ndarray]:
         ) from None
     try:
         model = StaticModel.from_pretrained(name)
-    except Exception as error:  # whatever tokenizers, safetensors or the network raise
+    except Exception as error:  # of tokenizers, safetensors or the network
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(
             f"{name}: this model of embeddings can't be loaded ({why}). Give the folder of a model of model2vec, or "
