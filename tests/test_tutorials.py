@@ -1,4 +1,4 @@
-"""The tutorials work: what they mark as tested is run as it stands, and everything else that they tell the reader to type exists."""
+"""The tutorials work: what they mark as tested is run as it stands, and all else that they say to type exists."""
 
 import ast
 import contextlib

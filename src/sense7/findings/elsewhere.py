@@ -766,8 +766,8 @@ FINDINGS: tuple[Finding, ...] = (
         "empathy_satisfaction",
         Rule(
             _CORRELATION_LINE,
-            "two ratings that one person gives at the same moment are a little correlated for any questions, so a line at "
-            "zero could hardly fail; the contrary is a negative correlation",
+            "two ratings that one person gives at the same moment are a little correlated for any questions, so a "
+            "line at zero could hardly fail; the contrary is a negative correlation",
             0.0,
         ),
         {"ieval": Asked("ieval_liking", "correlation of liking with the empathy ratings")},

@@ -159,9 +159,9 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     of these turns is left out. The rating y is the overall rating in the same turn, and the mean of the rated
     dimensions in the next turn: that has less noise, and none of it is of turn t.
 
-    If the order of a conversation's turns means nothing, turn t + 1 is like any turn of R(t), regardless of what happened
-    in t, so that every :math:`b_d` of the next turn is zero. In the same turn they are not: all ratings of a turn
-    resemble each other.
+    If the order of a conversation's turns means nothing, turn t + 1 is like any turn of R(t), regardless of what
+    happened in t, so that every :math:`b_d` of the next turn is zero. In the same turn they are not: all ratings of a
+    turn resemble each other.
 
     Parameters
     ----------

@@ -67,8 +67,8 @@ SHOWN_TERMS = 6
 NO_TOPIC = "none of these"
 ALL = "all comments"
 NOT_APART = (
-    "no themes can be distinguished: for every number of topics, those of these comments are found again no better than "
-    "topics of shuffled ones"
+    "no themes can be distinguished: for every number of topics, those of these comments are found again no better "
+    "than topics of shuffled ones"
 )
 
 _SUMMARY = {
