@@ -413,7 +413,9 @@ def assistant_words(study: Study) -> pd.Series:
     [646.0, 507.0]
     """
     said = study.messages[study.messages["role"] == "assistant"]
-    counts = said["content"].fillna("").str.split().str.len().groupby(said["conversation"], sort=False).sum()
+    # Message by message: the words of all of them at once would be many times as large as the study.
+    words = pd.Series([len(text.split()) for text in said["content"].fillna("")], index=said.index, dtype=int)
+    counts = words.groupby(said["conversation"], sort=False).sum()
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
 
