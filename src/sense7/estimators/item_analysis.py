@@ -21,7 +21,6 @@ __all__ = [
     "rows_of",
     "standardized_alpha",
     "too_few",
-    "unexplained_variances",
     "usable",
     "varies",
 ]

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from sense7.arguments import check_arguments
 from sense7.taxonomy import LEVELS
 
-__all__ = ["LEVEL_COUNT", "bivariate_normal", "polychoric", "polychoric_ml"]
+__all__ = ["LEVEL_COUNT", "polychoric", "polychoric_ml"]
 
 LEVEL_COUNT = len(LEVELS)
 _LARGEST = 0.999

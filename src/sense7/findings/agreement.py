@@ -19,7 +19,7 @@ from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["NEAREST", "PAIRED", "agreement_with_overall", "kappa_differences", "under_claims"]
+__all__ = ["agreement_with_overall", "kappa_differences", "under_claims"]
 
 PAIRED = "Relational"
 """The dimension of which the paper says that its kappa is the lowest."""

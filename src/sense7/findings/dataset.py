@@ -26,8 +26,6 @@ from sense7.workbook.values import as_name, as_number
 
 __all__ = [
     "ALL",
-    "NO_CONDITION",
-    "NO_TOPIC",
     "Characteristics",
     "Quantity",
     "answers",
@@ -41,9 +39,7 @@ __all__ = [
     "in_words",
     "lengths",
     "levels_by_condition",
-    "median_in_draws",
     "medians",
-    "quartiles_by_condition",
     "shown_by_condition",
     "time_gaps",
     "times",

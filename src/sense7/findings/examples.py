@@ -10,16 +10,7 @@ from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
-__all__ = [
-    "CUT",
-    "ENDS",
-    "OBSERVABLE",
-    "dimensions_shown",
-    "dimensions_with_examples",
-    "rated_examples",
-    "taxonomy",
-    "turns_with_texts",
-]
+__all__ = ["ENDS", "dimensions_shown", "dimensions_with_examples", "rated_examples", "taxonomy"]
 
 OBSERVABLE = {
     "Affective": "a feeling is named or mirrored, and its reason is understood; low: it is passed over, or misread",

@@ -21,7 +21,6 @@ __all__ = [
     "label_counts",
     "label_shares",
     "labels",
-    "other_ground_truths",
 ]
 
 CHOICES = (

@@ -16,15 +16,12 @@ from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 __all__ = [
     "CLAIMS",
     "LARGEST_TOTAL",
-    "choice_column",
     "fits_total",
     "importance_shares",
     "possible_totals",
     "published_shares",
-    "rounded_counts",
     "rounding_table",
     "smallest_total",
-    "tolerance_of_a_part",
 ]
 
 LARGEST_TOTAL = 700

@@ -15,8 +15,6 @@ __all__ = [
     "is_poor",
     "nested_turn_ratings",
     "post_task_ratings",
-    "turn_levels",
-    "turn_rating",
     "turn_ratings",
 ]
 

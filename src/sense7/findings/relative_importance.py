@@ -24,13 +24,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = [
-    "TOTAL",
-    "coefficients",
-    "experience_and_ratings",
-    "overall_and_ratings",
-    "parts_and_shares",
-]
+__all__ = ["coefficients", "experience_and_ratings", "overall_and_ratings", "parts_and_shares"]
 
 TOTAL = "all together"
 """The row of R squared."""

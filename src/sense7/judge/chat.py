@@ -10,7 +10,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.study import Study
 
-__all__ = ["chat_json", "chats", "same_chats"]
+__all__ = ["chats"]
 
 ERROR_ROLE = "error"
 BLANK = "pending"

@@ -30,17 +30,10 @@ from sense7.workbook.values import as_name, as_number, as_text, is_blank
 
 __all__ = [
     "COLUMNS",
-    "FRAME_COLUMNS",
-    "READ_COLUMNS",
-    "SKIPPED_WORD",
-    "UNSTATED",
     "ForeignFile",
     "Predictions",
     "counted_scores",
     "files_to_copy",
-    "prediction_files",
-    "prediction_path",
-    "read_files",
     "read_predictions",
     "write_predictions",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 
-__all__ = ["STATUSES", "Reply", "check_policy", "read_reply"]
+__all__ = ["Reply"]
 
 STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error")
 """What became of a request; only the first has a score."""

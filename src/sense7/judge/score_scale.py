@@ -20,7 +20,7 @@ from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.workbook.options import Interval, parse_interval
 from sense7.workbook.values import as_number, is_blank
 
-__all__ = ["SCALES", "ScoreScale", "declare_scale", "declared_scale", "require_authors_scale"]
+__all__ = ["ScoreScale", "declare_scale"]
 
 SCALES = "score_scales.yml"
 """File of a folder of predictions: name of a file -> the scale of its scores."""

@@ -19,7 +19,7 @@ from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["CONTEXTS", "Moderation", "moderation"]
+__all__ = ["Moderation", "moderation"]
 
 CONTEXTS = {
     "condition": "condition",

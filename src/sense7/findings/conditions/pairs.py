@@ -6,7 +6,7 @@ from sense7.arguments import check_arguments
 from sense7.estimators.estimates import safe_names
 from sense7.study import Study
 
-__all__ = ["condition_pairs", "no_pairs", "ordered_conditions", "pairs_in_keys"]
+__all__ = ["condition_pairs"]
 
 MOST_CONDITIONS = 12
 """With more, pairs are not compared: they would be more than a reader can take in."""

@@ -15,7 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth
 from sense7.study import Study
 
-__all__ = ["CONTEXT", "context_design", "context_frame", "not_varying"]
+__all__ = []
 
 CONTEXT = {"topic": "topic", "importance": "importance", "desired_empathy": "desired empathy"}
 """What is known of a conversation before it begins: column -> words."""

@@ -16,7 +16,6 @@ from sense7.study import Study
 
 __all__ = [
     "agreement_of_ways",
-    "expected_and_experienced",
     "expected_experienced_gap",
     "gap_by_topic",
     "gap_by_topic_and_way",

@@ -12,7 +12,7 @@ from sense7.estimators.least_squares import NEGLIGIBLE, least_squares, within
 from sense7.findings.context.frame import CONTEXT, context_design, context_frame, fewer_resamples, not_varying, products
 from sense7.study import Study
 
-__all__ = ["adjusted_share_row", "context_shares"]
+__all__ = ["context_shares"]
 
 WITHIN, EXPLAINED = "share of the variance within participants", "adjusted share explained by least squares"
 

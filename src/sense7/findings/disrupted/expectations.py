@@ -18,14 +18,7 @@ from sense7.findings.measures import OUTCOMES, turn_levels
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = [
-    "HIGH",
-    "LOW_BELOW",
-    "WISHES",
-    "expectation_conversations",
-    "response_surface",
-    "unmet_expectations",
-]
+__all__ = ["response_surface", "unmet_expectations"]
 
 HIGH = 3
 """The highest of the three levels of desired empathy."""

@@ -22,14 +22,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = [
-    "CONTRAST",
-    "CONTRASTED",
-    "MOMENTS",
-    "continuity_contrast",
-    "continuity_contrasts",
-    "failure_losses",
-]
+__all__ = ["continuity_contrast", "continuity_contrasts", "failure_losses"]
 
 MOMENTS = ("same_turn", "next_turn", "after")
 """When the loss is measured: in the turn itself, in the next one, after the conversation."""

@@ -32,7 +32,6 @@ __all__ = [
     "lasting_drop",
     "levels_by_event_time",
     "reversed_order",
-    "reversed_turns",
 ]
 
 TIMES = tuple(range(-3, 6))

@@ -19,15 +19,7 @@ from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = [
-    "NO_SHEET",
-    "Relations",
-    "characteristic_columns",
-    "explained_together",
-    "omega_squared",
-    "relations",
-    "spearman",
-]
+__all__ = ["Relations", "explained_together", "relations", "spearman"]
 
 NO_SHEET = "the workbook has no participants' sheet"
 FALSE_DISCOVERY_RATE = 0.05

@@ -21,7 +21,7 @@ from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["VarianceParts", "variance_of_effects", "variance_parts"]
+__all__ = ["VarianceParts", "variance_parts"]
 
 PARTS = ("participant", "participant by condition", "conversation", "turn")
 _VARIANCES = {

@@ -17,15 +17,7 @@ from sense7.findings.measures import OUTCOMES, is_poor
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = [
-    "DEFINITIONS",
-    "conversations_compared",
-    "poor_turn_conversations",
-    "poor_turn_effects",
-    "poor_turn_grid",
-    "poor_turn_measures",
-    "published_in_grid",
-]
+__all__ = ["poor_turn_conversations", "poor_turn_effects", "poor_turn_grid", "poor_turn_measures", "published_in_grid"]
 
 FEWEST = 2
 UNIT = "Cohen's d"

@@ -40,7 +40,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["CODINGS", "HEADLINES", "Headline", "best_and_worst", "multiverse", "specifications", "summary"]
+__all__ = ["HEADLINES", "Headline", "multiverse", "specifications", "summary"]
 
 CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
 """Codings of the levels 1..5."""

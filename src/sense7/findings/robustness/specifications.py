@@ -23,20 +23,7 @@ from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import POOR
 from sense7.study import Study
 
-__all__ = [
-    "CONTEXTS",
-    "CONTINUITY_RATINGS",
-    "FAILURES",
-    "MISSING",
-    "MOMENTS",
-    "PEOPLE",
-    "RATINGS",
-    "REMOVED",
-    "TURN_RATINGS",
-    "context_explains",
-    "continuity_fails",
-    "participants_share",
-]
+__all__ = ["FAILURES", "MISSING", "participants_share"]
 
 MISSING = ("ratings given", "complete turns only")
 RATINGS = ("mean of the conversation", "overall rating")

@@ -18,7 +18,7 @@ from sense7.findings.structure.one_factor import FEWEST_UNITS, ITEMS_FOR_A_TEST
 from sense7.taxonomy import DIMENSIONS
 from sense7.terminal import count_of
 
-__all__ = ["GROUPS", "comparison", "fit_of_models"]
+__all__ = ["comparison", "fit_of_models"]
 
 GROUPS = {dimension.name: dimension.group for dimension in DIMENSIONS}
 """Dimension -> its group in the taxonomy."""

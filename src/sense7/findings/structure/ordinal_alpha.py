@@ -14,7 +14,7 @@ from sense7.estimators.item_analysis import joined, lacking_items, too_few, usab
 from sense7.estimators.polychoric import LEVEL_COUNT, polychoric
 from sense7.terminal import count_of
 
-__all__ = ["level_tables", "ordinal_alpha_row", "ordinal_alphas", "polychoric_matrix"]
+__all__ = ["ordinal_alpha_row", "ordinal_alphas", "polychoric_matrix"]
 
 MOST_DRAWS = 500
 """Draws for the interval of ordinal alpha: each takes all correlations again."""

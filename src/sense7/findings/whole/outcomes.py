@@ -15,15 +15,11 @@ from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
-    "EXPERIENCE",
     "FOLDS",
-    "MODELS",
-    "PREDICTORS",
     "available_turn_rating",
     "cross_validated_r2",
     "empathy_and_experience",
     "peak_end",
-    "turn_summaries",
     "variance_inflation",
 ]
 

@@ -17,7 +17,7 @@ from sense7.findings.words.terms import NO_COMMENTS, commented_turns
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["CODEBOOK", "codebook", "coder_agreement", "coding_sheet", "cohens_kappa"]
+__all__ = ["codebook", "coder_agreement", "coding_sheet"]
 
 CODEBOOK = {
     "understood": (

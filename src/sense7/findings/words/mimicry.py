@@ -18,7 +18,7 @@ from sense7.findings.words.terms import GOOD, terms_of
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["echo", "echo_of_turns", "mimicry_proxies", "warm_and_fitting"]
+__all__ = ["echo", "mimicry_proxies", "warm_and_fitting"]
 
 _PROXIES = {
     "echo, mean share of the answer's words": "echo_share",

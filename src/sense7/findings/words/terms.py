@@ -18,19 +18,7 @@ from sense7.findings.measures import is_poor, turn_levels
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 
-__all__ = [
-    "GOOD",
-    "STOP_WORDS",
-    "comment_counts",
-    "comment_shares",
-    "commented_turns",
-    "distinctive_terms",
-    "leading_terms",
-    "log_odds",
-    "quotations",
-    "terms_of",
-    "typical_in_length",
-]
+__all__ = ["GOOD", "comment_counts", "comment_shares", "distinctive_terms", "leading_terms", "quotations"]
 
 GOOD = 4
 """A turn is good if its level is at least this."""

@@ -27,22 +27,7 @@ from sense7.findings.words.terms import FEWEST_PEOPLE, NO_COMMENTS, commented_tu
 from sense7.study import Study
 from sense7.terminal import in_words
 
-__all__ = [
-    "FEWEST_COMMENTS",
-    "FEWEST_TERMS",
-    "FEWEST_WRITERS",
-    "NOT_APART",
-    "NO_TOPIC",
-    "NUMBERS",
-    "TopicModel",
-    "factorize",
-    "farthest_above",
-    "heaviest_terms",
-    "matched_similarity",
-    "shuffled",
-    "tf_idf",
-    "topic_model",
-]
+__all__ = ["NUMBERS", "TopicModel", "factorize", "shuffled", "topic_model"]
 
 FEWEST_COMMENTS, FEWEST_WRITERS, FEWEST_TERMS = 50, 10, 10
 """Fewest comments with a usable word, participants who wrote them, and usable words for a model."""

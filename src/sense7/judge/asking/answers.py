@@ -11,18 +11,7 @@ from sense7.judge.asking.questions import Questions
 from sense7.judge.reply import Reply, read_reply
 from sense7.terminal import count_of
 
-__all__ = [
-    "FILTERED",
-    "NOT_ASKED",
-    "Answer",
-    "add_answers",
-    "describe_reply",
-    "filter_refusal",
-    "now",
-    "read_completion",
-    "run_frame",
-    "without_score",
-]
+__all__ = ["NOT_ASKED", "Answer", "now", "without_score"]
 
 NOT_ASKED = "not asked"
 

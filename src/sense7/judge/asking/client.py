@@ -19,7 +19,7 @@ from sense7.files import one_line
 from sense7.judge.asking.answers import FILTERED, filter_refusal, read_completion
 from sense7.judge.asking.endpoint import Endpoint
 
-__all__ = ["Client", "Unanswered", "require_extra"]
+__all__ = ["Client", "Unanswered"]
 
 LONGEST_WAIT = 600.0
 """Seconds that an endpoint may ask to be waited for (Retry-After); a call that should wait longer has failed."""

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from sense7.errors import UserError
 
-__all__ = ["KEYS", "Endpoint", "without_keys"]
+__all__ = ["Endpoint", "without_keys"]
 
 DEFAULT_ADDRESS = "https://api.openai.com/v1"
 

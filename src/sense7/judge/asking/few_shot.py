@@ -27,7 +27,7 @@ from sense7.judge.chat import chats, same_chats
 from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
 from sense7.study import Study
 
-__all__ = ["SHOTS", "chosen_examples", "examples_for"]
+__all__ = []
 
 SHOTS = ("adaptive", "personal")
 """Whose conversations are examples: those of other participants, or earlier ones of the same."""

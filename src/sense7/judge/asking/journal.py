@@ -22,16 +22,7 @@ from sense7.judge.asking.answers import NOT_ASKED, Answer, add_answers
 from sense7.judge.asking.questions import Questions
 from sense7.judge.predictions import UNSTATED, Predictions, prediction_path
 
-__all__ = [
-    "JOURNAL",
-    "MANIFEST",
-    "Answers",
-    "Journal",
-    "check_manifest",
-    "read_journal",
-    "with_unfinished_runs",
-    "write_manifest",
-]
+__all__ = ["Answers", "Journal"]
 
 try:
     import fcntl

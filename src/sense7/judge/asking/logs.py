@@ -26,7 +26,7 @@ from sense7.judge.asking.client import require_extra
 from sense7.judge.asking.plan import Plan
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE
 
-__all__ = ["LOGS", "bundle_logs", "log_path", "write_log"]
+__all__ = ["LOGS", "bundle_logs"]
 
 LOGS = "logs"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import reason
 
-__all__ = ["DEFAULT_MODEL", "EXAMPLES", "OMITTABLE", "REQUEST", "SYSTEM_MESSAGE", "Prompt"]
+__all__ = ["DEFAULT_MODEL", "EXAMPLES", "Prompt"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""

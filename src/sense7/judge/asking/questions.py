@@ -14,13 +14,7 @@ from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESS
 from sense7.judge.chat import chats
 from sense7.study import Study
 
-__all__ = [
-    "SHOTS",
-    "Questions",
-    "Shots",
-    "digest",
-    "questions_for",
-]
+__all__ = ["Questions", "Shots", "digest", "questions_for"]
 
 SHOTS = ("zero", "adaptive", "personal")
 

@@ -29,15 +29,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = [
-    "BASELINES",
-    "Baseline",
-    "accuracy_gains",
-    "baseline_predictions",
-    "baseline_table",
-    "lexicon_shares",
-    "lexicon_table",
-]
+__all__ = ["Baseline", "accuracy_gains", "baseline_predictions", "baseline_table", "lexicon_table"]
 
 BASELINES = (
     *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),

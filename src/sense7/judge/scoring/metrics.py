@@ -33,8 +33,6 @@ from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
-    "AUTHORS_METRICS",
-    "METRICS",
     "OverRuns",
     "calibration",
     "confusion",
@@ -42,11 +40,8 @@ __all__ = [
     "label_metrics",
     "level_and_length",
     "levels_recognized",
-    "missing_bounds",
     "over_runs",
     "recognition",
-    "run_metrics",
-    "spearman_p",
     "stability",
 ]
 

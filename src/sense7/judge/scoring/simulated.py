@@ -30,16 +30,7 @@ from sense7.taxonomy import SIMULATED_JUDGE, SYNTHETIC_SHEET
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import Sheet
 
-__all__ = [
-    "ABOUT_SIMULATED",
-    "is_planted",
-    "require_own_folder",
-    "require_synthetic",
-    "simulated_files",
-    "simulated_folder",
-    "simulated_note",
-    "write_simulated",
-]
+__all__ = ["is_planted", "require_own_folder", "simulated_files", "simulated_folder", "write_simulated"]
 
 if TYPE_CHECKING:
     from sense7.simulate import Simulation

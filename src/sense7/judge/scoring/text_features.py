@@ -17,7 +17,7 @@ from sense7.estimators.bootstrap import pieces
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["SPEAKERS", "conversation_texts", "embed", "tfidf", "word_counts", "words_and_counts", "words_of"]
+__all__ = ["words_of"]
 
 SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""

@@ -60,7 +60,6 @@ __all__ = [
     "label_evaluation",
     "largest_differences",
     "level_against_experts",
-    "published_predictions",
     "published_values",
     "questions",
     "ratings",
