@@ -1,8 +1,9 @@
 """The tests of what changed since main, within half a minute: for `make check`, between two edits.
 
-A changed module is tested by its own doctests, by the test files of its name (`tests/**/test_NAME.py`,
-`test_NAME_*.py`), and then by those that import it; a changed test file by itself. What needs the built book
-(`tests/built_book`, `tests/browser`) is left to `make test`, as is what does not fit into the time, which is said.
+A changed module is tested by its own doctests, by the test files of its name or of its package
+(`tests/**/test_NAME.py`, `test_NAME_*.py`), and then by those that import it; a changed test file by itself. What needs
+the built book (`tests/built_book`, `tests/browser`) is left to `make test`, as is what does not fit into the time,
+which is said.
 """
 
 import ast
@@ -74,8 +75,9 @@ def tests_of(changed: list[str]) -> list[str]:
     named = [
         test
         for path in modules
+        for name in (path.stem, path.parent.name)  # a package of findings has one test for all of its modules
         for test in tests
-        if test.stem == f"test_{path.stem}" or test.stem.startswith(f"test_{path.stem}_")
+        if test.stem == f"test_{name}" or (test.stem.startswith(f"test_{name}_") and name == path.stem)
     ]
     names = {module_name(path) for path in modules}
     importing = [test for test in tests if names & imported(test)]

@@ -50,8 +50,6 @@ REASONS: dict[str, str] = {
     "book_edited_prose": "6 s of processor time in two processes, at once as far as they can be: imports of Sphinx and "
     "Jupyter Book 0.9 s, then reading what they kept, the page, and writing it; 1 s of copying and comparing files.",
     "book_edited_code": "The edited notebook takes 2.5 s with the start of its kernel; then as after an edit of prose.",
-    "cluster_parts": "One process takes 2.4 s of processor time. Two workers take 1.4 s each, 0.4 s more together, for "
-    "messages and Dask's own threads; the client takes 0.25 s, in which the workers wait: 1.5 times as fast at best.",
     "check": "Of 0.41 s, typer takes 0.1 s, half of it for pydantic, which newer versions import; numpy 0.04 s, "
     "and reading 0.2 s.",
 }
