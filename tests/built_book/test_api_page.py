@@ -34,9 +34,8 @@ def all_modules():
 def public_things(name):
     """Functions and classes that a module offers."""
     module = importlib.import_module(name)
-    names = getattr(module, "__all__", None) or [
-        name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__
-    ]
+    own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+    names = getattr(module, "__all__", own)
     things = {name: getattr(module, name) for name in names}
     return [name for name, thing in things.items() if inspect.isclass(thing) or inspect.isfunction(thing)]
 
