@@ -12,6 +12,7 @@ import sense7 as s7
 from sense7.estimators import least_squares
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import coefficient
 from sense7.figures.time_course import lines_by_turn
 from sense7.findings.measures import turn_rating
 from sense7.findings.whole import time_course
@@ -60,9 +61,9 @@ def test_the_slope_is_that_of_a_model_with_an_indicator_of_each_conversation(stu
     indicators = pd.get_dummies(turns["conversation"], dtype=float)
     fit = sm.OLS(turns["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
     groups = np.column_stack([prompted, ~prompted]).astype(float)
-    row = time_course._row(time_course._difference, turns, groups, bootstrap_of(study), "dimensions")
+    row = time_course._row(coefficient(0, minus=1), turns, groups, bootstrap_of(study), "dimensions")
     assert row["estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
-    alone = time_course._row(time_course._first, turns, np.ones((len(turns), 1)), bootstrap_of(study), "dimensions")
+    alone = time_course._row(coefficient(0), turns, np.ones((len(turns), 1)), bootstrap_of(study), "dimensions")
     fit = sm.OLS(turns["y"], pd.concat([turns[["turn"]], indicators], axis=1).astype(float)).fit()
     assert alone["estimate"] == pytest.approx(fit.params["turn"], abs=1e-9)
 
@@ -71,7 +72,7 @@ def test_resampling_by_weights_is_that_of_the_turns_copied_out(study):
     bootstrap = bootstrap_of(study, 2)
     turns = study.turns.assign(y=turn_rating(study.turns, "dimensions")).dropna(subset=["y"])
     z = least_squares.within(turns[["turn", "y"]].to_numpy(dtype=float), turns["conversation"])
-    draws = bootstrap.distribution(time_course._first, z[:, :, None] * z[:, None, :], turns["participant"])
+    draws = bootstrap.distribution(coefficient(0), z[:, :, None] * z[:, None, :], turns["participant"])
     for times, draw in zip(bootstrap.weights(), draws, strict=True):
         count = turns["participant"].map(dict(zip(bootstrap.names, times, strict=True))).astype(int).to_numpy()
         copies = np.repeat(z, count, axis=0)
@@ -92,12 +93,12 @@ def test_conversations_that_end_early_do_not_make_a_slope():
     turns = survivors(0.0, [2, 2, 3, 6, 8, 8, 9], [1.0, 1, 2, 4, 4, 5, 5])
     ones = np.ones((len(turns), 1))
     bootstrap = ParticipantBootstrap(turns["participant"], draws=100, seed=1)
-    own = time_course._row(time_course._first, turns, ones, bootstrap, "dimensions")
-    mixed = time_course._row(time_course._first, turns, ones, bootstrap, "dimensions", own=False)
+    own = time_course._row(coefficient(0), turns, ones, bootstrap, "dimensions")
+    mixed = time_course._row(coefficient(0), turns, ones, bootstrap, "dimensions", own=False)
     assert own["estimate"] == pytest.approx(0, abs=1e-12)
     assert mixed["estimate"] > 0.1
     rising = time_course._row(
-        time_course._first, survivors(0.1, [4, 5, 9], [1, 2, 3]), np.ones((18, 1)), bootstrap, "dimensions"
+        coefficient(0), survivors(0.1, [4, 5, 9], [1, 2, 3]), np.ones((18, 1)), bootstrap, "dimensions"
     )
     assert rising["estimate"] == pytest.approx(0.1)
 

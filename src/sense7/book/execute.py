@@ -23,7 +23,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from sense7.book.notebooks import TextNotebook, cells_of, to_ipynb
+from sense7.book.notebooks import TextNotebook, cells_of, ipynb_text, to_ipynb
 from sense7.book.plan import FIXED, Job
 from sense7.book.warm_kernels import Nursery, NurseryError
 from sense7.errors import UserError
@@ -451,4 +451,4 @@ def _in_order(node: dict) -> str:
         cell["id"] = f"cell-{number:02d}"
         tags = cell["metadata"].get("tags", [])
         cell["metadata"] = {"tags": tags} if tags else {}
-    return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return ipynb_text(node)

@@ -23,6 +23,7 @@ __all__ = [
     "cells_of",
     "find_notebooks",
     "installable_from",
+    "ipynb_text",
     "load_notebook",
     "to_ipynb",
     "unfit_parameters",
@@ -288,4 +289,9 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
     nbformat.validate(node)
+    return ipynb_text(node)
+
+
+def ipynb_text(node: Mapping) -> str:
+    """Return a notebook in Jupyter's format as text, the same for equal notebooks."""
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.notebooks import TextNotebook, find_notebooks, load_notebook, to_ipynb
+from sense7.book.notebooks import TextNotebook, find_notebooks, ipynb_text, load_notebook, to_ipynb
 from sense7.book.plan import plan
 from sense7.errors import UserError
 from sense7.files import not_written, scratch_folder, write_whole
@@ -198,7 +198,7 @@ def download_copy(notebook: TextNotebook, data: str, install_from: str | None = 
         if "parameters" in cell["metadata"].get("tags", []):
             settings = notebook.defaults | {key: own[key] for key in own if key in notebook.defaults}
             cell["source"] = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
-    return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return ipynb_text(node)
 
 
 def write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) -> None:

@@ -38,6 +38,7 @@ __all__ = [
     "jackknife_error",
     "pieces",
     "ratio",
+    "ratio_difference",
     "sums_by_participant",
 ]
 
@@ -132,6 +133,23 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     0.75
     """
     return sums[..., 0] / sums[..., 1]
+
+
+def ratio_difference(sums: np.ndarray) -> np.ndarray:
+    """Return the :func:`ratio` of one group minus that of another, in every resample.
+
+    Parameters
+    ----------
+    sums : array, shape (..., 2, 2)
+        For each group its two sums.
+
+    Examples
+    --------
+    >>> float(ratio_difference(np.array([[6.0, 2.0], [5.0, 5.0]])))
+    2.0
+    """
+    ratios = ratio(sums)
+    return ratios[..., 0] - ratios[..., 1]
 
 
 def jackknife_error(left_out: np.ndarray) -> float:

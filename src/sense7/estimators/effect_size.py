@@ -1,10 +1,10 @@
-"""Cohen's d from sums."""
+"""Differences of two groups from their sums: in points, and as Cohen's d."""
 
 import numpy as np
 
 from sense7.arguments import check_arguments
 
-__all__ = ["cohens_d", "group_moments", "pooled_difference", "standardized"]
+__all__ = ["cohens_d", "group_moments", "mean_difference", "pooled_difference", "standardized"]
 
 
 def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
@@ -30,6 +30,18 @@ def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
     y, in_second = np.asarray(y, dtype=float), np.asarray(in_second, dtype=bool)
     groups = np.column_stack([~in_second, in_second]).astype(float)
     return groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
+
+
+def mean_difference(sums: np.ndarray) -> np.ndarray:
+    """Return the mean of the first group minus that of the second, from sums as :func:`cohens_d` takes them.
+
+    Examples
+    --------
+    >>> float(mean_difference(np.array([[2.0, 8.0, 34.0], [1.0, 3.0, 9.0]])))
+    1.0
+    """
+    means = sums[..., 1] / sums[..., 0]
+    return means[..., 0] - means[..., 1]
 
 
 def cohens_d(sums: np.ndarray) -> np.ndarray:

@@ -1,11 +1,13 @@
 """Ordinary least squares from cross products, so that it can be resampled exactly."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 
-__all__ = ["NEGLIGIBLE", "least_squares", "within"]
+__all__ = ["NEGLIGIBLE", "coefficient", "least_squares", "within"]
 
 NEGLIGIBLE = 1e-8
 """A sum of squares up to this is zero, up to rounding."""
@@ -75,6 +77,35 @@ def _of_least_norm(a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray
     inverse_values = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
     b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[..., 0]
     return b, (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED, kept.sum(axis=-1)
+
+
+def coefficient(column: int, minus: int | None = None) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from cross products to one coefficient, or to the difference of two.
+
+    Parameters
+    ----------
+    column : int
+        Column of the design.
+    minus : int, optional
+        Column whose coefficient is subtracted.
+
+    Returns
+    -------
+    callable
+        Takes cross products as :func:`least_squares`, shape (..., p + 1, p + 1); returns shape (...).
+
+    Examples
+    --------
+    >>> z = np.array([[1.0, 0.0, 3.0], [1.0, 0.0, 5.0], [0.0, 1.0, 2.0]])
+    >>> float(coefficient(0)(z.T @ z).round(6)), float(coefficient(0, minus=1)(z.T @ z).round(6))
+    (4.0, 2.0)
+    """
+
+    def of(cross: np.ndarray) -> np.ndarray:
+        coefficients = least_squares(cross)[0]
+        return coefficients[..., column] - (0 if minus is None else coefficients[..., minus])
+
+    return of
 
 
 def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:

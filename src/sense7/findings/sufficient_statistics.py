@@ -17,7 +17,7 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
-from sense7.estimators.effect_size import cohens_d, group_moments
+from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, safe_names
 from sense7.estimators.kappa import WEIGHTS, weighted_kappa
 from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
@@ -221,7 +221,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
             two = np.stack([own, sums[f"condition {second}"]], axis=1)
             n, key = two[:, :, 0].sum(axis=1), f"{safe[first]}_{safe[second]}"
             method, unit = "difference of means over conversations", "points (levels from 1 to 5)"
-            statistics[f"condition_difference_{key}"] = _OfSums(_difference, two, n, unit, method)
+            statistics[f"condition_difference_{key}"] = _OfSums(mean_difference, two, n, unit, method)
             method = f"{method}, in standard deviations"
             statistics[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
     if "hit" in sums:
@@ -269,11 +269,6 @@ def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
     """The concatenated sums of all parts: zeros for a part that lacks them, as it may lack a condition."""
     shape = next(part.sums[key].shape[1:] for part in parts if key in part.sums)
     return np.concatenate([part.sums.get(key, np.zeros((len(part.participants), *shape))) for part in parts])
-
-
-def _difference(sums: np.ndarray) -> np.ndarray:
-    means = sums[..., 1] / sums[..., 0]
-    return means[..., 0] - means[..., 1]
 
 
 def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap: ParticipantBootstrap) -> dict:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference
 from sense7.estimators.clustered import KINDS, DescribedInterval, clustered_intervals, fit_clustered, resampled, widths
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
@@ -86,12 +86,7 @@ def _resampled_difference(
 ) -> DescribedInterval:
     groups = np.column_stack([turns["condition"] == condition for condition in pair]).astype(float)
     values = groups[:, :, None] * np.column_stack([turns["y"], np.ones(len(turns))])[:, None, :]
-    return resampled(_difference, values, turns["participant"], bootstrap)
-
-
-def _difference(sums: np.ndarray) -> np.ndarray:
-    means = ratio(sums)
-    return means[..., 0] - means[..., 1]
+    return resampled(ratio_difference, values, turns["participant"], bootstrap)
 
 
 def condition_interval_widths(intervals: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.effect_size import cohens_d
+from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
 from sense7.estimators.estimates import estimate_row, estimate_table, safe_names
 from sense7.findings.conditions.pairs import (
     NO_CONDITION,
@@ -140,7 +140,7 @@ def condition_differences(
     if standardized:
         unit, statistic, undefined = "Cohen's d", cohens_d, "too few conversations, or ratings that do not vary"
     else:
-        unit, statistic, undefined = _POINTS, _difference, "no rated conversation"
+        unit, statistic, undefined = _POINTS, mean_difference, "no rated conversation"
     if not condition_pairs(study):
         none = estimate_row(n=len(frame), unit=unit, method=method, reason=no_pairs(study))
         return estimate_table({"no pair": none}, "pair", {})
@@ -152,21 +152,14 @@ def condition_differences(
             reason = f"no rated conversation in {' and '.join(empty)}"
             rows[name] = estimate_row(n=len(both), unit=unit, method=method, reason=reason)
             continue
-        groups = np.column_stack([both["condition"] == condition for condition in pair]).astype(float)
-        y = both["y"].to_numpy()
-        values = groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
-        difference = bootstrap.estimate(statistic, values, both["participant"])
+        moments = group_moments(both["y"], both["condition"] == pair[1])
+        difference = bootstrap.estimate(statistic, moments, both["participant"])
         rows[name] = bootstrap.row(difference, n=len(both), unit=unit, method=method, undefined=undefined)
     keys = {
         name: f"condition_d_{pair}" if standardized else f"condition_difference_{pair}"
         for name, pair in pairs_in_keys(study).items()
     }
     return estimate_table(rows, "pair", keys if rating == "ground_truth" else None)
-
-
-def _difference(sums: np.ndarray) -> np.ndarray:
-    means = sums[..., 1] / sums[..., 0]
-    return means[..., 0] - means[..., 1]
 
 
 def prompted_by_dimension(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import least_squares, within
+from sense7.estimators.least_squares import coefficient, within
 from sense7.findings.context.frame import (
     CONTEXT,
     STEPS,
@@ -99,15 +99,11 @@ def slope_model(frame: pd.DataFrame, name: str, adjustment: str) -> tuple[pd.Dat
     return complete, within(np.column_stack([design, complete["y"]]), complete["participant"]), words
 
 
-def first_coefficient(sums: np.ndarray) -> np.ndarray:
-    return least_squares(sums)[0][..., 0]
-
-
 def _slope_row(frame: pd.DataFrame, name: str, adjustment: str, bootstrap: ParticipantBootstrap) -> dict:
     complete, z, method = slope_model(frame, name, adjustment)
     if z.shape[1] > MOST_GROUPS // 4:
         bootstrap = fewer_resamples(bootstrap)
-    return _contrast_row(first_coefficient, z, complete["participant"], bootstrap, method, CONTEXT[name])
+    return _contrast_row(coefficient(0), z, complete["participant"], bootstrap, method, CONTEXT[name])
 
 
 def _contrast_row(statistic, z: np.ndarray, participants: pd.Series, bootstrap, method: str, words: str) -> dict:
@@ -154,7 +150,7 @@ def _slope_rows_by_condition(frame: pd.DataFrame, bootstrap: ParticipantBootstra
     words, method = f"the slope of {CONTEXT[name]} in this condition", "least squares within participants"
     rows = {}
     for i, condition in enumerate(conditions):
-        row = _contrast_row(_coefficient(i), z, participants, bootstrap, method, words)
+        row = _contrast_row(coefficient(i), z, participants, bootstrap, method, words)
         rows[condition] = row | {"n": int(members[:, i].sum())}
     return rows
 
@@ -181,16 +177,12 @@ def slopes_with_prompt(study: Study, bootstrap: ParticipantBootstrap, name: str 
         none = estimate_row(n=0, unit=PER_STEP, method=method, reason=reason)
         return estimate_table(dict.fromkeys(keys, none), "slope", keys)
     z, participants = _interaction(frame, name, np.column_stack([prompted, ~prompted]))
-    statistics = (_coefficient(0), _coefficient(1), lambda sums: _coefficient(0)(sums) - _coefficient(1)(sums))
+    statistics = (coefficient(0), coefficient(1), coefficient(0, minus=1))
     rows = {}
     for words, statistic, n in zip(keys, statistics, (prompted.sum(), (~prompted).sum(), len(frame)), strict=True):
         row = _contrast_row(statistic, z, participants, bootstrap, method, f"the slope of {CONTEXT[name]}")
         rows[words] = row | {"n": int(n)}
     return estimate_table(rows, "slope", keys)
-
-
-def _coefficient(column: int):
-    return lambda sums: least_squares(sums)[0][..., column]
 
 
 def _with_condition(study: Study, name: str) -> pd.DataFrame:

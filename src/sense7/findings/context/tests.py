@@ -7,11 +7,11 @@ from scipy import stats
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import NEGLIGIBLE, within
+from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, within
 from sense7.estimators.multiplicity import holm
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.context.frame import CONTEXT, MOST_DRAWS, STEPS, context_frame, not_varying, products
-from sense7.findings.context.slopes import first_coefficient, slope_model
+from sense7.findings.context.slopes import slope_model
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -62,7 +62,7 @@ def context_tests(study: Study, bootstrap: ParticipantBootstrap, *, corrected: b
             rows[CONTEXT[name]] = estimate_row(n=0, unit="p value", method=method, reason=reason)
             continue
         complete, z, _ = slope_model(frame, name, "within participants")
-        rows[CONTEXT[name]] = t_row(first_coefficient, products(z), complete["participant"], bootstrap, method)
+        rows[CONTEXT[name]] = t_row(coefficient(0), products(z), complete["participant"], bootstrap, method)
     table = estimate_table(rows, "context")
     if not corrected:
         return table

@@ -8,7 +8,6 @@ subtracted here. What follows a poor turn is then compared with what went before
 turns in reversed order.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from scipy.special import gammaln
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import least_squares
+from sense7.estimators.least_squares import coefficient
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.measures import is_poor, turn_levels
 from sense7.study import Study
@@ -142,13 +141,9 @@ def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         if time not in present:
             rows[time] = estimate_row(n=0, unit=UNIT, method=method, reason=NOT_THERE)
             continue
-        coefficient = _coefficient(present.index(time))
-        rows[time] = _row(coefficient, cross, turns["participant"], bootstrap, counts[time], method)
+        own = coefficient(present.index(time))
+        rows[time] = _row(own, cross, turns["participant"], bootstrap, counts[time], method)
     return estimate_table(rows, "event time", _STUDY)
-
-
-def _coefficient(column: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda cross: least_squares(cross)[0][..., column]
 
 
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:

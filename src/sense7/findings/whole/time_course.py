@@ -6,7 +6,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import least_squares, within
+from sense7.estimators.least_squares import coefficient, within
 from sense7.findings.measures import turn_rating
 from sense7.findings.whole.outcomes import RATINGS
 from sense7.study import Study
@@ -138,22 +138,9 @@ def slopes_per_turn(study: Study, bootstrap: ParticipantBootstrap, rating: str =
             reason = _never(rating) if turns.empty else "no turn of this condition was rated"
             rows[name] = estimate_row(n=0, unit=PER_TURN, method="least squares", reason=reason)
         else:
-            rows[name] = _row(_first, turns[chosen], chosen[chosen][:, None], bootstrap, rating)
+            rows[name] = _row(coefficient(0), turns[chosen], chosen[chosen][:, None], bootstrap, rating)
     keys = {name: f"turn_slope_{number}" for number, name in enumerate(rows, 1)}
     return estimate_table(rows, "condition", keys if rating == "dimensions" else None)
-
-
-def _first(sums: np.ndarray) -> np.ndarray:
-    return least_squares(sums)[0][..., 0]
-
-
-def _second(sums: np.ndarray) -> np.ndarray:
-    return least_squares(sums)[0][..., 1]
-
-
-def _difference(sums: np.ndarray) -> np.ndarray:
-    coefficients = least_squares(sums)[0]
-    return coefficients[..., 0] - coefficients[..., 1]
 
 
 def _row(statistic, turns: pd.DataFrame, groups: np.ndarray, bootstrap, rating: str, *, own: bool = True) -> dict:
@@ -208,13 +195,13 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap, rating: str = "
     both = kinds == 2
     every = (turns, groups, bootstrap, rating)
     rows = [
-        _row(_first, *every) | {"n": int(prompted.sum())},
-        _row(_second, *every) | {"n": int((~prompted).sum())},
-        _row(_difference, *every),
-        _row(_difference, turns[both], groups[both], bootstrap, rating)
+        _row(coefficient(0), *every) | {"n": int(prompted.sum())},
+        _row(coefficient(1), *every) | {"n": int((~prompted).sum())},
+        _row(coefficient(0, minus=1), *every),
+        _row(coefficient(0, minus=1), turns[both], groups[both], bootstrap, rating)
         if both.any()
         else estimate_row(n=0, unit=PER_TURN, method="least squares", reason="no participant met both"),
-        _row(_difference, *every, own=False),
+        _row(coefficient(0, minus=1), *every, own=False),
     ]
     return estimate_table(dict(zip(_FADING, rows, strict=True)), "slope", _FADING)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, ratio_difference
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.within_correlation import within_correlation
 from sense7.findings.examples import turns_with_texts
@@ -191,13 +191,8 @@ def _warm_unfitting(study: Study, bootstrap: ParticipantBootstrap) -> list[dict]
     used = (chosen | cold) & rated
     groups = np.column_stack([chosen[used], cold[used]]).astype(float)
     values = groups[:, :, None] * np.column_stack([turns.loc[used, "overall"], np.ones(n)])[:, None, :]
-    difference = bootstrap.estimate(_first_minus_second, values, turns.loc[used, "participant"])
+    difference = bootstrap.estimate(ratio_difference, values, turns.loc[used, "participant"])
     return [count, share, bootstrap.row(difference, **common)]
-
-
-def _first_minus_second(sums: np.ndarray) -> np.ndarray:
-    means = ratio(sums)
-    return means[..., 0] - means[..., 1]
 
 
 check_arguments(globals())
