@@ -39,6 +39,7 @@ _MARK = "frame"
 _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
+_SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
@@ -142,7 +143,7 @@ def _edition_files(edition: Path, facts: Mapping) -> dict[str, bytes]:
 
 def _notebooks(edition: Path) -> dict[str, bytes]:
     paths = (edition / "notebooks").glob("*.ipynb")
-    return {f"{_NOTEBOOKS}/{path.name}": _folded(path).encode() for path in paths}
+    return {f"{_NOTEBOOKS}/{path.name}": _page_source(path).encode() for path in paths}
 
 
 def _book(root: Path) -> dict[str, bytes]:
@@ -167,16 +168,20 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
-def _folded(path: Path) -> str:
-    """The executed notebook as a page shows it: code folded, one click away."""
+def _page_source(path: Path) -> str:
+    """The executed notebook as a page is made from it: without the cells that only set it up."""
     node = json.loads(path.read_text(encoding="utf-8"))
     for cell in node["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
-        if "injected-parameters" in tags:
-            tags.append("remove-cell")  # where the files lie; what was given stands on the dataset's page
-        if cell["cell_type"] == "code" and not {"hide-input", "remove-cell", "show-input"} & set(tags):
-            tags.append("hide-cell" if not cell["outputs"] else "hide-input")
+        if cell["cell_type"] == "code" and (_SET_UP_TAGS & set(tags) or _sets_up(cell)):
+            tags.append(
+                "remove-cell"
+            )  # where files lie, how they are loaded: the notebook has it, and "Rerun this page"
     return json.dumps(node, indent=1, ensure_ascii=False)
+
+
+def _sets_up(cell: Mapping) -> bool:
+    return "import sense7 as s7" in "".join(cell["source"]) and not cell["outputs"]
 
 
 def _frame(sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
