@@ -18,6 +18,9 @@ from bs4 import BeautifulSoup
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATH = "five-minutes"
+KEPT = {"how-it-was-computed", "what-this-does-not-show"}
+"""Sections of a finding's page that are printed, besides the answer and the main figure at its head."""
+
 SECONDS = 120
 """After which a browser that does not end has failed."""
 
@@ -31,10 +34,10 @@ def one_page(html: Path, pages: list[str]) -> str:
         part["style"] = "break-before: page"
         article.insert_after(part)
         article = part
-    for script in whole.find_all("script"):
-        script.decompose()
-    for fold in whole.select("details:not(.sense7-banner)"):
-        fold.decompose()  # folded details are for the screen
+    sections = [part for part in whole.select("article > section > section") if part.get("id") not in KEPT]
+    # What is folded or to be clicked is for the screen.
+    for part in [*sections, *whole.select("details:not(.sense7-banner), .sense7-paths"), *whole.find_all("script")]:
+        part.decompose()
     return str(whole)
 
 
