@@ -36,7 +36,7 @@ from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
+__all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
 _SWITCH_STYLES = {"editions.css", "switch.css"}
@@ -45,6 +45,9 @@ TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
     "evidence for anything; only whether the analysis found what was planted is."
 )
+NOT_AVAILABLE = "not available here"
+"""Said of a value whose reason the page has given before."""
+
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
@@ -155,16 +158,25 @@ class ValueRole(_TextRole):
         edition = edition_of(self.env)
         with contextlib.suppress(KeyError):  # said by lookup
             value = edition.values[self._key(edition)[0]]
-            if value["estimate"] is not None:
-                # An abbreviation, whose long form is n and method: a sentence has no room for them.
+            explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
+            if value["estimate"] is not None or self._said_before(value["reason"]):
+                # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
+                # has no room for them.
                 node = nodes.abbreviation(
                     self.rawtext,
-                    node.astext(),
+                    node.astext() if value["estimate"] is not None else NOT_AVAILABLE,
                     classes=node["classes"],
-                    explanation=f"n = {value['n']:,}; {value['method']}",
+                    explanation=explained,
                     support_smartquotes=False,
                 )
         return [node], messages
+
+    def _said_before(self, why: str) -> bool:
+        """Whether the page has said already why a value is not available; from now on it has."""
+        said = self.env.temp_data.setdefault("sense7-reasons", set())
+        known = why in said
+        said.add(why)
+        return known
 
 
 class PublishedRole(_TextRole):
