@@ -21,6 +21,7 @@ from sense7.book.extensions.finding import badge
 from sense7.book.ledger_axis import MARKS, positions
 from sense7.claims import VERDICTS
 from sense7.record import format_number
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -47,7 +48,8 @@ def _number(row: Mapping) -> str:
 
 def _row(row: Mapping) -> str:
     claim, verdict = row["published"], row["verdict"]
-    name = html.escape(claim["short"] or claim["title"])
+    simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
+    name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
     address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
     tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
     return (
