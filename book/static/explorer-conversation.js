@@ -6,7 +6,7 @@
 
   const word = (data, sign) => ({ "-": "not rated", "?": "unreadable", ".": "blank" })[sign] ?? data.levels[Number(sign) - 1];
   const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
-  const labelled = (data, value) => `${value.toFixed(2)} ${data.levels[levelOf(value) - 1]}`;
+  const labelled = (data, value) => `${value.toFixed(2)} (${data.levels[levelOf(value) - 1]})`;
 
   function answer(sign, size, asked) {
     if (!asked) return "never asked";
@@ -32,10 +32,14 @@
     return by === "0.00" ? "as the user" : `${by} ${one.difference > 0 ? "above" : "below"} the user`;
   }
 
+  // A judge that is simulated says so wherever its scores stand.
+  const makeNote = (judge) => (judge?.note ? make("p", { class: "note" }, own("span", judge.note)) : null);
+
   class Conversation {
     /* `link` makes a link to one of its turns, of the number and what it shows. */
-    constructor(data, one, judge, words, link) {
+    constructor(data, one, judge, words, link, heading = "h3") {
       Object.assign(this, { data, one, judge, words, link });
+      this.head = (text) => make(heading, {}, text);
     }
 
     /* What is known of it: title and text or element. */
@@ -65,16 +69,15 @@
     makeJudge() {
       const { data, one, judge } = this;
       if (!judge) return null;
-      const heading = make("h3", {}, "The judge and the user");
+      const heading = this.head("The judge and the user");
       const known = one.scores.filter((score) => typeof score === "number");
       const sentence = make("p", {}, own("strong", judge.name), `: ${this.judgeInWords(known)}`);
-      const note = judge.note ? make("p", { class: "note" }, own("span", judge.note)) : null;
       const scale = known.length && one.truth !== null ? this.makeScale(known) : null;
       const runs = one.scores.map((score, place) => this.makeRun(`run ${place + 1}`, score));
       const head = ["", "score", "label", "minus the user"].map((title) => make(title ? "th" : "td", title ? { scope: "col" } : {}, title));
       const table = make("table", { class: "runs" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, this.makeRun("user", one.truth ?? "not rated"), ...runs));
       const fold = make("details", {}, make("summary", {}, `Each run (${one.scores.length})`), table);
-      return make("div", { class: "judge" }, heading, sentence, note, scale, fold);
+      return make("div", { class: "judge" }, heading, sentence, scale, fold);
     }
 
     judgeInWords(known) {
@@ -128,7 +131,7 @@
     makeHeat() {
       const { data, one } = this;
       const turns = one.messages.filter((message) => message.ratings !== null);
-      const heading = make("h3", {}, "Ratings by turn");
+      const heading = this.head("Ratings by turn");
       if (!turns.length) return make("div", {}, heading, make("p", {}, "This conversation has no turn of the assistant."));
       const links = turns.map((_, place) => make("th", { scope: "col" }, this.link(place + 1, unseen("turn "), String(place + 1))));
       const body = make("tbody");
@@ -140,7 +143,7 @@
       });
       const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Rating"), ...links));
       const table = make("table", { class: "heat" }, make("caption", {}, "Each turn of the assistant as its user rated it"), head, body);
-      return make("div", {}, heading, makeLegend(data), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ratings by turn" }, table));
+      return make("div", {}, heading, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ratings by turn" }, table));
     }
 
     makeLevel(sign) {
@@ -158,7 +161,7 @@
         else value.append(answer(sign, size, asked));
         facts.append(make("div", {}, make("dt", {}, title), value));
       });
-      return make("div", {}, make("h3", {}, "Ratings after the conversation"), facts);
+      return make("div", {}, this.head("Ratings after the conversation"), facts);
     }
 
     // --- what was said --------------------------------------------------------------------
@@ -171,7 +174,7 @@
         if (message.ratings !== null) turn += 1;
         list.append(this.makeMessage(message, message.ratings === null ? null : turn));
       }
-      return make("div", {}, make("h3", {}, "What was said"), messages.length ? list : make("p", {}, "This conversation has no messages."));
+      return make("div", {}, this.head("What was said"), messages.length ? list : make("p", {}, "This conversation has no messages."));
     }
 
     makeMessage(message, turn) {
@@ -269,5 +272,5 @@
     return [make("div", { class: "tabs", role: "tablist", "aria-label": "Conversation to show" }, ...tabs), choose];
   }
 
-  Object.assign(window.sense7Explorer, { Conversation, makeGlance, makeTabs, makeLabel, makeLegend, word, apart, address });
+  Object.assign(window.sense7Explorer, { Conversation, makeGlance, makeTabs, makeLabel, makeLegend, makeNote, word, apart, address });
 })();

@@ -82,7 +82,7 @@
     },
     apart: {
       title: "Judge and user differ",
-      options: (data) => (data.judges.length ? [...APART.map((by) => [by, `by at least ${by} levels`]), ["none", "no score"]] : []),
+      options: (data) => (data.judges.length ? [...APART.map((by) => [by, `by ${by} ${by === "1" ? "level" : "levels"} or more`]), ["none", "no score"]] : []),
       of: (one) => (one.difference === null ? ["none"] : APART.filter((by) => Math.abs(one.difference) >= Number(by))),
     },
     prompted: {

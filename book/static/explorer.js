@@ -67,7 +67,7 @@
       this.choosing = make("p", { class: "choosing", hidden: true });
       this.list = make("ol", { class: "list", "aria-label": "Conversations" });
       this.pages = make("nav", { class: "pages", "aria-label": "Pages of the list" });
-      this.note = make("p", { class: "note", hidden: true });
+      this.note = make("div");
       const head = make("div", { class: "head" }, this.status, this.makeCopy());
       this.overview = make("div", {}, this.makeFilters(), this.choosing, head, this.note, explorer.makeLegend(this.data), this.list, this.pages, this.makeSize());
       this.reader = make("section", { class: "reader", "aria-label": "One conversation", hidden: true });
@@ -236,8 +236,7 @@
       this.list.start = (page - 1) * A_PAGE + 1;
       this.pages.replaceChildren(...(pages > 1 ? this.makePages(page, pages) : []));
       this.status.textContent = this.describe();
-      this.note.hidden = !this.judge?.note;
-      this.note.replaceChildren(own("span", this.judge?.note ?? ""));
+      this.note.replaceChildren(...this.makeNotes());
       this.showChoosing();
     }
 
@@ -261,6 +260,10 @@
         else if (missing) words += ` Still searching: ${count(missing, "file")} of texts to come.`;
       }
       return found === 0 ? `${words} Nothing fits all filters; “Show all” takes them away.` : words;
+    }
+
+    makeNotes() {
+      return [explorer.makeNote(this.judge)].filter((note) => note !== null);
     }
 
     inState(state) {
@@ -383,9 +386,10 @@
     }
 
     makeOpened(ones) {
-      const sides = ones.map((one, place) => new Conversation(this.data, one, this.judge, this.words, (turn, ...text) => this.makeTurnLink(place, turn, text)));
+      const sides = ones.map((one, place) => new Conversation(this.data, one, this.judge, this.words, (turn, ...text) => this.makeTurnLink(place, turn, text), ones.length > 1 ? "h4" : "h3"));
+      const [notes, legend] = [this.makeNotes(), explorer.makeLegend(this.data)];
       const body = (side) => [side.makeJudge(), side.makeHeat(), side.makeAfter(), side.makeMessages()].filter((part) => part !== null);
-      if (sides.length === 1) return [sides[0].makeFacts(), ...body(sides[0]), this.makeWay(ones, "Other conversations, again")];
+      if (sides.length === 1) return [sides[0].makeFacts(), ...notes, legend, ...body(sides[0]), this.makeWay(ones, "Other conversations, again")];
       const panels = sides.map((side, place) => {
         const only = make("a", { href: this.linkTo(side.one.name) }, "Read it alone");
         const heading = make("h3", {}, own("span", side.one.name));
@@ -393,7 +397,7 @@
       });
       const [tabs, choose] = explorer.makeTabs(sides, panels);
       this.chooseSide = choose;
-      return [explorer.makeGlance(sides), tabs, make("div", { class: "sides" }, ...panels)];
+      return [explorer.makeGlance(sides), ...notes, legend, tabs, make("div", { class: "sides" }, ...panels)];
     }
 
     // --- turns ------------------------------------------------------------------------

@@ -5,11 +5,17 @@ A Sphinx extension:
 - ``{conversations}`the conversations with a poor turn <poor=yes>```: a link to the explorer with these filters set. A
   filter that the explorer does not have is a warning, and warnings end the build.
 - a table of a notebook whose rows are conditions, topics, participants, or levels of importance, desired empathy or
-  the label: the names of its rows become such links. Only names that this edition's workbook has are linked, and only
-  on pages about its data; the notebook itself knows nothing of the book.
+  the label: the names of its rows become such links.
+- a figure whose data name such groups: links to them follow its caption.
+
+Of tables and figures, only names that this edition's workbook has are linked, and only on pages about its data; the
+notebook itself knows nothing of the book.
 """
 
+import base64
+import csv
 import html
+import io
 import posixpath
 import re
 from collections.abc import Mapping
@@ -24,7 +30,7 @@ from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.extensions.directives import edition_of
 from sense7.taxonomy import DESIRED_EMPATHY, IMPORTANCE, LEVELS, RATING_NAMES
 
-__all__ = ["FILTERS", "filtered_address", "link_groups", "setup", "wrong_filters"]
+__all__ = ["FILTERS", "filtered_address", "link_figures", "link_groups", "setup", "wrong_filters"]
 
 _LOGGER = logging.getLogger(__name__)
 _DOCUMENT = EXPLORER_PAGE.removesuffix(".html")
@@ -68,6 +74,11 @@ _ROWS = {
 """Head of a table's first column -> the filter that its rows are values of."""
 
 _NAMED = ("condition", "topic", "participant")
+_MOST_BEHIND = 12
+"""Groups of a figure that are linked below it; of more, as of participants, there are none."""
+
+_FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
+_DATA = re.compile(r'href="data:text/csv;base64,([^"]*)"')
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _CORNER = re.compile(r"<th\b[^>]*>([^<]*)</th>")
 _ROW_HEAD = re.compile(r'(<th scope="row">)([^<]+)(</th>)')
@@ -152,13 +163,59 @@ def _link_rows(table: str, page: str, groups: Mapping[str, list[str]]) -> str:
 
     def link(head: re.Match) -> str:
         value = html.unescape(head[2])
-        known = value in groups.get(name, ()) and not value.isdecimal() if name in _NAMED else value.isdecimal()
-        if not known or wrong_filters({name: value}):
-            return head[0]
-        address = html.escape(filtered_address({name: value}, page), quote=True)
-        return f'{head[1]}<a href="{address}">{head[2]}</a>{head[3]}'
+        return f"{head[1]}{_link(name, value, page)}{head[3]}" if _is_group(name, value, groups) else head[0]
 
     return table[: corner.end()] + _ROW_HEAD.sub(link, table[corner.end() :])
+
+
+def _is_group(name: str, value: str, groups: Mapping[str, list[str]]) -> bool:
+    if name in _NAMED:
+        return value in groups.get(name, ()) and not value.isdecimal()
+    return value.isdecimal() and not wrong_filters({name: value})
+
+
+def _link(name: str, value: str, page: str) -> str:
+    address = html.escape(filtered_address({name: value}, page), quote=True)
+    return f'<a href="{address}">{html.escape(value, quote=False)}</a>'
+
+
+def link_figures(shown: str, page: str, groups: Mapping[str, list[str]]) -> str:
+    r"""Add links to the groups that a figure shows after its caption.
+
+    Parameters
+    ----------
+    shown : str
+        HTML of a cell's output, as a figure writes it, with its data as CSV in an address.
+    page : str
+        The page that it stands on.
+    groups : mapping
+        Condition, topic and participant -> their names in this edition.
+
+    Examples
+    --------
+    >>> data = base64.b64encode(b'"topic","n"\n"Work",1\n"Home",2\n').decode()
+    >>> figure = '<figure class="sense7-figure"><figcaption>{}</figcaption></figure>'.format
+    >>> linked = link_figures(figure(f'<a href="data:text/csv;base64,{data}">Data</a>'), "book/a", {"topic": ["Work"]})
+    >>> linked.partition("Data</a>")[2]
+    ' Conversations: <a href="explorer.html#topic=Work">Work</a>.</figcaption></figure>'
+    """
+    return _FIGURE.sub(lambda figure: _with_groups(figure[0], page, groups), shown)
+
+
+def _with_groups(figure: str, page: str, groups: Mapping[str, list[str]]) -> str:
+    data = _DATA.search(figure)
+    rows = csv.DictReader(io.StringIO(base64.b64decode(data[1]).decode(), newline="")) if data else None
+    column = next((head for head in _ROWS if rows and head in (rows.fieldnames or ())), None)
+    if column is None:
+        return figure
+    name = _ROWS[column]
+    values = [value for value in dict.fromkeys(row[column] for row in rows) if _is_group(name, value, groups)]
+    if not 1 <= len(values) <= _MOST_BEHIND:
+        return figure
+    what = "Conversations" if name in _NAMED else f"Conversations by {column}"
+    links = ", ".join(_link(name, value, page) for value in values)
+    head, end, rest = figure.rpartition("</figcaption>")
+    return f"{head} {what}: {links}.{end}{rest}"
 
 
 class ConversationsRole(SphinxRole):
@@ -186,9 +243,10 @@ def _link_outputs(app, tree) -> None:
         return  # its rows are of other data
     for node in tree.findall(nodes.raw):
         shown = node.astext()
-        if "html" in node.get("format", "").split() and "<table" in shown:
+        if "html" in node.get("format", "").split() and ("<table" in shown or "<figure" in shown):
+            linked = link_figures(link_groups(shown, page, facts["groups"]), page, facts["groups"])
             node.clear()
-            node.append(nodes.Text(link_groups(shown, page, facts["groups"])))
+            node.append(nodes.Text(linked))
 
 
 def setup(app):
