@@ -39,8 +39,9 @@ from sense7.taxonomy import SIMULATED_WORDS
 __all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_SWITCH_STYLES = {"editions.css", "switch.css"}
+_SWITCH_STYLES = {"editions.css", "specifications.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
+_SPECIFICATIONS_SCRIPT = "specifications.js"
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
     "evidence for anything; only whether the analysis found what was planted is."
@@ -306,6 +307,8 @@ def _add_switches(app) -> None:
         # Only the name: which other editions there are stands outside, so that no page changes by them.
         attributes = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
+    if _SPECIFICATIONS_SCRIPT in present:
+        app.add_js_file(_SPECIFICATIONS_SCRIPT, loading_method="defer")
 
 
 def _say_how_made(app, page, template, context, doctree):

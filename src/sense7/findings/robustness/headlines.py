@@ -56,7 +56,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = ["HEADLINES", "Headline", "agreement", "multiverse", "specifications", "summary"]
+__all__ = ["HEADLINES", "IN_STUDIES", "Headline", "agreement", "multiverse", "specifications", "summary"]
 
 CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
 """Codings of the levels 1..5."""
@@ -76,11 +76,11 @@ _OVERALL = RATING_NAMES.index("overall")
 
 NEVER_INCOMPLETE = "an overall rating is one rating and never incomplete, so that there is no rule for missing ones"
 ONLY_OVERALL = (
-    "in the same turn the loss is measured in the overall rating only, since Relational itself is part of the mean of the "
-    "dimensions"
+    "in the same turn the loss is measured in the overall rating only, since Relational itself is part of the mean of "
+    "the dimensions"
 )
 RUNS = ("mean over runs", "first run", "median of the runs' scores")
-TRUTHS = ("turn, then conversation", "the same as a level", "all ratings pooled", "overall ratings")
+TRUTHS = ("turn, then conversation", "the same as a level", "all ratings pooled")
 REPLIES = ("missing", "counted as 3")
 
 
@@ -196,7 +196,7 @@ HEADLINES = {
         "share of explained variance",
         EQUAL_SHARE,
         "",
-        {"variance": VARIANCES, "exclusions": _EXCLUSIONS, "conversations": CONVERSATIONS},
+        {"variance": VARIANCES, "exclusions": _EXCLUSIONS[::2], "conversations": CONVERSATIONS},
     ),
     "empathy_satisfaction": Headline(
         "correlation of empathy with the experience",
@@ -641,6 +641,9 @@ _COMPUTE = {
     "cognitive_explains": _of_turns(cognitive_explains),
     "empathy_satisfaction": _of_finding(empathy_goes_with_experience),
 }
+
+IN_STUDIES = tuple(_COMPUTE)
+"""Headlines that a study alone gives: all but that of the judge."""
 
 
 check_arguments(globals())

@@ -4,7 +4,7 @@ Its choices are declared with those of the other headlines, in
 :data:`sense7.findings.robustness.headlines.HEADLINES`; predictions are known here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
