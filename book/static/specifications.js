@@ -45,7 +45,7 @@
         this.inputs[0][0].focus();
       });
       control.append(this.back);
-      this.figure.prepend(control);
+      this.figure.querySelector(".sense7-chosen").after(control);
       this.check();
     }
 

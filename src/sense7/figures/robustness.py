@@ -192,23 +192,21 @@ class SpecificationCurve:
         agree = agreement(self.table, self.name, self.published)
         if self.reference is None or agree.empty:
             return ""
-        reference = "zero" if self.reference == 0 else self._words(self.reference)
-        what = f"holds the published value, {reference}" if self.headline.claim else f"lies above {reference}"
-        return f"{agree.sum()} of {count_of(len(agree), 'specification')} have an interval that {what}."
+        what = "holds the published value," if self.headline.claim else "lies above"
+        of = count_of(len(agree), "specification")
+        return f"{agree.sum()} of {of} have an interval that {what} {self._compared_with}."
 
     def range_in_words(self) -> dict[str, str]:
         """The first estimate, the range of all, and how many intervals agree: a row of :func:`specification_table`."""
         known = self.table["estimate"].dropna()
         agree = agreement(self.table, self.name, self.published)
-        what = "hold" if self.headline.claim else "lie above"
+        what = f"hold the published {self._compared_with}" if self.headline.claim else f"above {self._compared_with}"
         return {
             "as on the other pages": self._result(self.table.iloc[0]),
             "lowest": self._words(known.min()),
             "median": self._words(known.median()),
             "highest": self._words(known.max()),
-            "intervals that agree": f"{agree.sum()} of {len(agree)} {what} {self._reference_words}"
-            if self.reference is not None
-            else "",
+            "intervals that agree": f"{agree.sum()} of {len(agree)} {what}" if self._compared_with else "",
         }
 
     def content(self) -> dict:
@@ -251,10 +249,15 @@ class SpecificationCurve:
         return {tick: f"{100 * tick:.4g}%" if percent else f"{tick:.4g}" for tick in ticks}
 
     @property
-    def _reference_words(self) -> str:
+    def _compared_with(self) -> str:
+        """The reference in words; "" if there is none."""
         if self.reference is None:
             return ""
-        return f"published: {self._words(self.reference)}" if self.headline.claim else self._words(self.reference)
+        return "zero" if self.reference == 0 else self._words(self.reference)
+
+    @property
+    def _reference_label(self) -> str:
+        return f"published: {self._compared_with}" if self.headline.claim else self._compared_with
 
     def _sentence(self) -> str:
         result = html.escape(self._result(self.table.iloc[0]))
@@ -275,7 +278,7 @@ class SpecificationCurve:
         if self.reference is not None:
             where = self._x(self.reference)
             parts.insert(0, _path("reference", f"M{where} 20v44", "currentColor", 2, dashed=True))
-            texts.append(_text(where / _WIDTH, "top:0", "reference", self._reference_words))
+            texts.append(_text(where / _WIDTH, "top:0", "reference", self._reference_label))
         words = self._words(first["estimate"]) if point else ""
         texts.append(_text(numbers.get("estimate", 0) / _WIDTH, "top:20px", "estimate", words))
         parts.insert(0, _path("grid", grid, "#8c8c8c", 1))
@@ -297,7 +300,9 @@ class SpecificationCurve:
         if self.reference is not None:
             y = self._y(self.reference)
             parts.append(_path("reference", f"M0 {y}h{width}", "currentColor", 1.5, dashed=True))
-            texts.append(_text(1, f"top:{y}px", "reference", self._reference_words))
+            # Where most estimates lie on the other side of the line.
+            share = 0.12 if self.reference > known["estimate"].median() else 1
+            texts.append(_text(share, f"top:{y}px", "reference", self._reference_label))
         place, first = self.places.get(self.table.index[0]), self.table.iloc[0]
         interval = ""
         if np.isfinite(first["low"]):

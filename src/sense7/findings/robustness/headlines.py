@@ -629,21 +629,21 @@ def _of_finding(prepare: Callable) -> Callable[[Study], _Compute]:
 
 
 _COMPUTE = {
-    "alpha": _alpha,
-    "condition_difference": _condition,
-    "poor_turn_d": _poor_turn,
-    "relational_applicability": _applicability,
     "participants_share": _of_finding(participants_share),
     "context_share": _of_finding(context_explains),
     "continuity_contrast": _of_finding(continuity_fails),
+    "alpha": _alpha,
+    "relational_applicability": _applicability,
     "kappa_affective": _of_turns(affective_kappa),
     "importance_cognitive": _of_finding(names_cognitive),
     "cognitive_explains": _of_turns(cognitive_explains),
+    "condition_difference": _condition,
+    "poor_turn_d": _poor_turn,
     "empathy_satisfaction": _of_finding(empathy_goes_with_experience),
 }
 
 IN_STUDIES = tuple(_COMPUTE)
-"""Headlines that a study alone gives: all but that of the judge."""
+"""Headlines that a study alone gives, which are all but that of the judge, in the order of the page."""
 
 
 check_arguments(globals())
