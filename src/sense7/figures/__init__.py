@@ -19,6 +19,7 @@ from sense7.figures.judge import metric_panels
 from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.participants import ratings_by_participant
 from sense7.figures.recovery import event_time
+from sense7.figures.ribbons import ribbons
 from sense7.figures.robustness import specification_curve
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
@@ -47,6 +48,7 @@ __all__ = [
     "metric_panels",
     "published_against_computed",
     "ratings_by_participant",
+    "ribbons",
     "score_pairs",
     "scree",
     "specification_curve",
