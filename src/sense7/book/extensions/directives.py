@@ -41,6 +41,7 @@ __all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
 _LOGGER = logging.getLogger(__name__)
 _SWITCH_STYLES = {"editions.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
+_SCRIPTS = {"figures.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
     "evidence for anything; only whether the analysis found what was planted is."
@@ -297,11 +298,13 @@ def _tuned_note(opening: str, keys: Iterable[str]) -> nodes.paragraph:
 
 
 def _add_switches(app) -> None:
-    """Load the book's own styles and script of switches, where the checkout has them, with this edition's name."""
+    """Load the book's own styles and scripts, where the checkout has them; that of editions with this one's name."""
     folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
     present = {path.name for folder in folders for path in folder.glob("*")}
     for name in sorted(_SWITCH_STYLES & present):
         app.add_css_file(name)
+    for name in sorted(_SCRIPTS & present):
+        app.add_js_file(name, loading_method="defer")
     if _EDITIONS_SCRIPT in present:
         # Only the name: which other editions there are stands outside, so that no page changes by them.
         attributes = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
