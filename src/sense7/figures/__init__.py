@@ -1,6 +1,8 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
+from sense7.figures.agreement_matrix import agreement_matrix
+from sense7.figures.calibration import reliability_diagram
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.charts import (
@@ -29,6 +31,7 @@ from sense7.figures.words import distinctive_terms, topic_stability
 __all__ = [
     "Download",
     "Figure",
+    "agreement_matrix",
     "caterpillar",
     "ceiling_curves",
     "counts_by_group",
@@ -48,6 +51,7 @@ __all__ = [
     "metric_panels",
     "published_against_computed",
     "ratings_by_participant",
+    "reliability_diagram",
     "ribbons",
     "score_pairs",
     "scree",
