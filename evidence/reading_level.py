@@ -61,14 +61,14 @@ def grade(texts: Iterable[str]) -> float:
     return 0.39 * count / len(words) + 11.8 * sum(syllables(word) for one in words for word in one) / count - 15.59
 
 
-def _length(sentence: Sentence) -> int:
+def length(sentence: Sentence) -> int:
     """Words, without what stands in the place of code."""
     return len(_WORD.findall(sentence.text.replace(MARK, "")))
 
 
 def read(path: Path) -> list[Sentence]:
     """Sentences of a page that are long enough to have a grade."""
-    return [one for one in sentences(prose_of(path)) if _length(one) >= FEWEST]
+    return [one for one in sentences(prose_of(path)) if length(one) >= FEWEST]
 
 
 def main() -> int:
@@ -83,12 +83,12 @@ def main() -> int:
     pages = {path: read(path) for path in [one.resolve() for one in options.pages] or PAGES}
     print(f"{'page':36}{'grade':>7}{'words':>8}{'words per sentence':>20}{'longest':>9}")
     for path, found in sorted(pages.items(), key=lambda item: -grade(one.text for one in item[1])):
-        lengths = [_length(one) for one in found] or [0]
+        lengths = [length(one) for one in found] or [0]
         mean = sum(lengths) / len(lengths)
         name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
         print(f"{name:36}{grade(one.text for one in found):7.1f}{sum(lengths):8}{mean:20.1f}{max(lengths):9}")
     hardest = sorted(
-        ((path, one) for path in pages for one in pages[path] if _length(one) >= FEWEST_OF_HARDEST),
+        ((path, one) for path in pages for one in pages[path] if length(one) >= FEWEST_OF_HARDEST),
         key=lambda item: -grade([item[1].text]),
     )
     for path, one in hardest[: options.sentences]:

@@ -99,3 +99,27 @@ no. Code.
         (19, "With two"),
         (19, "and ※"),
     ]
+
+
+LONGEST = 40
+"""Words of a sentence."""
+
+READ_ALOUD = ["README.md", "CONTRIBUTING.md"] + [
+    f"book/{name}.md"
+    for name in (
+        *("how-to-read", "glossary", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
+        *("library", "promises", "reference-values", "cite", "references"),
+    )
+]
+
+
+@pytest.mark.parametrize("name", READ_ALOUD)
+def test_no_sentence_is_out_of_breath(name, reading_level):
+    found = reading_level.read(ROOT / name)
+    assert found
+    assert [one for one in found if reading_level.length(one) > LONGEST] == [], "split it, or make it a list"
+
+
+def test_a_sentence_out_of_breath_would_be_found(reading_level):
+    (one,) = reading_level.sentences(f"It is `so`, {'and so on, ' * LONGEST}and so forth.")
+    assert reading_level.length(one) > LONGEST
