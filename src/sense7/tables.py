@@ -20,6 +20,7 @@ NO_MATH = "mathjax_ignore tex2jax_ignore"
 """Classes by which a notebook's viewer leaves dollar signs in names alone; pages of the book load no MathJax."""
 
 _BREAKS = re.compile("[\t\r\n]")
+_CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,27 @@ class Table:
         Texts, with the row's name as index.
     caption : str
         What the table shows.
+    fold : bool
+        Whether a page shows it folded under the first part of its caption, as what repeats a figure. Paper shows it.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"n": ["9"]}, index=["all"])
+    >>> Table(frame, "Turns by rating; n = 9.", fold=True)._repr_html_().partition("<table")[0]
+    '<details class="sense7-fold"><summary>Table: Turns by rating</summary>'
     """
 
     frame: pd.DataFrame
     caption: str
+    fold: bool = False
 
     def _repr_html_(self) -> str:
+        if not self.fold:
+            return self._table()
+        summary = html.escape(_CLAUSE_END.split(self.caption, maxsplit=1)[0])
+        return f'<details class="sense7-fold"><summary>Table: {summary}</summary>{self._table()}</details>'
+
+    def _table(self) -> str:
         corner = str(self.frame.index.name or "")
         head = "".join(f'\n      <th scope="col">{_escaped(name)}</th>' for name in (corner, *self.frame.columns))
         rows = "".join(
@@ -263,7 +279,7 @@ def _value_in_words(value) -> str:
     return "" if value is None or pd.isna(value) else f"{value:,g}"
 
 
-def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
+def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table | Sentence:
     """A table of estimates for people: estimate, interval, n, and a note where one is missing.
 
     Parameters
@@ -273,6 +289,8 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
     caption : str
         What it shows; units and the kind of interval. Where it does not name the interval, the methods of the
         estimates are added: no interval stands without saying what it is.
+    fold : bool
+        Whether it is folded, see :class:`Table`.
 
     Examples
     --------
@@ -301,15 +319,17 @@ def estimates(table: pd.DataFrame, caption: str) -> Table | Sentence:
         )
     frame = pd.DataFrame(rows, index=table.index)
     empty = [name for name in ("interval", "note") if not (frame[name] != "").any()]
-    return Table(frame.drop(columns=empty), caption)
+    return Table(frame.drop(columns=empty), caption, fold)
 
 
-def plain(frame: pd.DataFrame, caption: str, empty: str = "There is nothing to show.") -> Table | Sentence:
+def plain(
+    frame: pd.DataFrame, caption: str, empty: str = "There is nothing to show.", *, fold: bool = False
+) -> Table | Sentence:
     """Any table: whole numbers with separators, others to two decimals; a sentence if it is empty."""
     if frame.empty:
         return Sentence(empty)
     shown = frame.astype(object).map(_cell)
-    return Table(shown, caption)
+    return Table(shown, caption, fold)
 
 
 def _cell(value) -> str:

@@ -1,0 +1,54 @@
+// Long tables of results are sorted by the heads of their columns: ascending, descending, and as they were.
+//
+// Numbers are compared as numbers, whether they are shown as 1,234, 38.1%, "0.52 [0.40, 0.61]" or "< 0.001"; all
+// else as text in which 10 comes after 9. What is missing is last in both directions. Only rows move: every cell
+// stays the node that it was.
+(() => {
+  "use strict";
+  const LONGEST_UNSORTED = 10;
+  const NUMBER = /^([<>≤≥]?)\s*([-+−]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)(%?)(?=$|[\s[(;])/i;
+  const MISSING = /^$|^[-–—]$|^(?:not available|none|nan)$/i;
+  const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
+  const collator = new Intl.Collator("en", { numeric: true });
+
+  document.querySelectorAll("article table.dataframe").forEach((table) => {
+    const rows = [...(table.tBodies[0]?.rows ?? [])];
+    if (rows.length <= LONGEST_UNSORTED || table.tHead?.rows.length !== 1) return;
+    const heads = [...table.tHead.rows[0].cells];
+    if (rows.some((row) => row.cells.length !== heads.length)) return;
+    heads.forEach((head, column) => {
+      if (!head.textContent.trim()) return;
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "sense7-sort" });
+      button.append(...head.childNodes);
+      button.title = "Sort: ascending, descending, as it was";
+      button.addEventListener("click", () => {
+        const order = NEXT[head.ariaSort ?? "none"];
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        if (order !== "none") head.ariaSort = order;
+        table.tBodies[0].append(...sorted(rows, column, order));
+      });
+      head.append(button);
+    });
+  });
+
+  function sorted(rows, column, order) {
+    if (order === "none") return rows;
+    const texts = new Map(rows.map((row) => [row, row.cells[column].textContent.trim()]));
+    const known = rows.filter((row) => !MISSING.test(texts.get(row)));
+    const numbers = new Map(known.map((row) => [row, numberOf(texts.get(row))]));
+    const ofNumbers = known.every((row) => numbers.get(row));
+    const compare = ofNumbers
+      ? (a, b) => numbers.get(a)[0] - numbers.get(b)[0] || numbers.get(a)[1] - numbers.get(b)[1]
+      : (a, b) => collator.compare(texts.get(a), texts.get(b));
+    const sign = order === "ascending" ? 1 : -1;
+    return [...known.sort((a, b) => sign * compare(a, b)), ...rows.filter((row) => MISSING.test(texts.get(row)))];
+  }
+
+  // The number that a text begins with, and on which side of it the value lies: "< 0.001" is below 0.001.
+  function numberOf(text) {
+    const [, bound, sign, digits, percent] = NUMBER.exec(text) ?? [];
+    if (!digits) return null;
+    const size = Number(digits.replaceAll(",", "")) / (percent ? 100 : 1);
+    return [sign && sign !== "+" ? -size : size, { "<": -1, ">": 1 }[bound] ?? 0];
+  }
+})();
