@@ -39,9 +39,9 @@ from sense7.taxonomy import SIMULATED_WORDS
 __all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_SWITCH_STYLES = {"editions.css", "switch.css"}
+_STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
-_SCRIPTS = {"figures.js", "tables.js"}
+_SCRIPTS = {"figures.js", "ledger.js", "specifications.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
     "evidence for anything; only whether the analysis found what was planted is."
@@ -325,7 +325,7 @@ def _add_switches(app) -> None:
     """Load the book's own styles and scripts, where the checkout has them; that of editions with this one's name."""
     folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
     present = {path.name for folder in folders for path in folder.glob("*")}
-    for name in sorted(_SWITCH_STYLES & present):
+    for name in sorted(_STYLES & present):
         app.add_css_file(name)
     for name in sorted(_SCRIPTS & present):
         app.add_js_file(name, loading_method="defer")
