@@ -3,6 +3,7 @@
 from sense7.figures.agreement import intervals_by_group, published_against_computed
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
+from sense7.figures.cell_means import cell_means
 from sense7.figures.charts import (
     counts_by_group,
     counts_by_two_groups,
@@ -31,6 +32,7 @@ __all__ = [
     "Figure",
     "caterpillar",
     "ceiling_curves",
+    "cell_means",
     "counts_by_group",
     "counts_by_two_groups",
     "distinctive_terms",
