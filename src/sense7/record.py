@@ -26,8 +26,9 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-        *("characteristics", "comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("cells", "components", "factors", "participants", "specifications", "studies", "tests", "topics", "turns"),
+        *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
+        *("dimensions", "factors", "levels", "messages", "participants", "specifications", "studies", "tests"),
+        *("topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""

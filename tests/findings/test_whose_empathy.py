@@ -99,6 +99,16 @@ def exactly(people):
     return found
 
 
+def test_every_two_raters_are_compared_once_and_agree_with_scipy(people, resampled, tables):
+    pairs = we.every_pair(resampled)
+    assert len(pairs) == len(set(map(frozenset, pairs[["first", "second"]].to_numpy()))) == 28
+    of, names = sums(people), {name: rater for rater, name in we.RATER_NAMES.items()}
+    for first, second, estimate in pairs[["first", "second", "estimate"]].itertuples(index=False):
+        assert estimate == pytest.approx(rho(of[names[first]], of[names[second]]), abs=1e-12)
+    same = pairs.set_index(["first", "second"]).loc[("Gemini", "The person"), ["low", "high"]]
+    assert same.tolist() == tables.loc["whose_gemini_with_person", ["low", "high"]].tolist()
+
+
 def test_the_known_answers_are_reproduced_by_their_own_arithmetic(people):
     found = in_floating_point(people)
     assert {key: round(found[key], 3) for key in KNOWN} == KNOWN

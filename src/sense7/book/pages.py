@@ -23,22 +23,20 @@ from pathlib import Path
 
 import yaml
 
+from sense7.book.banner import banner
 from sense7.book.execute import BuildError
 from sense7.book.how_made import CODE, describe, describe_code
 from sense7.book.jupyter_book import JupyterBook
 from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
-from sense7.terminal import count_of
 
-__all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "pages_under_way"]
-
-DATASET_PAGE = "sense7:dataset-page"
-"""Stands in the banner for the address of the dataset's page, which differs from page to page."""
+__all__ = ["pages_under_way"]
 
 _MARK = "frame"
 _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
+_ICONS = re.compile(rb'\s*<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
 _SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
@@ -101,7 +99,7 @@ def pages_under_way(
             mark.write_text(whole, encoding="utf-8")
             _check(*program.finish(meanwhile), workplace)
             pages = Path(shutil.copytree(workplace / "pages" / "_build" / "html", scratch / "html"))
-        _name_code(pages, facts["made"])
+        _finish_pages(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
         return pages
 
@@ -121,13 +119,19 @@ def _steady(facts: Mapping) -> dict:
     return {name: value for name, value in facts.items() if name != "key"} | {"made": made}
 
 
-def _name_code(pages: Path, made: Mapping) -> None:
-    """Say on every page which commit made it: no page is made again for another one."""
+def _finish_pages(pages: Path, made: Mapping) -> None:
+    """Say on every page which commit made it, as no page is made again for another one; leave out a heavy script.
+
+    Of the theme's 1.5 MB of drawn icons a page shows a dozen, which its style sheets have as letters of a font, too.
+    """
     words = html.escape(describe_code(made)).encode()
     for path in pages.rglob("*.html"):
         content = path.read_bytes()
-        if CODE.encode() in content:
-            path.write_bytes(content.replace(CODE.encode(), words))
+        finished = _ICONS.sub(b"", content.replace(CODE.encode(), words))
+        if finished != content:
+            path.write_bytes(finished)
+    for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):
+        drawn.unlink()
 
 
 # --- what pages are made from ----------------------------------------------------------
@@ -155,7 +159,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
     options = config["sphinx"]["config"]["html_theme_options"]
-    options["announcement"] = banner(facts)  # with an address that each page makes its own, see directives
+    options["announcement"] = facts["label"]  # each page puts the banner in its place, see directives
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
@@ -174,9 +178,7 @@ def _page_source(path: Path) -> str:
     for cell in node["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
         if cell["cell_type"] == "code" and (_SET_UP_TAGS & set(tags) or _sets_up(cell)):
-            tags.append(
-                "remove-cell"
-            )  # where files lie, how they are loaded: the notebook has it, and "Rerun this page"
+            tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
     return json.dumps(node, indent=1, ensure_ascii=False)
 
 
@@ -271,67 +273,12 @@ def _check(code: int, log: str, workplace: Path) -> None:
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
 
 
-# --- what every page says --------------------------------------------------------------
-
-
-REAL_RATINGS = (
-    "<strong>On this page: real ratings that other studies released.</strong> They are neither SENSE-7 nor this "
-    "edition's data, and the same in every edition."
-)
-"""What the banner of a page says first that rests on released ratings and not on the edition's workbook."""
-
-
-def banner(facts: Mapping, dataset_page: str = DATASET_PAGE) -> str:
-    """What every page says of its data, as HTML; all that comes from outside is escaped.
-
-    Parameters
-    ----------
-    facts : mapping
-        Of the edition, as edition.json holds them.
-    dataset_page : str
-        Address of the page that lists the reader's warnings, from the page that shows the banner.
-    """
-    count = sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
-    link = f'<a href="{dataset_page}#what-the-reader-noticed">{count_of(count, "warning")} about this workbook</a>.'
-    return f"{_about_data(facts)} {link}" if count else _about_data(facts)
-
-
-def _about_data(facts: Mapping) -> str:
-    short = html.escape(facts["sha256"][:12])
-    file = html.escape(facts["file"])
-    if facts["kind"] == "synthetic":
-        return (
-            "<strong>Synthetic data.</strong> Unless a page names another source, every result in this edition comes "
-            "from simulated conversations with planted effects. Its numbers are not findings; values marked tuned were "
-            "set near published ones. "
-            f"(Workbook {file}, sha256 {short}…)"
-        )
-    if facts["kind"] == "official" and facts["verified"]:
-        day = html.escape(facts["fetched"][:10])
-        return (
-            "<strong>Official SENSE-7 workbook</strong>, fetched from the authors' repository on "
-            f"{day}. (sha256 {short}…)"
-        )
-    if facts["kind"] == "official":
-        return (
-            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
-            f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
-        )
-    if facts["kind"] == "third-party":
-        label, credit = html.escape(facts["label"]), html.escape(facts["credit"])
-        return f"<strong>{label}.</strong> {credit} Its numbers say nothing about SENSE-7. (sha256 {short}…)"
-    return (
-        f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
-        f"nothing about SENSE-7. (sha256 {short}…)"
-    )
-
-
 def _landing(facts: Mapping, title: str) -> str:
     """The page at the top of the book: leads to the front page, and says what data it shows."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts, 'notebooks/01-dataset.html')}</p>\n"
+        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n{banner(facts, 'notebooks/01-dataset.html')}\n"
         f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
     )

@@ -1,6 +1,8 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
+from sense7.figures.agreement_matrix import agreement_matrix
+from sense7.figures.calibration import reliability_diagram
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.cell_means import cell_means
@@ -21,7 +23,7 @@ from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.participants import ratings_by_participant
 from sense7.figures.recovery import event_time
 from sense7.figures.ribbons import ribbons
-from sense7.figures.robustness import specification_curve
+from sense7.figures.robustness import specification_curve, specification_table
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
@@ -30,6 +32,7 @@ from sense7.figures.words import distinctive_terms, topic_stability
 __all__ = [
     "Download",
     "Figure",
+    "agreement_matrix",
     "caterpillar",
     "ceiling_curves",
     "cell_means",
@@ -50,10 +53,12 @@ __all__ = [
     "metric_panels",
     "published_against_computed",
     "ratings_by_participant",
+    "reliability_diagram",
     "ribbons",
     "score_pairs",
     "scree",
     "specification_curve",
+    "specification_table",
     "stacked_shares",
     "topic_stability",
 ]

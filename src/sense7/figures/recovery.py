@@ -7,6 +7,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, STYLE, Figure, new_axes, styled
 from sense7.tables import Sentence
 
@@ -63,8 +64,7 @@ def event_time(
         axes.set_xticks(times, [f"{time:+d}" if time else "0" for time in times])
         axes.set_xlabel("turns after (+) or before (-) the first poor turn")
         axes.set_ylabel(label)
-        if len(tables) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(tables))
+        name_lines(axes)
     if not any(np.isfinite(table["low"].astype(float)).any() for table in tables.values()):
         caption += " No interval could be computed."
     data = pd.concat(tables, names=["series"]) if len(tables) > 1 else next(iter(tables.values()))

@@ -19,6 +19,7 @@ Yin, Y., Jia, N., & Wakslak, C. J. (2024). AI can help people feel heard, but an
 121(14).
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,6 +46,7 @@ __all__ = [
     "by_question",
     "definition_groups",
     "differences",
+    "every_pair",
     "facts",
     "levels",
     "main_groups",
@@ -70,6 +72,16 @@ CREDIT = (
 
 RATERS = (PERSON, *EXPERTS, CROWD, *JUDGES)
 """Everyone who rated: columns of the released table."""
+
+RATER_NAMES = {
+    **{expert: f"Expert {number}" for number, expert in enumerate(EXPERTS, 1)},
+    CROWD: "Crowd",
+    "gpt": "GPT-4o",
+    "claude": "Claude",
+    "gemini": "Gemini",
+    PERSON: "The person",
+}
+"""Rater -> name for readers, observers first."""
 
 FEELING_NAMES = {name: "cared for" if name == "caredfor" else name for name in FEELINGS}
 """Question -> what was rated, for readers: "the answer makes the person feel ..."."""
@@ -496,6 +508,37 @@ def with_person(resampled: Resampled) -> pd.DataFrame:
         rho("gemini", PERSON), _RHO, f"{method}; corrected for {_OBSERVERS} observers (Bonferroni)", wider
     )
     return _table(rows, "who with whom")
+
+
+def every_pair(resampled: Resampled) -> pd.DataFrame:
+    """Spearman correlations of every two raters, the person included.
+
+    Parameters
+    ----------
+    resampled : Resampled
+        Of the panel.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates with the columns ``first`` and ``second`` (who the two are, the person last): rho from -1
+        to 1, its percentile interval, n conversations.
+
+    Examples
+    --------
+    >>> people = panel()
+    >>> table = every_pair(Resampled(people, people.resampling(100, seed=1)))
+    >>> len(table), table.index[0], table.index[-1]
+    (28, 'Expert 1 with Expert 2', 'Gemini with The person')
+    """
+    method = f"Spearman correlation; {_MEANS}"
+    pairs = {
+        f"{RATER_NAMES[first]} with {RATER_NAMES[second]}": (first, second)
+        for first, second in itertools.combinations(RATER_NAMES, 2)
+    }
+    rows = {row: resampled.row(resampled.spearman(*pair), _RHO, method) for row, pair in pairs.items()}
+    first, second = zip(*([RATER_NAMES[rater] for rater in pair] for pair in pairs.values()), strict=True)
+    return estimate_table(rows, "who with whom").assign(first=first, second=second)
 
 
 def differences(resampled: Resampled) -> pd.DataFrame:

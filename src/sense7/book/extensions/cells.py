@@ -1,7 +1,8 @@
 """Cells of executed notebooks as pages show them: results first, one fold of code at the end of each section.
 
 A Sphinx extension. What a page says once it does not say again: of sentences that stand in the place of results that
-cannot be computed, equal ones are shown where the first of them stands.
+cannot be computed, equal ones are shown where the first of them stands. Where a page's main result cannot be computed,
+sections all of whose results would only say the same are left out.
 """
 
 import re
@@ -43,8 +44,27 @@ def _say_once(app, tree) -> None:
             said.add(text)
 
 
+def _leave_out_empty_sections(app, tree) -> None:
+    """Leave out sections whose results are all the sentence that stands in the place of the page's main result."""
+    for page in [child for child in tree.children if isinstance(child, nodes.section)]:
+        main = {text for cell in page.children if _is(cell, "cell_code") for text in _results(cell)}
+        if len(main) != 1 or not _SENTENCE.fullmatch(*main):
+            continue
+        for section in [child for child in page.children if isinstance(child, nodes.section)]:
+            if (results := _results(section)) and set(results) == main:
+                page.remove(section)
+
+
+def _results(node: nodes.Node) -> list[str]:
+    """What each output of the cells in a node is on a page: its HTML; "" where it has none."""
+    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code_output"))
+    return [next((raw.astext() for raw in output.findall(nodes.raw)), "") for cell in cells for output in cell.children]
+
+
 def setup(app):
     """Register with Sphinx what is done to each page once it is read."""
+    # Before the table of contents is read.
+    app.connect("doctree-read", _leave_out_empty_sections, priority=400)
     # After the anchors of cells, which go by the cells' containers.
     app.connect("doctree-read", _gather_code, priority=600)
     app.connect("doctree-read", _say_once, priority=600)
