@@ -85,3 +85,10 @@ def test_where_there_is_nothing_a_sentence_says_so():
     assert isinstance(forest({}, name="x", caption=""), Sentence)
     with pytest.raises(UserError, match="forest wants a table of estimates"):
         forest({"x": (table_of({"A": 1.0}, "alpha").drop(columns="n"), (0,))}, name="x", caption="")
+
+
+def test_where_no_estimate_is_known_the_sentence_says_why():
+    row = estimate_row(n=0, unit="alpha", method="m", reason="nothing was rated")
+    sentence = forest({"x": (estimate_table({"A": row, "B": row}, "data"), (0.8,))}, name="x", caption="n = 0")
+    assert isinstance(sentence, Sentence)
+    assert sentence.text == "No figure of the estimates: nothing was rated."

@@ -91,3 +91,9 @@ def test_without_a_turn_a_sentence_says_why(reason):
     sentence = drawn(TURNS[:0], means)
     assert isinstance(sentence, Sentence)
     assert (reason or "there are none") in sentence.text
+
+
+def test_without_a_turn_before_or_after_there_is_nothing_to_compare():
+    sentence = drawn(TURNS[TURNS["time"] == 0])
+    assert isinstance(sentence, Sentence)
+    assert "no conversation with a poor turn has another rated turn" in sentence.text

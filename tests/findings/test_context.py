@@ -433,3 +433,27 @@ def test_without_topics_the_one_row_is_no_topic(minimal_sheets):
     table = gap_module.gap_by_topic(study, bootstrap_of(study))
     assert (table.index.name, list(table.index)) == ("topic", [context_means.NOT_GIVEN])
     assert table["reason"].tolist() == ["topic was not given in this data set"]
+
+
+def test_the_map_of_topics_and_conditions_is_that_of_plain_means(study):
+    """Each cell against the conversations picked out for it."""
+    frame = frame_module.context_frame(study)
+    table = context_means.topic_by_condition(study)
+    assert len(table) == frame["topic"].nunique() * frame["condition"].nunique()
+    for row in table.itertuples():
+        own = frame.loc[(frame["topic"] == row.topic) & (frame["condition"] == row.condition), "y"].tolist()
+        assert row.n == len(own)
+        assert row.mean == pytest.approx(sum(own) / len(own))
+
+
+def test_a_cell_of_few_participants_has_no_mean(study):
+    """However many conversations they had."""
+    people = study.conversations["participant"].unique()[:4]
+    few = study.subset(participants=list(people))
+    table = context_means.topic_by_condition(few)
+    assert table["mean"].isna().all()
+    assert table["n"].sum() == len(frame_module.context_frame(few))
+
+
+def test_without_topics_there_is_no_map(study):
+    assert context_means.topic_by_condition(replace(study, conversations=study.conversations.assign(topic=None))).empty

@@ -5,6 +5,7 @@ from sense7.figures.agreement_matrix import agreement_matrix
 from sense7.figures.calibration import reliability_diagram
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
+from sense7.figures.cell_means import cell_means
 from sense7.figures.charts import (
     counts_by_group,
     counts_by_two_groups,
@@ -34,6 +35,7 @@ __all__ = [
     "agreement_matrix",
     "caterpillar",
     "ceiling_curves",
+    "cell_means",
     "counts_by_group",
     "counts_by_two_groups",
     "distinctive_terms",

@@ -35,7 +35,7 @@ def forest(panels: Mapping[str, tuple[pd.DataFrame, Sequence[float]]], *, name: 
     Returns
     -------
     Figure or Sentence
-        A sentence if there is no panel. Estimates without an interval are drawn as a mark alone.
+        A sentence if there is no estimate. Estimates without an interval are drawn as a mark alone.
 
     Examples
     --------
@@ -48,6 +48,10 @@ def forest(panels: Mapping[str, tuple[pd.DataFrame, Sequence[float]]], *, name: 
         return Sentence("No figure of the estimates: there is nothing to show.")
     for table, _ in panels.values():
         require_estimates("forest", "panels", table)
+    estimates = pd.concat([table for table, _ in panels.values()])
+    if not np.isfinite(estimates["estimate"].astype(float)).any():
+        reasons = dict.fromkeys(reason for reason in estimates["reason"] if reason)
+        return Sentence(f"No figure of the estimates: {'; '.join(reasons) or 'there is nothing to show'}.")
     rows = [len(table) for table, _ in panels.values()]
     said = []
     with styled():

@@ -96,7 +96,16 @@ def _columns(axes, shown: pd.DataFrame) -> None:
     width = 180 / max(len(people), 30)
     ink = STYLE["text.color"]
     # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh much more.
-    _strokes(axes, columns, columns, people["min"], people["max"], color=ink, alpha=0.35, linewidth=0.5)
+    _strokes(
+        axes,
+        columns,
+        columns,
+        people["min"],
+        people["max"],
+        color=ink,
+        alpha=0.35,
+        linewidth=min(0.5, 40 / len(people)),
+    )
     _strokes(
         axes, place, place + 1e-3, shown["rating"], shown["rating"], color=COLOURS[0], alpha=0.6,
         linewidth=width, solid_capstyle="round",

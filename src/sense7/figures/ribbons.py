@@ -42,7 +42,8 @@ def ribbons(turns: pd.DataFrame, means: Mapping[str, pd.DataFrame], *, name: str
     Returns
     -------
     Figure or Sentence
-        A sentence if there is no turn. Of more than ``MOST`` conversations so many are drawn.
+        A sentence if there is no turn, or none but the first poor ones. Of more than ``MOST`` conversations so many are
+        drawn.
 
     Examples
     --------
@@ -50,9 +51,11 @@ def ribbons(turns: pd.DataFrame, means: Mapping[str, pd.DataFrame], *, name: str
     >>> ribbons(turns, {}, name="x", caption="n = 4 turns.").alt.partition(". ")[2]
     '1 after: very poor 0, poor 1, neutral 0, good 1, very good 0.'
     """
-    if turns.empty:
+    if turns["time"].nunique() < 2:
         reasons = dict.fromkeys(reason for table in means.values() for reason in table["reason"] if reason)
-        return Sentence(f"No figure of the turns around the first poor one: {'; '.join(reasons) or 'there are none'}.")
+        none = "no conversation with a poor turn has another rated turn near it"
+        why = none if len(turns) else "; ".join(reasons) or "there are none"
+        return Sentence(f"No figure of the turns around the first poor one: {why}.")
     order = _order(turns)
     number = min(MOST, len(order))
     chosen = order[np.linspace(0, len(order) - 1, number).round().astype(int)]

@@ -9,7 +9,7 @@ from sense7.findings.context.gap import (
     overall_gap,
     topics_that_differ,
 )
-from sense7.findings.context.means import group_means
+from sense7.findings.context.means import group_means, topic_by_condition
 from sense7.findings.context.shares import context_shares
 from sense7.findings.context.slopes import context_slopes, slopes_by_condition, slopes_with_prompt
 from sense7.findings.context.tests import context_tests
@@ -27,5 +27,6 @@ __all__ = [
     "overall_gap",
     "slopes_by_condition",
     "slopes_with_prompt",
+    "topic_by_condition",
     "topics_that_differ",
 ]

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import within
 from sense7.findings.context.frame import CONTEXT, context_frame, not_varying
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 
-__all__ = ["group_means"]
+__all__ = ["group_means", "topic_by_condition"]
 
 MOST_GROUPS = 40
 
@@ -67,6 +67,25 @@ def group_means(study: Study, bootstrap: ParticipantBootstrap, by: str, *, own: 
         # A topic by its number, since it is a text of the workbook; a level by itself.
         keys = {name: f"{start}_{name if isinstance(name, int) else i}" for i, name in enumerate(rows, 1)}
     return estimate_table(rows, CONTEXT[by], keys)
+
+
+def topic_by_condition(study: Study) -> pd.DataFrame:
+    """Return the mean ground truth of the conversations of each topic in each condition.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic and condition, in their order (of more than 40 topics or conditions the 40 largest): topic,
+        condition, mean (1..5; NaN with fewer than ``FEWEST_PARTICIPANTS`` participants, as for an interval), n
+        (conversations). Those without ground truth, topic or condition are left out.
+    """
+    frame = context_frame(study).dropna(subset=["topic", "condition"])
+    by = ["topic", "condition"]
+    groups = [largest_groups(frame[name]) for name in by]
+    cells = frame.groupby(by).agg(mean=("y", "mean"), n=("y", "size"), people=("participant", "nunique"))
+    cells = cells.reindex(pd.MultiIndex.from_product(groups, names=by))
+    cells["mean"] = cells["mean"].where(cells["people"] >= FEWEST_PARTICIPANTS)
+    return cells[["mean", "n"]].fillna({"n": 0}).astype({"n": int}).reset_index()
 
 
 def _group_rows(frame: pd.DataFrame, by: str, bootstrap, unit: str, method: str, reason: str) -> dict:
