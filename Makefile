@@ -37,6 +37,10 @@ judge: ## make the environment ready for `sense7 judge run`
 book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
 	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(OPTIONS)
 
+.PHONY: pdf
+pdf: book browser ## the five-minute path of an edition as a PDF; needs Chromium; DATA, NAME as for make book
+	@$(BIN)/python scripts/make_pdf.py "$(or $(NAME),$(DATA))"
+
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
 # is told what is missing, and those tests are skipped, saying so.
 .PHONY: browser

@@ -1,6 +1,7 @@
 """No statistic is ever typed by hand: prose is read, and a number in it is an error unless a rule lets it pass."""
 
 import ast
+import importlib.util
 import re
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from sense7.book.build import build_edition
 from sense7.record import read_values
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
+spec = importlib.util.spec_from_file_location("evidence_prose", ROOT / "evidence" / "prose.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+NOTEBOOKS, PAGES, blank, prose, prose_of = module.NOTEBOOKS, module.PAGES, module.blank, module.prose, module.prose_of
 
 ALLOWED = {
     r"\bSENSE-7\b": "the name of the data set",
@@ -57,82 +60,6 @@ STATISTIC = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-
-FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)\s*?$", re.DOTALL | re.MULTILINE)
-ROLE_OR_CODE = re.compile(r"(?:\{[\w:+-]+\})?(?P<ticks>`+)(?:(?!`).|(?!(?P=ticks)(?!`))`)+?(?P=ticks)(?!`)", re.DOTALL)
-NO_TEXT = {
-    *("code-cell", "code-block", "ledger", "modules", "front-door", "explorer", "bibliography", "picture"),
-    *("claims-power", "distances"),
-}
-"""Directives that hold no prose; that of any other is read, as are the titles of all."""
-
-WOVEN = {
-    *(
-        "value",
-        "published",
-        "edition",
-        "term",
-        "ref",
-        "doc",
-        "cite:t",
-        "cite:p",
-        "py:class",
-        "py:exc",
-        "judge_logs",
-        "setting",
-    ),
-}
-"""Roles whose text stands for something else; that of any other is read."""
-
-NUMBER_AS_CODE = re.compile(r"[\d.,\s]*\d[\d.,\s]*%?")
-ROUNDED_LEVEL = re.compile(r"[1-5](?:\.50*1?)?")
-"""A number in the typeface of code is a number, but for levels whose rounding is explained."""
-
-NO_PROSE = (
-    re.compile(r"<!--.*?-->", re.DOTALL),
-    re.compile(r"\]\([^)\s]*"),  # target of a link or an image; its title is read
-    re.compile(r"^\[[^\]]+\]:.*$", re.MULTILINE),
-    re.compile(r"<https?://[^>]*>|https?://[^\s)]+"),
-    re.compile(r"^\([\w-]+\)=\s*$", re.MULTILINE),
-    re.compile(r"^:{3,}(?:\{[\w-]+\})?", re.MULTILINE),  # the fence of an admonition: title and content are prose
-)
-
-
-def blank(match):
-    """Keep the lines, so that a finding can be given with its line."""
-    return " \N{REFERENCE MARK} " + "\n" * match[0].count("\n")
-
-
-def without_fence(match):
-    """Nothing of a block of code; of a directive that holds prose, all but the fence."""
-    opening, *inside, _ = match[0].split("\n")
-    directive = re.match(r"[`~]+\{([\w-]+)\}(.*)", opening)
-    if not directive or directive[1] in NO_TEXT:
-        return blank(match)
-    return "\n".join([directive[2], *inside, ""])
-
-
-def without_role(match):
-    """Nothing of code and of what is woven in; the text of other roles, and numbers that are dressed as code."""
-    role, _, content = match[0].partition("`")
-    content = content.strip("`").strip()
-    if role and role.strip("{}") not in WOVEN:
-        return f" {content} "
-    typed = not role and NUMBER_AS_CODE.fullmatch(content) and not ROUNDED_LEVEL.fullmatch(content)
-    return f" {content} " if typed else blank(match)
-
-
-def prose(markdown):
-    """Markdown without code, roles, addresses and front matter; every line in its place."""
-    for pattern, instead in (
-        (FRONT_MATTER, blank),
-        (FENCE, without_fence),
-        (ROLE_OR_CODE, without_role),
-        *((pattern, blank) for pattern in NO_PROSE),
-    ):
-        markdown = pattern.sub(instead, markdown)
-    return markdown
 
 
 def typed_numbers(markdown):
@@ -243,19 +170,12 @@ def test_the_checker_tells_the_line():
 # The prose
 
 
-def prose_of(path):
-    """Text of a page, or of a notebook's cells of text."""
-    if path not in NOTEBOOKS:
-        return path.read_text("utf-8")
-    return "\n\n".join(cell.source for cell in jupytext.read(path, fmt="md:myst").cells if cell.cell_type == "markdown")
-
-
-@pytest.mark.parametrize("path", [*PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_statistic_is_typed_into_prose(path):
     assert typed_numbers(prose_of(path)) == [], "record the value and weave it in: {value}`key`"
 
 
-@pytest.mark.parametrize("path", [*PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_headings_hold_no_woven_value(path):
     """Headings stand in the navigation of every page, and a value that changes makes its own page again only."""
     assert re.findall(r"^#+ .*\{\w+\}`.*$", prose_of(path), re.MULTILINE) == []
@@ -273,7 +193,7 @@ def test_no_statistic_is_typed_into_captions(path):
 
 @pytest.mark.parametrize("pattern", ALLOWED)
 def test_every_exception_is_still_needed(pattern):
-    texts = "\n".join(prose(prose_of(path)) for path in [*PAGES, *NOTEBOOKS])
+    texts = "\n".join(prose(prose_of(path)) for path in PAGES)
     code = "\n".join(path.read_text("utf-8") for path in NOTEBOOKS)
     assert re.search(pattern, texts + code), "nothing needs it any more: remove it"
 
@@ -283,7 +203,7 @@ def test_every_value_in_prose_is_recorded_by_a_notebook(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     recorded = read_values(build_edition("synthetic").folder / "results")
     used = {}
-    for path in [*PAGES, *NOTEBOOKS]:
+    for path in PAGES:
         for key in re.findall(r"(?<!`` )\{value\}`([^`]+)`", path.read_text("utf-8")):
             used.setdefault(key, path.name)
     assert used

@@ -48,7 +48,7 @@ def test_a_figure_has_alt_text_caption_and_its_data(kind):
 
 
 def test_bars_of_levels_hold_every_answer_and_follow_the_page():
-    """Answers without a level are drawn in the page's ink; a kind that nobody gave has no entry."""
+    """Answers without a level are drawn in the page's ink; a kind that nobody gave has no name."""
     counts = pd.DataFrame(
         [[1, 2, 3, 4, 10, 15, 5, 0], [0, 0, 0, 0, 0, 0, 40, 0]],
         index=["overall", "Interest"],
@@ -56,7 +56,7 @@ def test_bars_of_levels_hold_every_answer_and_follow_the_page():
     )
     figure = figures.level_distribution(counts, name="x", caption="c")
     axes = figure.drawing.axes[0]
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    labels = [text.get_text().replace("\n", " ") for text in axes.texts]
     assert sorted(labels) == sorted([*LEVELS, "unknown or not applicable", "blank"])
     widths = [sum(bar.get_width() for bar in axes.patches if round(bar.get_y() + 0.36) == row) for row in (0, 1)]
     assert widths == pytest.approx([100, 100])

@@ -3,51 +3,44 @@
 (() => {
   "use strict";
 
+  const explorer = window.sense7Explorer;
+  const { make, own, unseen, fold, count, address, CHOICES, RANGES, SORTS, Conversation } = explorer;
   const A_PAGE = 25;
-  const FORMAT = 1;
+  const FORMAT = 2;
   const [UNASKED, UNDER_WAY, LOADED, FAILED] = ["unasked", "under way", "loaded", "failed"]; // a file of texts
-  const NOT_GIVEN = "not given";
-  const SORTS = {
-    "": ["as in the file", () => 0],
-    lowest: ["mean rating, lowest first", (a, b) => byNumber(a.truth, b.truth)],
-    highest: ["mean rating, highest first", (a, b) => byNumber(a.truth, b.truth, -1)],
-    poor: ["poor turns, most first", (a, b) => byNumber(a.poor, b.poor, -1)],
-    longest: ["turns, most first", (a, b) => b.overall.length - a.overall.length],
-  };
-  const EMPTY = { text: "", condition: "", topic: "", label: "", poor: "", from: "", to: "", sort: "", page: "" };
 
-  // What is missing comes last, whichever way the rest goes.
-  function byNumber(a, b, sign = 1) {
-    if (a === null || b === null) return (a === null) - (b === null);
-    return sign * (a - b);
+  /* A row of the data, and what follows from it. */
+  function conversationOf(data, row, place) {
+    const [name, participant, condition, topic, answers, truth, label, poor, overall, low] = row;
+    const names = [data.participants[participant], data.conditions[condition], data.topics[topic]];
+    const [person, model, subject] = names.map((text) => (text === undefined ? null : text));
+    const known = fold([name, person, model, subject].filter((text) => text !== null).join("\n"));
+    const first = [...overall].findIndex((sign) => Number(sign) >= 1 && Number(sign) <= data.poorLevel) + 1;
+    return { place, name, person, model, subject, answers, truth, label, poor, overall, low, first: first || null, known, said: null };
   }
 
-  function make(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  /* Which conversations of a participant came before, in the order of the workbook. */
+  function markRepeats(all) {
+    const seen = new Set();
+    const again = (...key) => {
+      const text = JSON.stringify(key);
+      return key.includes(null) || seen.has(text) ? !key.includes(null) : (seen.add(text), false);
+    };
+    for (const one of all) {
+      one.repeat = one.person === null ? [] : [again("", one.person) ? "later" : "first"];
+      if (again("condition", one.person, one.model)) one.repeat.push("condition");
+      if (again("topic", one.person, one.subject)) one.repeat.push("topic");
     }
-    element.append(...children.filter((child) => child !== null));
-    return element;
   }
-
-  // A text of the data, apart from what stands around it: its direction, and marks that turn it, end with it.
-  const own = (tag, text, attributes = {}) => make(tag, { dir: "auto", class: "own", ...attributes }, text);
-  const unseen = (text) => make("span", { class: "unseen" }, text);
-  const fold = (text) => text.normalize("NFC").toLowerCase();
-  const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
   class Explorer {
     constructor(root, data) {
       this.root = root;
       this.data = data;
       this.parts = data.files.map(() => UNASKED);
-      this.all = data.conversations.map(([name, participant, condition, topic, answers, truth, label, poor, overall], place) => {
-        const names = [data.participants[participant], data.conditions[condition], data.topics[topic]];
-        const [person, model, subject] = names.map((text) => (text === undefined ? null : text));
-        const known = fold([name, person, model, subject].filter((text) => text !== null).join("\n"));
-        return { place, name, person, model, subject, answers, truth, label, poor, overall, known, said: null };
-      });
+      this.all = data.conversations.map((row, place) => conversationOf(data, row, place));
+      markRepeats(this.all);
+      this.useJudge("");
       this.byName = new Map(this.all.map((conversation) => [conversation.name, conversation]));
       data.colours.forEach(([colour, ink], place) => {
         root.style.setProperty(`--level-${place + 1}`, colour);
@@ -55,14 +48,31 @@
       });
     }
 
+    /* Scores of one judge, their mean over the runs, and how far that is from the user. */
+    useJudge(name) {
+      const { judges } = this.data;
+      const judge = judges.find((one) => `=${one.name}` === name) ?? judges[0] ?? null;
+      if (this.judge !== undefined && judge === this.judge) return;
+      this.judge = judge;
+      this.all.forEach((one, place) => {
+        one.scores = judge ? judge.scores[place] : [];
+        const known = one.scores.filter((score) => typeof score === "number");
+        one.score = known.length ? known.reduce((sum, score) => sum + score, 0) / known.length : null;
+        one.difference = one.score === null || one.truth === null ? null : one.score - one.truth;
+      });
+    }
+
     start() {
       this.status = make("p", { role: "status", class: "status" });
+      this.choosing = make("p", { class: "choosing", hidden: true });
       this.list = make("ol", { class: "list", "aria-label": "Conversations" });
       this.pages = make("nav", { class: "pages", "aria-label": "Pages of the list" });
-      this.overview = make("div", {}, this.makeFilters(), this.status, this.makeLegend(), this.list, this.pages, this.makeSize());
+      this.note = make("div");
+      const head = make("div", { class: "head" }, this.status, this.makeCopy());
+      this.overview = make("div", {}, this.makeFilters(), this.choosing, head, this.note, explorer.makeLegend(this.data), this.list, this.pages, this.makeSize());
       this.reader = make("section", { class: "reader", "aria-label": "One conversation", hidden: true });
       this.root.replaceChildren(this.overview, this.reader);
-      window.addEventListener("hashchange", () => this.show());
+      window.addEventListener("hashchange", () => explorer.isState(location.hash) && this.show());
       this.show();
       this.root.dataset.state = "ready";
       if (this.data.atOnce) setTimeout(() => this.loadAll(), 0);
@@ -70,84 +80,118 @@
 
     // --- the address ------------------------------------------------------------------
 
-    static read() {
-      const given = new URLSearchParams(location.hash.slice(1));
-      const state = { ...EMPTY };
-      for (const name of Object.keys(EMPTY)) if (given.has(name)) state[name] = given.get(name);
-      return [state, given.get("conversation")];
-    }
-
-    static address(state, conversation = null) {
-      const given = new URLSearchParams();
-      if (conversation !== null) given.set("conversation", conversation);
-      for (const [name, value] of Object.entries(state)) if (value !== "") given.set(name, value);
-      return `#${given}`;
-    }
-
     show() {
-      const [state, name] = Explorer.read();
-      const came = this.open;
+      // An ordinary place on the page is where the browser goes; the explorer begins with the list.
+      const [state, opened] = explorer.read(explorer.isState(location.hash) ? location.hash : "");
+      const came = this.opened?.conversation ?? null;
+      clearTimeout(this.later);
       this.state = state;
-      this.open = name;
+      this.opened = opened;
       for (const [field, control] of Object.entries(this.controls)) control.value = state[field];
+      this.further.open ||= this.furtherNames.some((name) => state[name] !== "");
       this.find();
-      this.overview.hidden = name !== null;
-      this.reader.hidden = name === null;
-      if (name !== null) {
-        this.showConversation();
-      } else {
-        this.showList();
-        // Back in the list, the keyboard goes on where it was.
-        const link = came ? [...this.list.querySelectorAll("a")].find((one) => one.textContent === came) : null;
-        if (link) link.focus();
+      this.overview.hidden = opened.conversation !== null;
+      this.reader.hidden = opened.conversation === null;
+      if (opened.conversation !== null) {
+        this.showReader();
+        return;
       }
+      this.showList();
+      // Back in the list, the keyboard goes on where it was.
+      const link = came === null ? null : [...this.list.querySelectorAll(".name a")].find((one) => one.textContent === came);
+      if (state.compare !== "") this.choosing.focus();
+      else if (link) link.focus();
+    }
+
+    linkTo(conversation, state = this.state, more = {}) {
+      return address(state, { conversation, ...more });
+    }
+
+    makeCopy() {
+      const button = make("button", { type: "button", class: "btn btn-outline-secondary" }, "Copy link");
+      const told = make("span", { role: "status", class: "hint" });
+      button.addEventListener("click", async () => {
+        this.keepAddress();
+        try {
+          await navigator.clipboard.writeText(location.href);
+          told.replaceChildren("Link copied.");
+        } catch {
+          // Not every browser lets a page from disk write to the clipboard: the reader copies it.
+          const field = make("input", { class: "form-control", readonly: true, "aria-label": "Link to copy" });
+          field.value = location.href;
+          told.replaceChildren("Copy this link: ", field);
+          field.select();
+        }
+      });
+      return make("span", { class: "copy" }, button, " ", told);
+    }
+
+    keepAddress() {
+      clearTimeout(this.later);
+      const now = address(this.state, this.opened);
+      if (explorer.isState(location.hash) && now !== (location.hash || "#")) history.replaceState(null, "", now);
     }
 
     // --- filters ----------------------------------------------------------------------
 
     makeFilters() {
-      const { conditions, topics, levels } = this.data;
-      const options = (all, texts) => [["", all], ...texts.map((text) => [`=${text}`, text])];
-      const some = (name) => (this.all.some((one) => one[name] === null) ? [["none", NOT_GIVEN]] : []);
-      const select = (choices) =>
-        make("select", { class: "form-select" }, ...choices.map(([value, text]) => make("option", { value }, text)));
-      const number = () => make("input", { type: "number", min: 1, max: 5, step: 0.1, class: "form-control", inputmode: "decimal" });
-      this.controls = {
-        text: make("input", { type: "search", class: "form-control", autocomplete: "off", spellcheck: "false" }),
-        condition: select([...options("all", conditions), ...some("model")]),
-        topic: select([...options("all", topics), ...some("subject")]),
-        label: select([["", "all"], ...levels.map((level, place) => [String(place + 1), level]), ["none", "not rated"]]),
-        poor: select([["", "all"], ["yes", "at least one poor turn"], ["no", "no poor turn"], ["unknown", "not known"]]),
-        from: number(),
-        to: number(),
-        sort: select(Object.entries(SORTS).map(([value, [text]]) => [value, text])),
-      };
-      const titles = {
-        text: "Search the texts",
-        condition: "Condition",
-        topic: "Topic",
-        label: "Label",
-        poor: "Poor turns",
-        from: "Mean rating from",
-        to: "Mean rating to",
-        sort: "Order",
-      };
-      const form = make("form", { class: "filters", role: "search", "aria-label": "Filter the conversations" });
-      for (const [name, control] of Object.entries(this.controls)) {
-        control.id = `explorer-${name}`;
-        form.append(make("div", { class: `field field-${name}` }, make("label", { for: control.id }, titles[name]), control));
-        control.addEventListener("input", () => this.change(name, control.value));
-      }
-      this.controls.from.placeholder = "1";
-      this.controls.to.placeholder = "5";
+      this.controls = {};
+      this.options = {};
+      this.alone = {};
+      const [first, further] = [make("div", { class: "fields" }), make("div", { class: "fields" })];
+      this.addControl(first, "text", "Search the texts", make("input", { type: "search", class: "form-control", autocomplete: "off", spellcheck: "false" }));
+      for (const [name, choice] of Object.entries(CHOICES)) this.addChoice(choice.more ? further : first, name, choice);
+      for (const range of RANGES) this.addRange(further, range);
+      this.addJudges(first);
+      const sorts = Object.entries(SORTS).filter(([name]) => this.judge || !explorer.OF_JUDGE.includes(name));
+      this.addControl(first, "sort", "Order", this.makeSelect(sorts.map(([value, [text]]) => [value, text])));
       const reset = make("button", { type: "button", class: "btn btn-outline-secondary" }, "Show all");
       reset.addEventListener("click", () => {
-        location.hash = "";
+        location.hash = address({ compare: this.state.compare });
         this.controls.text.focus();
       });
-      form.append(make("div", { class: "field field-reset" }, reset));
+      this.further = make("details", { class: "further" }, make("summary", {}, "More filters"), further);
+      this.furtherNames = [...further.querySelectorAll("[data-filter]")].map((control) => control.dataset.filter);
+      first.append(make("div", { class: "field field-reset" }, reset));
+      const form = make("form", { class: "filters", role: "search", "aria-label": "Filter the conversations" }, first, this.further);
       form.addEventListener("submit", (event) => event.preventDefault());
       return form;
+    }
+
+    addControl(place, name, title, control) {
+      this.controls[name] = control;
+      this.alone[name] = make("span", { class: "hint" });
+      control.id = `explorer-${name}`;
+      control.dataset.filter = name;
+      control.addEventListener("input", () => this.change(name, control.value));
+      const label = make("label", { for: control.id }, title);
+      place.append(make("div", { class: `field field-${name}` }, label, " ", this.alone[name], control));
+    }
+
+    makeSelect(choices) {
+      return make("select", { class: "form-select" }, ...choices.map(([value, text]) => make("option", { value }, text)));
+    }
+
+    addChoice(place, name, choice) {
+      const choices = choice.options(this.data, this.all);
+      if (!choices.length) return;
+      const all = choice.all ? choice.all(this.data) : "all";
+      const select = this.makeSelect([["", all], ...choices]);
+      this.options[name] = [...select.options].map((option) => [option, option.textContent]);
+      this.addControl(place, name, choice.title, select);
+    }
+
+    addRange(place, range) {
+      range.names.forEach((name, end) => {
+        const number = make("input", { type: "number", class: "form-control", inputmode: "decimal", ...range.limits });
+        this.addControl(place, name, `${range.title} ${end ? "to" : "from"}`, number);
+      });
+    }
+
+    addJudges(place) {
+      if (this.data.judges.length < 2) return;
+      const names = this.data.judges.map((judge, number) => [number ? `=${judge.name}` : "", judge.name]);
+      this.addControl(place, "judge", "Judge", this.makeSelect(names));
     }
 
     change(name, value) {
@@ -158,28 +202,28 @@
       performance.measure("explorer: filter", { start: started });
       clearTimeout(this.later);
       // Browsers refuse an address that changes with every key.
-      this.later = setTimeout(() => history.replaceState(null, "", Explorer.address(this.state, this.open)), 250);
+      this.later = setTimeout(() => history.replaceState(null, "", address(this.state, this.opened)), 250);
     }
 
     find() {
       const { state } = this;
-      const words = fold(state.text).split(/\s+/).filter((word) => word !== "");
-      const named = (wanted, text) => wanted === "" || (wanted === "none" ? text === null : wanted === `=${text}`);
-      const bound = (text, otherwise) => (text === "" || Number.isNaN(Number(text)) ? otherwise : Number(text));
-      const [from, to] = [bound(state.from, -Infinity), bound(state.to, Infinity)];
-      const anyBound = from !== -Infinity || to !== Infinity;
-      const poor = { yes: (one) => one.poor > 0, no: (one) => one.poor === 0, unknown: (one) => one.poor === null };
-      const fits = (one) =>
-        named(state.condition, one.model) &&
-        named(state.topic, one.subject) &&
-        (state.label === "" || one.label === (state.label === "none" ? 0 : Number(state.label))) &&
-        (!Object.hasOwn(poor, state.poor) || poor[state.poor](one)) &&
-        (!anyBound || (one.truth !== null && one.truth >= from && one.truth <= to)) &&
-        words.every((word) => one.known.includes(word) || (one.said !== null && one.said.includes(word)));
-      this.words = words;
-      this.found = this.all.filter(fits);
-      if (Object.hasOwn(SORTS, state.sort) && state.sort !== "") this.found.sort((a, b) => SORTS[state.sort][1](a, b) || a.place - b.place);
-      if (words.length) this.loadAll();
+      this.words = fold(state.text).split(/\s+/).filter((word) => word !== "");
+      this.useJudge(state.judge);
+      const { found, counts, alone } = explorer.find(this.all, state, this.data, this.words);
+      this.found = found;
+      explorer.sort(found, state.sort);
+      if (this.words.length) this.loadAll();
+      this.showCounts(counts, alone);
+    }
+
+    // What each choice would leave, the other filters kept; what a search or a range leaves alone.
+    showCounts(counts, alone) {
+      for (const [name, options] of Object.entries(this.options)) {
+        for (const [option, text] of options) option.textContent = `${text} (${(counts[name].get(option.value) ?? 0).toLocaleString("en")})`;
+      }
+      for (const name of ["text", ...RANGES.map((range) => range.names[0])]) {
+        this.alone[name].textContent = alone.has(name) ? `fits ${alone.get(name).toLocaleString("en")}` : "";
+      }
     }
 
     // --- the list ---------------------------------------------------------------------
@@ -192,6 +236,17 @@
       this.list.start = (page - 1) * A_PAGE + 1;
       this.pages.replaceChildren(...(pages > 1 ? this.makePages(page, pages) : []));
       this.status.textContent = this.describe();
+      this.note.replaceChildren(...this.makeNotes());
+      this.showChoosing();
+    }
+
+    /* While a conversation is compared, the list is where the other one is chosen. */
+    showChoosing() {
+      const { compare } = this.state;
+      this.choosing.hidden = compare === "";
+      this.choosing.tabIndex = -1;
+      const cancel = make("a", { href: this.linkTo(compare, { ...this.state, compare: "" }) }, "Cancel");
+      this.choosing.replaceChildren("Compare ", own("strong", compare), " with: choose a conversation of the list. ", cancel);
     }
 
     describe() {
@@ -207,32 +262,35 @@
       return found === 0 ? `${words} Nothing fits all filters; “Show all” takes them away.` : words;
     }
 
+    makeNotes() {
+      return [explorer.makeNote(this.judge)].filter((note) => note !== null);
+    }
+
     inState(state) {
       return this.parts.filter((one) => one === state).length;
     }
 
     makeEntry(one) {
-      const link = own("a", one.name, { href: Explorer.address(this.state, one.name) });
+      const { compare } = this.state;
+      const plain = { ...this.state, compare: "" };
+      const href = compare === "" ? this.linkTo(one.name) : this.linkTo(compare, plain, { with: one.name });
       const poor = one.poor === null ? "poor turns not known" : one.poor === 0 ? "no poor turn" : count(one.poor, "poor turn");
-      const turns = count(one.overall.length, "turn");
+      const judged = !this.judge ? "" : one.score === null ? "judge: no score" : `judge ${one.score.toFixed(2)}${one.truth === null ? "" : `, ${explorer.apart(one)}`}`;
       return make(
         "li",
         {},
-        make("div", { class: "name" }, link),
+        make("div", { class: "name" }, own("a", one.name, { href })),
         make("div", { class: "what" }, own("span", one.model ?? "condition not given"), ", ", own("span", one.subject ?? "topic not given")),
-        make("div", { class: "mean" }, this.makeLabel(one)),
-        make("div", { class: "poor" }, `${turns}, ${poor}`),
+        make("div", { class: "mean" }, explorer.makeLabel(this.data, one)),
+        make("div", { class: "poor" }, `${count(one.overall.length, "turn")}, ${poor}`),
+        compare === "" ? make("div", { class: "compare" }, make("a", { href: address({ ...plain, page: "", compare: one.name }) }, "Compare", unseen(` ${one.name}`))) : null,
         this.data.ratings[0][1] ? make("div", { class: "strip" }, this.makeStrip(one)) : null,
+        judged ? make("div", { class: Math.abs(one.difference ?? 0) >= 1 ? "judged parted" : "judged" }, judged) : null,
       );
     }
 
-    makeLabel(one) {
-      if (one.label === 0) return make("span", { class: "level", "data-level": "-" }, "not rated");
-      return make("span", { class: "level", "data-level": one.label }, unseen("mean rating "), `${one.truth.toFixed(2)} ${this.data.levels[one.label - 1]}`);
-    }
-
     makeStrip(one) {
-      const said = [...one.overall].map((sign) => this.word(sign)).join(", ");
+      const said = [...one.overall].map((sign) => explorer.word(this.data, sign)).join(", ");
       const strip = make("span", { class: "cells", role: "img", "aria-label": `overall rating by turn: ${said || "no turns"}` });
       for (const sign of one.overall) strip.append(make("span", { class: "level", "data-level": sign }, sign === "." ? "\u00a0" : sign));
       return strip;
@@ -242,24 +300,14 @@
       const go = (to, text) =>
         to < 1 || to > pages
           ? make("span", { class: "off", "aria-hidden": "true" }, text)
-          : make("a", { href: Explorer.address({ ...this.state, page: to === 1 ? "" : String(to) }) }, text);
+          : make("a", { href: address({ ...this.state, page: to === 1 ? "" : String(to) }) }, text);
       return [go(page - 1, "Previous page"), make("span", {}, `Page ${page} of ${pages}`), go(page + 1, "Next page")];
-    }
-
-    makeLegend() {
-      const item = (sign, text) => make("li", {}, make("span", { class: "level", "data-level": sign, "aria-hidden": "true" }, sign === "." ? "\u00a0" : sign), ` ${text}`);
-      const levels = this.data.levels.map((level, place) => item(String(place + 1), level));
-      return make("ul", { class: "legend", "aria-label": "Levels" }, ...levels, item("-", "not rated"), item("?", "unreadable"), item(".", "blank"));
     }
 
     makeSize() {
       const size = `${(this.data.bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
       const when = this.data.atOnce ? "loaded in the background" : "loaded when one of them is opened, or all are searched";
       return make("p", { class: "hint" }, `The texts of all conversations: ${size} in ${count(this.parts.length, "file")}, ${when}.`);
-    }
-
-    word(sign) {
-      return { "-": "not rated", "?": "unreadable", ".": "blank" }[sign] ?? this.data.levels[Number(sign) - 1];
     }
 
     // --- texts ------------------------------------------------------------------------
@@ -302,162 +350,104 @@
       if (this.inState(LOADED) === this.parts.length) this.root.dataset.state = "loaded";
       if (this.words.length) {
         this.find();
-        if (this.open === null) this.showList();
+        if (this.opened.conversation === null) this.showList();
       }
-      if (this.open !== null && this.waitsFor === part) this.showConversation();
+      if (this.opened.conversation !== null && this.waitsFor.includes(part)) this.showReader();
     }
 
-    // --- one conversation -------------------------------------------------------------
+    // --- one conversation, or two -----------------------------------------------------
 
-    showConversation() {
-      const one = this.byName.get(this.open);
-      const part = one ? Math.floor(one.place / this.data.textsAFile) : null;
-      const title = make("h2", { tabindex: -1 }, "Conversation ", own("span", this.open));
-      const content = [this.makeWay(one), title];
-      if (!one) {
-        content.push(make("p", {}, "There is no conversation of this name in this edition."));
-      } else if (one.messages) {
-        content.push(this.makeFacts(one), this.makeHeat(one), this.makeAfter(one), this.makeMessages(one));
-        content.push(this.makeWay(one, "Other conversations, again"));
-      } else if (this.parts[part] === FAILED) {
-        const file = own("code", `${this.data.files[part]}`);
-        content.push(make("p", { role: "alert" }, "Its texts could not be loaded: the file ", file, " is missing beside the book."));
-        this.parts[part] = UNASKED; // opened again, it is tried again
-      } else {
-        content.push(make("p", { role: "status" }, "The texts are being loaded."));
-        this.waitsFor = part;
-        if (this.parts[part] === UNASKED) this.load(part);
-      }
-      this.reader.replaceChildren(...content);
-      title.focus({ preventScroll: true });
-      this.root.scrollIntoView();
+    showReader() {
+      const { opened } = this;
+      const names = [opened.conversation, opened.with].filter((name) => name !== null);
+      const ones = names.map((name) => this.byName.get(name));
+      this.waitsFor = ones.filter((one) => one && !one.messages).map((one) => Math.floor(one.place / this.data.textsAFile));
+      const title = make("h2", { tabindex: -1 }, names.length > 1 ? "Conversations " : "Conversation ", own("span", names[0]));
+      if (names.length > 1) title.append(" and ", own("span", names[1]));
+      const missing = names.filter((_, place) => !ones[place]);
+      const content = missing.length ? missing.map((name) => this.makeMissing(name)) : this.waitsFor.length ? [this.makeWaiting()] : this.makeOpened(ones);
+      this.reader.replaceChildren(this.makeWay(ones), title, ...content);
+      this.goTo(title);
     }
 
-    makeWay(one, label = "Other conversations") {
-      const place = one ? this.found.indexOf(one) : -1;
-      const link = (other, text) => (other ? make("a", { href: Explorer.address(this.state, other.name) }, text) : null);
+    makeMissing(name) {
+      return make("p", {}, "There is no conversation of this name in this edition: ", own("span", name), ".");
+    }
+
+    makeWaiting() {
+      const failed = this.waitsFor.find((part) => this.parts[part] === FAILED);
+      if (failed !== undefined) {
+        this.parts[failed] = UNASKED; // opened again, it is tried again
+        const file = own("code", this.data.files[failed]);
+        return make("p", { role: "alert" }, "Its texts could not be loaded: the file ", file, " is missing beside the book.");
+      }
+      for (const part of this.waitsFor) if (this.parts[part] === UNASKED) this.load(part);
+      return make("p", { role: "status" }, "The texts are being loaded.");
+    }
+
+    makeOpened(ones) {
+      const sides = ones.map((one, place) => new Conversation(this.data, one, this.judge, this.words, (turn, ...text) => this.makeTurnLink(place, turn, text), ones.length > 1 ? "h4" : "h3"));
+      const [notes, legend] = [this.makeNotes(), explorer.makeLegend(this.data)];
+      const body = (side) => [side.makeJudge(), side.makeHeat(), side.makeAfter(), side.makeMessages()].filter((part) => part !== null);
+      if (sides.length === 1) return [sides[0].makeFacts(), ...notes, legend, ...body(sides[0]), this.makeWay(ones, "Other conversations, again")];
+      const panels = sides.map((side, place) => {
+        const only = make("a", { href: this.linkTo(side.one.name) }, "Read it alone");
+        const heading = make("h3", {}, own("span", side.one.name));
+        return make("div", { class: "side", role: "tabpanel", id: `explorer-side-${place}`, "aria-labelledby": `explorer-tab-${place}` }, heading, only, ...body(side));
+      });
+      const [tabs, choose] = explorer.makeTabs(sides, panels);
+      this.chooseSide = choose;
+      return [explorer.makeGlance(sides), ...notes, legend, tabs, make("div", { class: "sides" }, ...panels)];
+    }
+
+    // --- turns ------------------------------------------------------------------------
+
+    makeTurnLink(place, turn, text) {
+      const names = ["turn", "with_turn"];
+      const href = address(this.state, { ...this.opened, [names[1 - place]]: null, [names[place]]: String(turn) });
+      const link = make("a", { href }, ...text);
+      // To where the reader is already the address does not change.
+      link.addEventListener("click", (event) => {
+        if (location.hash !== link.hash) return;
+        event.preventDefault();
+        this.goTo(link);
+      });
+      return link;
+    }
+
+    /* The turn that the address names, else the head of the conversation. */
+    goTo(otherwise) {
+      const { opened } = this;
+      const place = opened.with_turn !== null && opened.with !== null ? 1 : 0;
+      const turn = Number(place ? opened.with_turn : opened.turn);
+      const side = opened.with === null ? this.reader : this.reader.querySelector(`#explorer-side-${place}`);
+      const message = Number.isInteger(turn) && turn > 0 && side ? side.querySelector(`[data-turn="${turn}"]`) : null;
+      if (!message) {
+        otherwise.focus({ preventScroll: true });
+        this.root.scrollIntoView();
+        return;
+      }
+      if (opened.with !== null) this.chooseSide(place);
+      message.setAttribute("aria-current", "true");
+      message.focus({ preventScroll: true });
+      message.scrollIntoView({ block: "center" });
+    }
+
+    makeWay(ones, label = "Other conversations") {
+      const [one] = ones;
+      const single = ones.length === 1;
+      const place = one && single ? this.found.indexOf(one) : -1;
+      const link = (other, text) => (other ? make("a", { href: this.linkTo(other.name) }, text) : null);
       return make(
         "nav",
         { class: "pages", "aria-label": label },
-        make("a", { href: Explorer.address(this.state) }, "Back to the list"),
+        make("a", { href: address(this.state) }, "Back to the list"),
         place > 0 ? link(this.found[place - 1], "Previous") : null,
         place >= 0 ? make("span", {}, `${(place + 1).toLocaleString("en")} of ${this.found.length.toLocaleString("en")}`) : null,
         place >= 0 ? link(this.found[place + 1], "Next") : null,
-        one ? make("a", { class: "permanent", href: Explorer.address({}, one.name) }, "Link to this conversation") : null,
+        one ? make("a", { href: address({ ...this.state, page: "", compare: one.name }) }, "Compare with another") : null,
+        this.makeCopy(),
       );
-    }
-
-    makeFacts(one) {
-      const facts = make("dl", { class: "facts" });
-      const add = (name, ...value) => facts.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...value)));
-      add("Participant", own("span", one.person ?? NOT_GIVEN));
-      add("Condition", own("span", one.model ?? NOT_GIVEN));
-      add("Topic", own("span", one.subject ?? NOT_GIVEN));
-      add("Mean rating of turns", this.makeLabel(one));
-      add("Poor turns", one.poor === null ? "not known" : String(one.poor));
-      this.data.answers.slice(0, 2).forEach(([name, size, asked], place) => add(name, this.answer(one.answers[place], size, asked)));
-      return facts;
-    }
-
-    answer(sign, size, asked) {
-      if (!asked) return "never asked";
-      return sign === "." ? "not rated or blank" : `${sign} of ${size}`;
-    }
-
-    makeHeat(one) {
-      const turns = one.messages.filter((message) => message.ratings !== null);
-      const heading = make("h3", {}, "Ratings by turn");
-      if (!turns.length) return make("div", {}, heading, make("p", {}, "This conversation has no turn of the assistant."));
-      const head = make("tr", {}, make("th", { scope: "col" }, "Rating"));
-      turns.forEach((_, place) => {
-        const button = make("button", { type: "button", "aria-label": `Go to turn ${place + 1}` }, String(place + 1));
-        button.addEventListener("click", () => {
-          const message = this.reader.querySelector(`[data-turn="${place + 1}"]`);
-          message.focus({ preventScroll: true });
-          message.scrollIntoView({ block: "center" });
-        });
-        head.append(make("th", { scope: "col" }, button));
-      });
-      const body = make("tbody");
-      this.data.ratings.forEach(([title, asked], place) => {
-        const row = make("tr", {}, make("th", { scope: "row" }, title));
-        if (!asked) row.append(make("td", { class: "never", colspan: turns.length }, "never asked"));
-        else turns.forEach((turn) => row.append(this.makeLevel("td", turn.ratings[place])));
-        body.append(row);
-      });
-      const table = make("table", { class: "heat" }, make("caption", {}, "Each turn of the assistant as its user rated it"), make("thead", {}, head), body);
-      const scroll = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ratings by turn" }, table);
-      return make("div", {}, heading, this.makeLegend(), scroll);
-    }
-
-    makeLevel(tag, sign) {
-      const word = this.word(sign);
-      const shown = make("span", { "aria-hidden": "true" }, sign === "." ? "\u00a0" : sign);
-      return make(tag, { class: "level", "data-level": sign, title: word }, shown, unseen(/[1-5]/.test(sign) ? `${sign} ${word}` : word));
-    }
-
-    makeAfter(one) {
-      const facts = make("dl", { class: "facts" });
-      this.data.answers.slice(2).forEach(([name, size, asked], place) => {
-        const sign = one.answers[place + 2];
-        const value = make("dd", {});
-        if (asked && sign !== ".") value.append(make("span", { class: "level", "data-level": sign }, this.answer(sign, size, asked)));
-        else value.append(this.answer(sign, size, asked));
-        facts.append(make("div", {}, make("dt", {}, name), value));
-      });
-      return make("div", {}, make("h3", {}, "Ratings after the conversation"), facts);
-    }
-
-    makeMessages(one) {
-      let turn = 0;
-      const list = make("ol", { class: "messages" });
-      for (const message of one.messages) {
-        if (message.ratings !== null) turn += 1;
-        list.append(this.makeMessage(message, message.ratings === null ? null : turn));
-      }
-      return make("div", {}, make("h3", {}, "What was said"), one.messages.length ? list : make("p", {}, "This conversation has no messages."));
-    }
-
-    makeMessage(message, turn) {
-      const minutes = message.seconds === null ? null : Math.floor(Math.round(message.seconds) / 60);
-      const clock = minutes === null ? "" : `, ${minutes}:${String(Math.round(message.seconds) % 60).padStart(2, "0")}`;
-      const text = make(
-        "div",
-        { class: "text" },
-        make("p", { class: "who" }, own("strong", message.role ?? "no role"), `${turn === null ? "" : `, turn ${turn}`}${clock}`, message.retry === null ? null : make("span", {}, ", retry: ", own("span", message.retry))),
-        message.content === null ? make("p", { class: "hint" }, "no text") : this.makeText("p", message.content),
-        message.comment === null ? null : make("div", { class: "comment" }, make("p", { class: "who" }, "The user’s comment on this turn"), this.makeText("p", message.comment)),
-      );
-      const item = make("li", { class: "message", "data-role": message.role ?? "" }, text);
-      if (turn === null) return item;
-      item.dataset.turn = turn;
-      item.tabIndex = -1;
-      const ratings = make("ul", { class: "ratings", "aria-label": `Ratings of turn ${turn}` });
-      this.data.ratings.forEach(([title, asked], place) => {
-        if (!asked) return;
-        const sign = message.ratings[place];
-        const word = this.word(sign);
-        ratings.append(make("li", {}, make("span", { class: "title" }, title), " ", make("span", { class: "level", "data-level": sign }, /[1-5]/.test(sign) ? `${sign} ${word}` : word)));
-      });
-      item.append(ratings);
-      return item;
-    }
-
-    // The words that were searched for are marked; what is marked and what is not, both are text.
-    makeText(tag, text) {
-      const element = own(tag, "");
-      const words = this.words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-      if (!words.length) {
-        element.append(text);
-        return element;
-      }
-      let end = 0;
-      for (const match of text.matchAll(new RegExp(words.join("|"), "gi"))) {
-        element.append(text.slice(end, match.index), make("mark", {}, match[0]));
-        end = match.index + match[0].length;
-      }
-      element.append(text.slice(end));
-      return element;
     }
   }
 

@@ -64,14 +64,14 @@ POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("of", "also", "truth", "compare", "no_effect", "release", "why_not", "contradiction")
+_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
 
 OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
 """Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
 
-_TEXTS = ("id", "title", "kind", "unit", "grade", "source", "needs", "of")
+_TEXTS = ("id", "title", "short", "kind", "unit", "grade", "source", "needs", "of")
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class Claim:
     needs: str
     notebook: str | None
     key: str | None
+    short: str | None = None
     of: str = "SENSE-7"
     also: str | None = None
     truth: str | None = None

@@ -20,6 +20,9 @@ from sense7.book.explorer import add_conversations, explorer_files, script_json
 from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.measures import is_poor
+from sense7.judge.scoring.available_judges import Judges, read_runs
+from sense7.judge.scoring.simulated import simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 
@@ -115,7 +118,7 @@ def test_a_conversation_has_the_ground_truth_label_and_poor_turns_that_statistic
     truth = ground_truth(study.turns, study.conversations["conversation"])
     rows = pd.DataFrame(
         index["conversations"],
-        columns=["name", "participant", "condition", "topic", "answers", "truth", "label", "poor", "overall"],
+        columns=["name", "participant", "condition", "topic", "answers", "truth", "label", "poor", "overall", "low"],
     ).set_index("name")
     assert rows.index.tolist() == study.conversations["conversation"].tolist()
     np.testing.assert_allclose(rows["truth"], truth, atol=5e-7)
@@ -145,7 +148,7 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     messages = {"Affective": cells, "Relational": None, "EmpathyOverall": None}
     study = study_of(messages=messages, allow_unreadable=True)
     index, parts = data_of(explorer_files(study))
-    asked = dict(index["ratings"])
+    asked = {title: asked for title, asked, _ in index["ratings"]}
     assert asked["Affective Understanding"]
     assert not asked["Relational Continuity"]
     assert not asked["Overall"]
@@ -159,6 +162,57 @@ def test_a_conversation_without_any_rating_has_no_mean(study_of):
     first_turn_only = [None, "good", *[None] * 14]
     index, _ = data_of(explorer_files(study_of(messages=blank | {"Affective": first_turn_only})))
     assert [row[5:7] for row in index["conversations"]] == [[4.0, 4], *[[None, 0]] * 3]
+
+
+def test_the_lowest_level_of_each_rating_is_there(synthetic):
+    study, index, _ = synthetic
+    lowest = study.turns.groupby("conversation")[list(RATING_NAMES)].min()
+    assert [name for _, _, name in index["ratings"]] == list(RATING_NAMES)
+    for row in index["conversations"]:
+        levels = lowest.loc[row[0]]
+        assert list(row[9]) == ["." if np.isnan(level) else str(int(level)) for level in levels]
+
+
+def test_the_prompted_condition_and_what_counts_as_poor_are_those_of_the_statistics(synthetic):
+    study, index, _ = synthetic
+    assert index["conditions"][index["prompted"]] == study.prompted_condition
+    assert is_poor([index["poorLevel"], index["poorLevel"] + 1]).tolist() == [True, False]
+
+
+def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
+    study, index, _ = synthetic
+    assert index["judges"] == [], "without predictions there is no judge"
+    judges = read_runs(study)
+    (judge,) = data_of(explorer_files(study, judges))[0]["judges"]
+    runs = judges[judge["name"]]
+    assert judge["runs"] == list(runs)
+    assert judge["note"] == simulated_note([judge["name"]]), "a simulated judge says so"
+    assert len(judge["scores"]) == len(study.conversations)
+    for number, frame in enumerate(runs.values()):
+        shown = [scores[number] for scores in judge["scores"]]
+        usable = frame["status"] == "ok"
+        assert [score for score in shown if not isinstance(score, str)] == frame.loc[usable, "score"].tolist()
+        assert [score for score in shown if isinstance(score, str)] == [
+            status.replace("_", " ") for status in frame.loc[~usable, "status"]
+        ]
+    assert {score for scores in judge["scores"] for score in scores if isinstance(score, str)} >= {
+        "refusal",
+        "truncated",
+    }
+
+
+def test_the_judge_that_the_book_shows_comes_first(synthetic):
+    study, *_ = synthetic
+    (runs,) = read_runs(study).values()
+    few = dict(list(runs.items())[:2])
+    judges = Judges({"a few": few, "many": runs}, {})
+    names = [
+        [judge["name"] for judge in data_of(explorer_files(study, judges, first))[0]["judges"]]
+        for first in ("", "a few")
+    ]
+    assert names == [["many", "a few"], ["a few", "many"]]
+    notes = [judge["note"] for judge in data_of(explorer_files(study, judges))[0]["judges"]]
+    assert notes == ["", ""], "what is not simulated is not called so"
 
 
 def test_a_text_that_stands_often_is_kept_once(synthetic):
@@ -176,7 +230,8 @@ def test_the_size_that_is_stated_is_that_of_the_files(synthetic):
     study, index, _ = synthetic
     files = explorer_files(study)
     assert index["bytes"] == sum(len(files[name].encode()) for name in index["files"])
-    assert len(files["conversations.js"].encode()) < 100_000, "the first view waits for this file"
+    judged = explorer_files(study, read_runs(study))
+    assert len(judged["conversations.js"].encode()) < 100_000, "the first view waits for this file"
 
 
 @pytest.mark.parametrize(("at_once", "loaded"), [(4, True), (3, False)])

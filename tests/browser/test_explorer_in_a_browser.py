@@ -1,14 +1,20 @@
 """The conversations of the book as a reader explores them, opened from disk; what people wrote is only text."""
 
+import re
 import shutil
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.explorer import add_conversations, explorer_files
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.measures import is_poor
+from sense7.judge.scoring.available_judges import read_runs
 from sense7.loading import load
 
 HOSTILE = (
@@ -20,6 +26,12 @@ HOSTILE = (
 def explorer(html):
     if not (html / EXPLORER_PAGE).is_file():
         pytest.skip(f"{EXPLORER_PAGE} is not in the book's contents")
+
+
+def runs_of(study):
+    """Predictions of the one judge, by run."""
+    (runs,) = read_runs(study).values()
+    return runs
 
 
 def opened(page):
@@ -42,10 +54,10 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader):
     expect(status(page)).to_have_text(f"All {total:,} conversations.")
     condition = str(study.conversations["condition"].iloc[0])
     fitting = int((study.conversations["condition"] == condition).sum())
-    page.get_by_label("Condition", exact=True).select_option(label=condition)
+    page.get_by_label("Condition", exact=True).select_option(value=f"={condition}")
     expect(status(page)).to_have_text(f"{fitting:,} of {total:,} conversations.")
     assert all(condition in text for text in entries(page).all_inner_texts())
-    page.wait_for_url("**#*condition=*")
+    page.wait_for_url(f"**#condition={condition}")
     page.reload()
     expect(status(opened(page))).to_have_text(f"{fitting:,} of {total:,} conversations.")
     page.get_by_label("Search the texts").fill("no conversation holds these words")
@@ -54,9 +66,204 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader):
     expect(status(page)).to_have_text(f"All {total:,} conversations.")
 
 
+def test_each_choice_says_how_many_conversations_it_leaves(reader):
+    page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes"))
+    page.get_by_text("More filters").click()
+    for label in (
+        "Condition",
+        "Topic",
+        "Participant",
+        "First poor turn",
+        "A turn rated low on",
+        "Importance",
+        "Repeated conversations",
+    ):
+        choice = page.get_by_label(label, exact=True)
+        option = choice.locator("option").nth(1)
+        number = option.text_content().rpartition("(")[2].removesuffix(")")
+        choice.select_option(index=1)
+        expect(status(page)).to_have_text(re.compile(f"^{number} of 672 conversations"))
+        choice.select_option(index=0)
+    page.get_by_label("Turns from").fill("12")
+    longer = int((load("synthetic").turns.groupby("conversation").size() >= 12).sum())
+    expect(page.locator(".field-turns_from .hint")).to_have_text(f"fits {longer}")
+
+
+def filtered(reader, query):
+    """The conversations that an address leaves: names of those on the first page of the list, and how many they are."""
+    page = opened(reader.open(f"{EXPLORER_PAGE}#{query}"))
+    page.reload()  # an address that differs in its fragment alone loads no page
+    opened(page)
+    number = status(page).text_content().removeprefix("All ").split()[0]
+    return set(page.locator("#sense7-explorer .list .name").all_inner_texts()), int(number.replace(",", ""))
+
+
+def test_filters_find_what_the_statistics_count(reader):
+    study = load("synthetic")
+    tasks = study.conversations.set_index("conversation")
+    turns = study.turns
+    judged = pd.DataFrame({name: frame.set_index("conversation")["score"] for name, frame in runs_of(study).items()})
+    apart = (judged.mean(axis=1) - ground_truth(turns, study.conversations["conversation"])).abs()
+    poor = turns[is_poor(turns["overall"])].groupby("conversation")["turn"].min()
+    length = turns.groupby("conversation").size().reindex(tasks.index)
+    relational = turns.groupby("conversation")["Relational"].min().reindex(tasks.index)
+    later = tasks.duplicated(["participant", "condition"])
+    expected = {
+        "prompted=yes&poor=yes": tasks.index.isin(poor.index) & (tasks["condition"] == study.prompted_condition),
+        "first=2": tasks.index.isin(poor[poor == 2].index),
+        "low=Relational": relational <= 2,
+        "low=Relational&level=1": relational <= 1,
+        "turns_from=5&turns_to=6": length.between(5, 6),
+        "importance=5&desired=1": (tasks["importance"] == 5) & (tasks["desired_empathy"] == 1),
+        "repeat=condition": later,
+        "participant=P004": tasks["participant"] == "P004",
+        "apart=1.5": apart.reindex(tasks.index) >= 1.5,
+        "topic=no+topic": tasks["topic"] == "no topic",
+    }
+    for query, wanted in expected.items():
+        names, number = filtered(reader, query)
+        assert number == wanted.sum(), query
+        assert names <= set(tasks.index[wanted]), query
+    assert sum(wanted.any() for wanted in expected.values()) > 8, "else nothing is compared"
+
+
+def test_the_list_is_sorted_by_how_far_judge_and_user_are_apart(reader):
+    page = opened(reader.open(f"{EXPLORER_PAGE}#sort=apart"))
+    shown = page.locator("#sense7-explorer .judged").all_inner_texts()
+    by = [float(re.search(r"(\d\.\d\d) (above|below) the user", text)[1]) for text in shown]
+    assert by == sorted(by, reverse=True)
+    assert by[0] > 1
+
+
+def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
+    study = load("synthetic")
+    first, *_ = study.conversations["conversation"]
+    page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes&conversation={first}&turn=3"))
+    message = page.locator('#sense7-explorer [data-turn="3"]')
+    expect(message).to_be_focused()
+    expect(message).to_be_in_viewport()
+    page.locator("#sense7-explorer .heat thead").get_by_role("link", name="turn 5", exact=True).click()
+    expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
+    assert page.url.endswith(f"#conversation={first}&turn=5&poor=yes")
+    heading = page.get_by_role("heading", name="What this does not show")
+    page.evaluate("location.hash = 'what-this-does-not-show'")
+    expect(heading).to_be_in_viewport()
+    expect(page.get_by_role("heading", name=f"Conversation {first}")).to_be_visible()
+    page.go_back()
+    expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
+    page.reload()
+    expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
+
+
+def test_copy_link_gives_the_address_of_what_is_seen(reader):
+    page = opened(reader.open(EXPLORER_PAGE))
+    reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_label("Poor turns").select_option("yes")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied.")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.url
+    assert copied.endswith("#poor=yes")
+
+
+def test_where_the_clipboard_is_closed_the_link_can_be_copied_by_hand(reader):
+    reader.page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('closed'))")
+    page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes"))
+    page.get_by_role("button", name="Copy link").click()
+    field = page.get_by_label("Link to copy")
+    expect(field).to_have_value(page.url)
+    assert page.evaluate("getSelection().toString()") == page.url
+
+
+def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(reader):
+    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
+    page = opened(reader.open(EXPLORER_PAGE))
+    page.get_by_role("link", name=f"Compare {first}", exact=True).click()
+    expect(page.get_by_text("choose a conversation of the list")).to_be_visible()
+    entries(page).get_by_role("link", name=second, exact=True).click()
+    heading = page.get_by_role("heading", name=f"Conversations {first} and {second}")
+    expect(heading).to_be_focused()
+    assert page.url.endswith(f"#conversation={first}&with={second}")
+    page.reload()
+    expect(heading).to_be_visible()
+    left, right = page.locator("#sense7-explorer .side").all()
+    assert left.bounding_box()["x"] + left.bounding_box()["width"] <= right.bounding_box()["x"]
+    expect(left.locator("li.message").first).to_be_visible()
+    differing = page.locator("#sense7-explorer .glance tr.differs th").all_text_contents()
+    assert "Condition, differs" in differing
+    assert "Participant, differs" not in differing, "both are of one participant"
+    right.get_by_role("link", name="turn 2", exact=True).first.click()
+    expect(page.locator("#explorer-side-1 [data-turn='2']")).to_be_focused()
+    page.get_by_role("link", name="Back to the list").click()
+    expect(status(page)).to_have_text("All 672 conversations.")
+
+
+def test_on_a_phone_one_of_the_two_is_seen_at_a_time(reader):
+    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
+    reader.page.set_viewport_size({"width": 360, "height": 800})
+    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}&with={second}"))
+    left, right = page.locator("#sense7-explorer .side").all()
+    expect(left).to_be_visible()
+    expect(right).to_be_hidden()
+    page.get_by_role("tab", name=first).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name=second)).to_be_focused()
+    expect(left).to_be_hidden()
+    expect(right).to_be_visible()
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 360
+    page.emulate_media(media="print")
+    expect(left).to_be_visible()
+    expect(right).to_be_visible()
+
+
+def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
+    study = load("synthetic")
+    name = study.conversations["conversation"].iloc[0]
+    scores = [frame.set_index("conversation").loc[name, "score"] for frame in runs_of(study).values()]
+    truth = ground_truth(study.turns, study.conversations["conversation"])[name]
+    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={name}"))
+    expect(page.get_by_text("no model was asked").first).to_be_visible()
+    judge = page.locator("#sense7-explorer .judge")
+    expect(judge).to_contain_text(f"mean score {np.nanmean(scores):.2f}")
+    judge.locator("summary").click()
+    rows = judge.locator("tbody tr")
+    expect(rows).to_have_count(1 + len(scores))
+    expect(rows.first).to_contain_text(f"{truth:.2f}")
+    for row, score in zip(rows.all()[1:], scores, strict=True):
+        text = row.inner_text().replace("\N{MINUS SIGN}", "-")
+        if np.isnan(score):
+            assert "no score" in text
+            continue
+        assert f"{score - truth:+.2f}" in text
+        parted = labels([score])[0] != labels([truth])[0]
+        assert ("another label" in text) == parted
+        assert (row.get_attribute("class") == "parted") == parted
+
+
+def test_a_group_on_a_page_leads_to_its_conversations(reader):
+    page = reader.open("notebooks/11-context.html")
+    link = page.locator('table a[href*="explorer.html#topic="]').first
+    topic = link.text_content()
+    page.goto(link.evaluate("link => link.href"))
+    opened(page)
+    number = int((load("synthetic").conversations["topic"] == topic).sum())
+    expect(status(page)).to_have_text(f"{number} of 672 conversations.")
+    assert page.get_by_label("Topic", exact=True).input_value() == f"={topic}"
+
+
+def test_the_first_view_is_light(reader, html):
+    """Page, scripts, style and list of the explorer; the theme's files come on top, and texts once the list stands."""
+    asked = set()
+    reader.page.on("request", lambda request: asked.add(request.url.split("?")[0].removeprefix(f"{html.as_uri()}/")))
+    opened(reader.open(EXPLORER_PAGE))
+    own = [name for name in asked if "explorer" in name and "/texts-" not in name]
+    assert {EXPLORER_PAGE, "explorer/conversations.js", "_static/explorer.js", "_static/explorer.css"} <= set(own)
+    assert sum((html / name).stat().st_size for name in own) < 250_000
+
+
 def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
     page = opened(reader.open(EXPLORER_PAGE))
-    link = entries(page).first.locator("a")
+    link = entries(page).first.locator(".name a")
     name = link.inner_text()
     link.focus()
     page.keyboard.press("Enter")
@@ -94,15 +301,16 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
     page.get_by_role("link", name="Back to the list").first.click()
     page.get_by_label("Search the texts").fill("onerror=")
     expect(entries(page).first).to_be_visible()
-    entries(page).first.locator("a").click()
+    entries(page).first.locator(".name a").click()
     expect(page.locator("#sense7-explorer mark").first).to_have_text("onerror=")
     assert page.evaluate("window.ran") is None
 
 
-def test_a_conversation_is_read_on_a_phone_without_fault(reader):
-    """As every page, but with a conversation open."""
-    page = opened(reader.open(EXPLORER_PAGE))
-    entries(page).first.locator("a").click()
+@pytest.mark.parametrize("more", ["", "&with={}"])
+def test_conversations_are_read_on_a_phone_without_fault(reader, more):
+    """As every page, but with one or two conversations open."""
+    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
+    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}{more.format(second)}"))
     expect(page.locator("#sense7-explorer li.message").first).to_be_visible()
     options = {"resultTypes": ["violations"], "preload": False}
     for theme in ("light", "dark"):

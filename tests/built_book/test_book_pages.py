@@ -3,12 +3,15 @@
 import base64
 import csv
 import io
+import itertools
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 
 import pytest
+import yaml
 
+from sense7.book.extensions.directives import NOT_AVAILABLE
 from sense7.record import format_value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +48,10 @@ def words(page):
         for text in page.find("article").find_all(string=True)
         if not any(parent.name in {"pre", "code", "script", "style"} for parent in text.parents)
     )
+
+
+def text(tag):
+    return " ".join(tag.get_text(" ").split())
 
 
 def test_every_page_of_the_contents_is_there(edition):
@@ -85,8 +92,8 @@ def test_every_internal_link_leads_somewhere(edition):
             place = (edition.html / file).parent / target if target else edition.html / file
             if not place.is_file():
                 broken.append((file, address))
-            elif anchor.startswith("conversation="):
-                continue  # whether there is such a conversation: test_explorer_page.py
+            elif "=" in anchor and place.name == "explorer.html":
+                continue  # what the explorer is asked for: test_explorer_page.py
             elif anchor and place.suffix == ".html":
                 name = str(place.resolve().relative_to(edition.html.resolve()))
                 if unquote(anchor) not in edition.anchors(name):
@@ -172,22 +179,53 @@ def test_pages_of_released_ratings_say_so_before_the_banner(edition):
         assert said is (file in pages), file
 
 
-OPENINGS = {
-    "Before you read": ["You learn", "It needs", "It takes"],
-    "The finding": ["Claim", "These data", "Verdict"],
-}
-"""Title of the box at a notebook's head -> what it says: what is to be expected, or the answer first."""
-
-
-def test_every_finding_opens_the_same_way(edition):
+def test_every_finding_answers_first(edition):
     for name in edition.notebooks:
         heading = edition.page(name).find("article").find("h1")
-        first = heading.find_next_sibling()
-        assert "admonition" in first.get("class", []), name
-        opening = OPENINGS[first.find(class_="admonition-title").get_text()]
-        assert [
-            tag.get_text() for tag in first.select("li > p > strong:first-child, li > strong:first-child")
-        ] == opening
+        box = heading.find_next_sibling()
+        assert "sense7-finding" in box.get("class", []), name
+        labels = [label.get_text() for label in box.select(".sense7-finding-label")]
+        released = Path(name).name in edition.facts["made"]["released"]
+        assert labels[0] in {"Claim", "Question"}, name
+        assert labels[1:] == ["These data" if released else "This edition", "Verdict"], name
+        assert box.select(".sense7-badge") or box.select(".sense7-value"), f"{name}: no verdict"
+        synthetic = edition.facts["kind"] == "synthetic" and not released
+        assert ("no number here is a finding" in text(box)) is synthetic, name
+
+
+def test_every_recorded_value_is_shown_on_the_page_that_records_it(edition):
+    shown = {
+        (Path(name).name, row.find("td").get_text(strip=True)): row
+        for name in edition.notebooks
+        for row in edition.page(name).select(".sense7-values tbody tr")
+    }
+    recorded = {(value["notebook"], key): value for key, value in edition.values.items()}
+    assert shown.keys() == recorded.keys()
+    assert len(recorded) > 500
+    for key, value in recorded.items():
+        assert format_value(value) in text(shown[key]), key
+
+
+def test_the_code_of_a_section_is_one_fold_at_its_end(edition):
+    for name in edition.notebooks:
+        article = edition.page(name).find("article")
+        folds = article.select("details.sense7-code")
+        assert folds, name
+        for section in article.find_all("section"):
+            assert len([part for part in section.find_all("details", recursive=False) if part in folds]) <= 1, name
+        assert not article.select(".cell_input:not(details.sense7-code .cell_input)"), f"{name}: code outside of a fold"
+        assert "import sense7" not in text(article), f"{name}: a set-up cell is shown"
+
+
+def test_each_page_leads_on(edition):
+    paths = yaml.safe_load((ROOT / "book" / "paths.yml").read_text("utf-8"))
+    for path in paths:
+        assert set(path["pages"]) <= set(edition.toc)
+        for page, following in itertools.pairwise(path["pages"]):
+            (line,) = edition.page(page).select(f".sense7-paths [data-path={path['name']}]")
+            target = (edition.html / page).parent / line.a["href"].partition("?")[0]
+            assert target.resolve() == (edition.html / f"{following}.html").resolve()
+    assert {path["name"]: len(path["pages"]) for path in paths} == {"five-minutes": 5, "half-an-hour": 9}
 
 
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
@@ -250,6 +288,11 @@ def test_recorded_values_are_shown_as_they_were_recorded(edition):
         tuned = {row["computed"]["key"] for row in edition.json("ledger.json") if row["tuned"] and row["computed"]}
         tuned |= {entry["key"] for entry in planted if entry["tuned"]}
         expected = [with_marks(edition.values[key], key in tuned) for key in keys if key in edition.values]
+        # Why a value is not available is said once on a page.
+        expected = [
+            NOT_AVAILABLE if said.startswith(NOT_AVAILABLE) and said in expected[:place] else said
+            for place, said in enumerate(expected)
+        ]
         assert len(shown) == len(keys)
         assert all(text.strip() for text in shown)
         assert [text for text, key in zip(shown, keys, strict=True) if key in edition.values] == expected

@@ -610,3 +610,12 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
     table = shares_of_variance.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}
+
+
+def test_own_ratings_are_those_that_the_shares_rest_on(study):
+    """Ground truth of the conversations of the model, in the order of the file."""
+    rated = same_person.own_ratings(study)
+    truth = conversation_ratings(study)
+    kept = truth[truth["ground_truth"].notna() & truth["condition"].notna()]
+    assert rated["participant"].tolist() == kept["participant"].tolist()
+    np.testing.assert_array_equal(rated["rating"], kept["ground_truth"])

@@ -260,16 +260,6 @@ def test_the_figure_says_its_numbers(study):
     assert figure.svg().startswith("<svg")
 
 
-def test_what_lies_between_two_lines_is_shaded_and_said_in_the_legend(study):
-    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
-    two = {name: tables[name] for name in ("as rated", "in chance order")}
-    plain, shaded = (
-        event_time(two, name="x", label="mean level", caption="n", shade=shade) for shade in ("", "beyond chance")
-    )
-    assert len(shaded.drawing.axes[0].collections) == len(plain.drawing.axes[0].collections) + 1
-    assert "beyond chance" in [text.get_text() for text in shaded.drawing.axes[0].get_legend().get_texts()]
-
-
 def test_a_figure_of_nothing_is_a_sentence():
     study = study_of([[4, 4], [5, 5]])
     shown = event_time(recovery.event_study(study, bootstrap_of(study)), name="x", label="levels", caption="n")
@@ -283,3 +273,17 @@ def test_a_time_that_never_occurs_says_so():
     absent = table[table["n"] == 0]
     assert len(absent) >= 1
     assert set(absent["reason"]) == {recovery.NOT_THERE}
+
+
+def test_turns_around_the_first_poor_one_are_those_that_the_means_rest_on(study):
+    """As many at each time, and of the same mean: the figure's rows and the line above them show one thing."""
+    turns = recovery.turns_around_first_poor(study)
+    rated = recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"]
+    by_time = turns.groupby("time")["level"]
+    assert by_time.size().to_dict() == rated["n"].to_dict()
+    assert by_time.mean().to_dict() == pytest.approx(rated["estimate"].to_dict())
+    assert set(turns.loc[turns["time"] == 0, "level"]) == {1, 2}
+
+
+def test_without_a_poor_turn_there_are_no_turns_around_it():
+    assert recovery.turns_around_first_poor(study_of([[4, 4], [5, 5]])).empty

@@ -5,19 +5,21 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score
 
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.robustness import specification_curve
-from sense7.figures.style import Figure
-from sense7.findings import measures, ratings
+from sense7.figures.robustness import SpecificationCurve, specification_curve
+from sense7.findings import agreement, importance, measures, ratings, relative_importance
 from sense7.findings.context import shares
 from sense7.findings.disrupted import failures
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import variance_components
 from sense7.findings.poor_turn import definitions
 from sense7.findings.robustness import headlines, specifications
+from sense7.findings.whole import outcomes
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -36,7 +38,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def tables(study):
-    return {name: headlines.multiverse(study, bootstrap_of(study), name) for name in headlines.HEADLINES}
+    return {name: headlines.multiverse(study, bootstrap_of(study), name) for name in headlines.IN_STUDIES}
 
 
 def coded(values, choice):
@@ -191,7 +193,7 @@ def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
 
 def estimates(numbers):
     rows = {"estimate": numbers, "reason": ["" if np.isfinite(number) else "why" for number in numbers]}
-    frame = pd.DataFrame(rows, index=range(1, len(numbers) + 1))
+    frame = pd.DataFrame(rows, index=range(1, len(numbers) + 1)).assign(method="m")
     return frame.assign(low=frame["estimate"] - 0.25, high=frame["estimate"] + 0.25)
 
 
@@ -318,6 +320,102 @@ def test_context_by_frames(study, tables):
         assert choice["estimate"] == pytest.approx(expected, abs=1e-9), number
 
 
+# Further findings
+
+
+def kappa_by_frames(study, choice):
+    turns = kept(study, choice).dropna(subset=["overall", "Affective"])
+    if choice["turns"] == "that rate every dimension":
+        turns = turns.dropna(subset=SEVEN)
+    turns = turns[turns["conversation"].isin(conversations_of(study, choice)["conversation"])]
+    return cohen_kappa_score(turns["Affective"], turns["overall"], weights=choice["weights"], labels=[1, 2, 3, 4, 5])
+
+
+def conversations_of(study, choice):
+    if choice["conversations"] == "all":
+        return study.conversations
+    return study.conversations.groupby(["participant", "condition"], sort=False).head(1)
+
+
+def importance_by_frames(study, choice):
+    held = study.conversations.groupby("participant").size()
+    people = study.participants.set_index("participant")["MostImportantDimension"]
+    if choice["share of"] == "participants who chose":
+        people = people.dropna()
+    if choice["participants"] != "all":
+        people = people[held.reindex(people.index) >= 4]
+    times = held.reindex(people.index) if choice["counted"] == "by conversations" else pd.Series(1, people.index)
+    return times[people.str.startswith("Cognitive", na=False)].sum() / times.sum()
+
+
+def experience_by_frames(study, choice):
+    used = conversations_of(study, choice)
+    names = {"mean of four": measures.OUTCOMES["experience"]}.get(
+        choice["experience"], [choice["experience"].replace(" ", "_")]
+    )
+    given = choice["missing"] == "ratings given"
+    frame = pd.DataFrame(
+        {
+            "who": used["participant"],
+            "x": used[[f"post_{name}" for name in SEVEN]].mean(axis=1, skipna=given),
+            "y": used[names].mean(axis=1, skipna=given),
+        }
+    ).dropna()
+    if choice["correlation"].startswith("Spearman"):
+        return spearmanr(frame["x"], frame["y"]).statistic
+    several = frame[frame.groupby("who")["x"].transform("size") > 1]
+    centered = several[["x", "y"]] - several.groupby("who")[["x", "y"]].transform("mean")
+    return centered.corr().iloc[0, 1]
+
+
+def explained_by_frames(study, choice):
+    turns = kept(study, choice)
+    turns = turns[turns["conversation"].isin(conversations_of(study, choice)["conversation"])].set_index("participant")
+    within = turns["conversation"] if choice["variance"] == "within conversations" else None
+    found = relative_importance.parts_and_shares(
+        turns["overall"], turns[SEVEN], bootstrap_of(study, 5), conversations=within
+    )
+    return found[1].loc["Cognitive", "estimate"]
+
+
+@pytest.mark.parametrize(
+    ("headline", "by_frames"),
+    [
+        ("kappa_affective", kappa_by_frames),
+        ("importance_cognitive", importance_by_frames),
+        ("empathy_satisfaction", experience_by_frames),
+        ("cognitive_explains", explained_by_frames),
+    ],
+)
+def test_further_specifications_equal_those_of_other_libraries(study, tables, headline, by_frames):
+    table = tables[headline]
+    expected = [by_frames(study, choice) for choice in table.to_dict("records")]
+    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-9)
+    assert table["estimate"].nunique() > 3
+
+
+def test_the_first_of_the_further_specifications_is_that_of_its_page(study, tables):
+    bootstrap = bootstrap_of(study)
+    turns = relative_importance.overall_and_ratings(study)
+    pages = {
+        "kappa_affective": agreement.agreement_with_overall(study, bootstrap).loc["Affective"],
+        "importance_cognitive": importance.importance_shares(study, bootstrap).loc["Cognitive"],
+        "empathy_satisfaction": outcomes.empathy_and_experience(study, bootstrap).loc["all four together"],
+        "cognitive_explains": relative_importance.parts_and_shares(*turns, bootstrap)[1].loc["Cognitive"],
+    }
+    for headline, page in pages.items():
+        first = tables[headline].loc[1]
+        for name in ("estimate", "low", "high", "n", "unit"):
+            assert first[name] == page[name], (headline, name)
+
+
+def test_without_a_sheet_of_participants_nobody_named_a_dimension(minimal_sheets):
+    study = parse_sheets(minimal_sheets(participants=None))
+    table = headlines.multiverse(study, bootstrap_of(study, 20), "importance_cognitive")
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {importance.NO_SHEET}
+
+
 DEGENERATE = {
     "one condition": {"tasks": {"Model": "only"}},
     "no condition": {"tasks": {"Model": None}},
@@ -332,7 +430,7 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("headline", headlines.HEADLINES)
+@pytest.mark.parametrize("headline", headlines.IN_STUDIES)
 def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
     table = headlines.multiverse(study, bootstrap_of(study, 20), headline)
@@ -342,9 +440,9 @@ def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     assert (table.loc[table["low"].isna(), "reason"] != "").all()
     summary = headlines.summary(table, headline)
     assert (summary.loc[summary["estimate"].isna(), "reason"] != "").all()
-    shown = specification_curve(table, name="curve", label=headline, caption="n")
-    assert isinstance(shown, Sentence if unknown.all() else Figure)
-    assert "nan" not in str(getattr(shown, "alt", shown))
+    shown = specification_curve(table, name=headline, caption="n")
+    assert isinstance(shown, Sentence if unknown.all() else SpecificationCurve)
+    assert "nan" not in shown._repr_html_().casefold().replace("dominant", "")
 
 
 @pytest.mark.parametrize("silent", [0, 1], ids=["the best", "the worst"])
@@ -367,13 +465,3 @@ def test_conditions_are_extremes_by_ground_truth(study):
 def test_equal_conditions_are_two_all_the_same(minimal_sheets):
     study = parse_sheets(minimal_sheets())
     assert headlines.best_and_worst(study) == ("plain", "plain-empathy")
-
-
-def test_the_figure_says_what_it_shows(tables):
-    table = tables["relational_applicability"]
-    figure = specification_curve(table, name="curve", label="applicability", caption="n = 5.", reference=0.5)
-    assert f"{100 * table['estimate'].min():.1f}%" in figure.alt
-    assert f"{100 * table['estimate'].max():.1f}%" in figure.alt
-    assert len(figure.data) == len(table)
-    assert figure.data["estimate"].is_monotonic_increasing
-    assert figure.svg().startswith("<svg")

@@ -187,7 +187,7 @@ def _make(
             facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, inputs.jobs, inputs.claims))
             write_json(edition / "edition.json", facts)
             say("pages: Jupyter Book")
-            explorer = functools.cache(functools.partial(_explorer_files, study))
+            explorer = functools.cache(functools.partial(_explorer_files, inputs, study))
             pages = make_pages(edition, facts, meanwhile=explorer)
         _complete_pages(inputs, edition, facts, explorer(), pages)
         claim = functools.partial(claim_edition, folder, inputs.source, provenance.sha256)
@@ -318,6 +318,9 @@ def _facts(name: str, study: Study, provenance, jobs: Mapping, options: ReadingO
         "credit": provenance.source.acknowledgement if provenance.kind == "third-party" and provenance.source else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
+        "groups": {
+            name: sorted(study.conversations[name].dropna().unique()) for name in ("condition", "topic", "participant")
+        },
         "parameters": ", ".join(
             [*(_used(key, jobs) for key in ("confidence", "draws", "seed")), *([str(options)] if options else [])]
         ),
@@ -351,11 +354,12 @@ def _used(key: str, jobs: Mapping) -> str:
     return f"{key} = {next(iter(where), 'not used')}"
 
 
-def _explorer_files(study: Study) -> dict[str, str]:
+def _explorer_files(inputs: Inputs, study: Study) -> dict[str, str]:
     """The conversations for the explorer, which take as long as a page to make."""
     from sense7.book.explorer import explorer_files
 
-    return explorer_files(study)
+    judges = _judges(study, inputs.predictions, say=lambda _: None)  # its notes were told when it was first read
+    return explorer_files(study, judges, inputs.parameters.get("judge", ""))
 
 
 def _complete_pages(inputs: Inputs, edition: Path, facts: Mapping, explorer: Mapping, pages: Path) -> None:

@@ -3,8 +3,9 @@
 import html
 import json
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from sense7.files import lock_file, scratch_folder, write_whole
 from sense7.sources import SOURCES
 
 __all__ = [
+    "CARD",
     "EDITIONS_LIST",
     "EXPLORER_FOLDER",
     "EXPLORER_PAGE",
@@ -20,6 +22,7 @@ __all__ = [
     "claim_edition",
     "edition_folder",
     "list_editions",
+    "published_address",
     "require_same_source",
     "source_of",
     "write_site",
@@ -36,6 +39,10 @@ JUDGE_LOGS = "judge-logs"
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
+CARD = "card.png"
+"""The picture that stands for an edition where its address is shared, in the edition's folder of a site."""
+
+_GITHUB = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 _MADE_FROM = ".made-from.json"
 """Name of the file that holds what each edition was made from: private paths, so it lies outside of every edition."""
 
@@ -172,7 +179,23 @@ def _listed(folder: Path) -> dict | None:
     return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
-def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
+def published_address(repository: str, name: str = "") -> str:
+    """Where the site of a repository on GitHub is published, or one edition in it; "" of any other repository.
+
+    Examples
+    --------
+    >>> published_address("https://github.com/me/book", "synthetic")
+    'https://me.github.io/book/editions/synthetic/'
+    >>> published_address("https://example.org/me/book")
+    ''
+    """
+    if not (found := _GITHUB.fullmatch(repository)):
+        return ""
+    site = f"https://{found['owner'].lower()}.github.io/{found['name']}/"
+    return f"{site}editions/{quote(name)}/" if name else site
+
+
+def write_site(editions: Path, names: Sequence[str], out: Path, repository: str = "") -> Path:
     """Put editions together to a folder that any web server can publish as it is.
 
     Parameters
@@ -183,6 +206,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
         Those to publish, in the order in which the front page is to name them.
     out : Path
         Folder to write; it must be absent or empty.
+    repository : str
+        Address of the repository. If its site has an address, a map of all pages is written for search engines.
 
     Returns
     -------
@@ -208,7 +233,11 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
                     source, target = editions / name / part, site / "editions" / name / part
                     target.parent.mkdir(parents=True, exist_ok=True)
                     (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
-            labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
+                _write_card(site / "editions" / name)
+            listed = list_editions(site / "editions")
+            labels = {entry["name"]: entry["label"] for entry in listed}
+            if address := published_address(repository):
+                (site / "sitemap.xml").write_text(_site_map(address, listed), encoding="utf-8")
             (site / "editions" / ".swap").unlink()
             items = "\n".join(
                 f'<li><a href="editions/{quote(name)}/html/index.html">{html.escape(name)}</a>: '
@@ -223,3 +252,26 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     except OSError as error:
         raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
     return out / "index.html"
+
+
+def _write_card(edition: Path) -> None:
+    from sense7.book.card import card  # draws: nothing else here needs matplotlib
+
+    ledger = json.loads((edition / "ledger.json").read_text(encoding="utf-8"))
+    label = json.loads((edition / "edition.json").read_text(encoding="utf-8"))["label"]
+    (edition / CARD).write_bytes(card(ledger, label))
+
+
+def _site_map(address: str, editions: Sequence[Mapping]) -> str:
+    """All pages of a site in the format of sitemaps.org, but for those that only search and list."""
+    pages = [
+        f"{address}editions/{quote(edition['name'])}/html/{quote(page)}"
+        for edition in editions
+        for page in edition["pages"]
+        if not page.startswith(("genindex", "search", "py-modindex"))
+    ]
+    urls = "".join(f"<url><loc>{html.escape(page)}</loc></url>\n" for page in [address, *pages])
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    )

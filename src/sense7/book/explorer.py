@@ -1,9 +1,9 @@
 """The conversations of an edition as script files, from which its explorer shows them.
 
 A page opened from disk may load scripts, but no data; so the data come as scripts that set one name each.
-``conversations.js`` is small and holds what the list and its filters need. What was said stands in
-``texts-N.js``, so many conversations a file; the page loads them in the background, or, in a large study, when
-one of them is opened or searched. All is JSON in which nothing can end the script or hide in it.
+``conversations.js`` is small and holds what the list and its filters need, judges' scores included. What was said
+stands in ``texts-N.js``, so many conversations a file; the page loads them in the background, or, in a large study,
+when one of them is opened or searched. All is JSON in which nothing can end the script or hide in it.
 """
 
 import json
@@ -19,7 +19,10 @@ from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.files import write_whole
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.measures import is_poor
+from sense7.findings.measures import POOR, is_poor
+from sense7.judge.predictions import counted_scores
+from sense7.judge.scoring.available_judges import Judges, chosen_judge
+from sense7.judge.scoring.simulated import simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.values import as_name
@@ -32,7 +35,7 @@ TEXTS_A_FILE = 500
 AT_ONCE = 5000
 """Up to so many conversations all texts are loaded in the background, so that a search finds them at once."""
 
-FORMAT = 1
+FORMAT = 2
 
 _ANSWERS = tuple(column.name for column in TASK_COLUMNS if column.scale is not None)
 _TITLES = {"overall": "Overall"} | {dimension.name: dimension.title for dimension in DIMENSIONS}
@@ -62,20 +65,26 @@ def script_json(content: object) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def explorer_files(study: Study) -> dict[str, str]:
+def explorer_files(study: Study, judges: Judges | None = None, first: str = "") -> dict[str, str]:
     """The script files of a study's explorer.
 
     Parameters
     ----------
     study : Study
         The data.
+    judges : Judges, optional
+        Of its conversations, as :func:`sense7.judge.scoring.available_judges.read_runs` gives them.
+    first : str
+        The judge to show first; "" for the one with most runs.
 
     Returns
     -------
     dict
         Name -> text. ``conversations.js`` sets ``window.sense7Conversations``: names (conditions, topics,
         ratings, answers) and one row per conversation, with ground truth (1..5, None where no dimension was rated),
-        its label and the number of poor turns (None where no turn has an overall rating). ``texts-N.js`` sets
+        its label, the number of poor turns (None where no turn has an overall rating), the overall rating of each turn
+        and the lowest level of each rating; and for each judge its runs and, for each conversation, the score of each
+        run, or the status that says why there is none. ``texts-N.js`` sets
         ``window.sense7Texts[N]``: each different text once, and the messages of its conversations, in order.
         A rating is one character: its level 1..5, ``-`` for "unknown" (not rated), ``.`` for a blank cell.
 
@@ -86,7 +95,7 @@ def explorer_files(study: Study) -> dict[str, str]:
     >>> list(files)
     ['conversations.js', 'texts-0.js', 'texts-1.js']
     >>> files["conversations.js"][:40]
-    'window.sense7Conversations={"format":1,"'
+    'window.sense7Conversations={"format":2,"'
     """
     ratings = _ratings(study.turns)
     messages = dict(_messages(study, ratings))
@@ -101,6 +110,7 @@ def explorer_files(study: Study) -> dict[str, str]:
         "textsAFile": TEXTS_A_FILE,
         "atOnce": len(names) <= AT_ONCE,
         "bytes": sum(len(text.encode()) for text in texts.values()),
+        "judges": _judges(judges or {}, first),
     }
     return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
 
@@ -142,6 +152,7 @@ def _index(study: Study, ratings: pd.Series) -> dict:
             "overall": ratings.str[0].groupby(turns["conversation"]).agg("".join),
         }
     ).reindex(truth.index)
+    lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
     names = {name: _distinct(conversations[name]) for name in ("participant", "condition", "topic")}
     places = {name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()}
     answers = _levels(conversations[list(_ANSWERS)])
@@ -154,16 +165,21 @@ def _index(study: Study, ratings: pd.Series) -> dict:
             int(fact["label"]) if np.isfinite(fact["label"]) else 0,
             int(fact["poor"]) if fact["rated"] > 0 else None,
             fact["overall"] if isinstance(fact["overall"], str) else "",
+            low,
         ]
-        for task, answer, fact in zip(conversations.to_dict("records"), answers, facts.to_dict("records"), strict=True)
+        for task, answer, fact, low in zip(
+            conversations.to_dict("records"), answers, facts.to_dict("records"), _levels(lowest), strict=True
+        )
     ]
     never = set(study.never_asked["name"])
     inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
     return {
         "format": FORMAT,
         "levels": LEVELS,
+        "poorLevel": POOR,
+        "prompted": places["condition"].get(study.prompted_condition, -1),
         "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, inks, strict=True)],
-        "ratings": [[_TITLES[name], name in study.asked] for name in RATING_NAMES],
+        "ratings": [[_TITLES[name], name in study.asked, name] for name in RATING_NAMES],
         "answers": [
             [_ANSWER_TITLES[column.name], column.scale.size, column.name not in never]
             for column in TASK_COLUMNS
@@ -172,6 +188,33 @@ def _index(study: Study, ratings: pd.Series) -> dict:
         **{f"{name}s": texts for name, texts in names.items()},
         "conversations": rows,
     }
+
+
+def _judges(judges: Judges | dict, first: str) -> list[dict]:
+    """Each judge with the scores of its runs, in the order of the conversations; the one to show first comes first."""
+    first = chosen_judge(judges, first)
+    return [
+        {
+            "name": judge,
+            "note": simulated_note([judge] if judge in judges.simulated else []),
+            "runs": list(runs),
+            "scores": list(zip(*(_scores(frame) for frame in runs.values()), strict=True)),
+        }
+        for judge, runs in sorted(judges.items(), key=lambda item: item[0] != first)
+    ]
+
+
+def _short(score: float) -> float:
+    return int(score) if score == int(score) else round(score, 6)
+
+
+def _scores(frame: pd.DataFrame) -> list[float | str]:
+    """The score of each conversation; its status where it has none."""
+    scores = counted_scores(frame)
+    return [
+        _short(score) if np.isfinite(score) else status.replace("_", " ")
+        for score, status in zip(scores, frame["status"], strict=True)
+    ]
 
 
 def _distinct(texts: pd.Series) -> list[str]:

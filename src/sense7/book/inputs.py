@@ -27,7 +27,7 @@ from sense7.judge.scoring.simulated import simulated_files, simulated_folder
 from sense7.sources import Provenance
 from sense7.workbook.options import ReadingOptions
 
-__all__ = ["Inputs", "how_made", "read_config", "resolve_inputs"]
+__all__ = ["Inputs", "configuration", "how_made", "read_config", "resolve_inputs"]
 
 RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
@@ -147,7 +147,7 @@ def resolve_inputs(
         load_claims(root / CLAIMS),
         judged,
         _logs(judged),
-        _config(root),
+        configuration(root),
         how_made(root, jobs, judged, parameters or {}),
     )
 
@@ -273,7 +273,7 @@ def read_config(root: Path) -> dict:
     return config
 
 
-def _config(root: Path) -> dict:
+def configuration(root: Path) -> dict:
     """The same, with the address of this checkout's own repository where it is known."""
     config = read_config(root)
     address = os.environ.get("SENSE7_REPOSITORY", "")

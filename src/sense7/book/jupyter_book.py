@@ -31,7 +31,7 @@ _PRELOADED = (
     *("sphinx_copybutton", "sphinx_togglebutton", "sphinx_comments", "sphinx_multitoc_numbering", "sphinx_thebe"),
     *("sense7.book.extensions.directives", "sense7.book.extensions.explorer", "sense7.book.extensions.figure"),
     *("sense7.book.extensions.references", "sense7.book.extensions.api", "sense7.book.extensions.builder"),
-    "sense7.book.extensions.truths",
+    *("sense7.book.extensions.conversations", "sense7.book.extensions.truths"),
 )
 
 

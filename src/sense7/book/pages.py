@@ -23,17 +23,14 @@ from pathlib import Path
 
 import yaml
 
+from sense7.book.banner import banner
 from sense7.book.execute import BuildError
 from sense7.book.how_made import CODE, describe, describe_code
 from sense7.book.jupyter_book import JupyterBook
 from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
-from sense7.terminal import count_of
 
-__all__ = ["DATASET_PAGE", "REAL_RATINGS", "banner", "pages_under_way"]
-
-DATASET_PAGE = "sense7:dataset-page"
-"""Stands in the banner for the address of the dataset's page, which differs from page to page."""
+__all__ = ["pages_under_way"]
 
 _MARK = "frame"
 _WHOLE = "whole-frame"
@@ -155,7 +152,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
     options = config["sphinx"]["config"]["html_theme_options"]
-    options["announcement"] = banner(facts)  # with an address that each page makes its own, see directives
+    options["announcement"] = facts["label"]  # each page puts the banner in its place, see directives
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
@@ -174,9 +171,7 @@ def _page_source(path: Path) -> str:
     for cell in node["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
         if cell["cell_type"] == "code" and (_SET_UP_TAGS & set(tags) or _sets_up(cell)):
-            tags.append(
-                "remove-cell"
-            )  # where files lie, how they are loaded: the notebook has it, and "Rerun this page"
+            tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
     return json.dumps(node, indent=1, ensure_ascii=False)
 
 
@@ -271,67 +266,12 @@ def _check(code: int, log: str, workplace: Path) -> None:
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
 
 
-# --- what every page says --------------------------------------------------------------
-
-
-REAL_RATINGS = (
-    "<strong>On this page: real ratings that other studies released.</strong> They are neither SENSE-7 nor this "
-    "edition's data, and the same in every edition."
-)
-"""What the banner of a page says first that rests on released ratings and not on the edition's workbook."""
-
-
-def banner(facts: Mapping, dataset_page: str = DATASET_PAGE) -> str:
-    """What every page says of its data, as HTML; all that comes from outside is escaped.
-
-    Parameters
-    ----------
-    facts : mapping
-        Of the edition, as edition.json holds them.
-    dataset_page : str
-        Address of the page that lists the reader's warnings, from the page that shows the banner.
-    """
-    count = sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
-    link = f'<a href="{dataset_page}#what-the-reader-noticed">{count_of(count, "warning")} about this workbook</a>.'
-    return f"{_about_data(facts)} {link}" if count else _about_data(facts)
-
-
-def _about_data(facts: Mapping) -> str:
-    short = html.escape(facts["sha256"][:12])
-    file = html.escape(facts["file"])
-    if facts["kind"] == "synthetic":
-        return (
-            "<strong>Synthetic data.</strong> Unless a page names another source, every result in this edition comes "
-            "from simulated conversations with planted effects. Its numbers are not findings; values marked tuned were "
-            "set near published ones. "
-            f"(Workbook {file}, sha256 {short}…)"
-        )
-    if facts["kind"] == "official" and facts["verified"]:
-        day = html.escape(facts["fetched"][:10])
-        return (
-            "<strong>Official SENSE-7 workbook</strong>, fetched from the authors' repository on "
-            f"{day}. (sha256 {short}…)"
-        )
-    if facts["kind"] == "official":
-        return (
-            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: not fetched from the authors' "
-            f"repository, so nothing here counts as a reproduction. (sha256 {short}…)"
-        )
-    if facts["kind"] == "third-party":
-        label, credit = html.escape(facts["label"]), html.escape(facts["credit"])
-        return f"<strong>{label}.</strong> {credit} Its numbers say nothing about SENSE-7. (sha256 {short}…)"
-    return (
-        f"<strong>Workbook {file}</strong>, given by its path: not the SENSE-7 release. Its numbers say "
-        f"nothing about SENSE-7. (sha256 {short}…)"
-    )
-
-
 def _landing(facts: Mapping, title: str) -> str:
     """The page at the top of the book: leads to the front page, and says what data it shows."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n<p>{banner(facts, 'notebooks/01-dataset.html')}</p>\n"
+        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n{banner(facts, 'notebooks/01-dataset.html')}\n"
         f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
     )

@@ -268,9 +268,11 @@ def site(
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
+    from sense7.book.inputs import configuration
     from sense7.checkout import find_checkout
 
-    print(write_site(edition_folder(find_checkout(), "synthetic").parent, editions, out))
+    root = find_checkout()
+    print(write_site(edition_folder(root, "synthetic").parent, editions, out, configuration(root)["repository"]["url"]))
 
 
 def notebooks(

@@ -19,8 +19,10 @@ from sense7.figures.forest import forest
 from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.observers import grouped_intervals, score_pairs
+from sense7.figures.participants import ratings_by_participant
 from sense7.figures.recovery import event_time
-from sense7.figures.robustness import specification_curve
+from sense7.figures.ribbons import ribbons
+from sense7.figures.robustness import specification_curve, specification_table
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
@@ -48,10 +50,13 @@ __all__ = [
     "lines_by_turn",
     "metric_panels",
     "published_against_computed",
+    "ratings_by_participant",
     "reliability_diagram",
+    "ribbons",
     "score_pairs",
     "scree",
     "specification_curve",
+    "specification_table",
     "stacked_shares",
     "topic_stability",
 ]

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from sense7.arguments import check_arguments
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.charts import ranges_in_words
+from sense7.figures.narrow import legend_above
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 
 __all__ = ["intervals_by_group", "published_against_computed"]
@@ -72,8 +73,7 @@ def published_against_computed(
                 parts.append(
                     f"{measure}{way}: {near} of {len(table)} within rounding, largest difference {apart.max():.3f}"
                 )
-        handles, labels = axes.get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside upper center", ncols=2, handletextpad=0.2)
+        legend_above(drawing)
     alt = f"Published against computed agreement, values from {values.min():.2f} to {values.max():.2f}. "
     return Figure(drawing, name, alt + "; ".join(parts) + ".", caption, table)
 
@@ -138,8 +138,7 @@ def intervals_by_group(
             axes.set_ylim(len(rows) - 0.5, -0.5)
             axes.grid(visible=False, axis="y")
         panels[-1].set_xlabel(f"{label} (%)" if scale == 100 else label)
-        handles, labels = panels[0].get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside upper center", ncols=2 if len(labels) > 3 else 3)
+        legend_above(drawing)
     return Figure(drawing, name, f"{label}. {' '.join(parts)}", caption, everything)
 
 

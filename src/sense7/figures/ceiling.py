@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
+from sense7.figures.narrow import legend_above
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
@@ -70,12 +71,7 @@ def ceiling_curves(
             axes.set_ylim(lowest, 1)
             axes.set_xlabel("content share s")
             axes.set_title(_PANELS[column], fontsize=10)
-        handles = {
-            label: handle
-            for axes in drawing.axes
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        drawing.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=2)
+        legend_above(drawing)
     if bound is not None and not known:
         caption += f" No upper bound of the content share: {bound['reason']}."
     return Figure(drawing, name, _alt(curve, judges, bound if known else None), caption, curve)

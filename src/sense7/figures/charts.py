@@ -1,6 +1,5 @@
 """Figures that any table of estimates or counts can have."""
 
-import itertools
 from collections.abc import Mapping
 
 import matplotlib as mpl
@@ -10,6 +9,8 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.arguments import check_arguments
 from sense7.estimators.estimates import require_estimates
+from sense7.figures.direct_labels import name_parts
+from sense7.figures.narrow import legend_above
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, drawn, ink_on, new_axes, styled
 from sense7.record import format_number
 from sense7.study import ABSENT, NOT_RATED, UNREADABLE
@@ -130,7 +131,7 @@ def intervals(
         axes.set_xlabel(label)
         axes.grid(visible=False, axis="y")
         if len(tables) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(tables))
+            legend_above(drawing)
     if not any(np.isfinite(table["low"]).any() for table in tables.values()):
         caption += " No interval could be computed."
     data = pd.concat(tables, names=["interval"]) if len(tables) > 1 else next(iter(tables.values()))
@@ -159,7 +160,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     answers = [answer for answer in answers if answer not in _WITHOUT_LEVEL or counts[answer].any()]
     with styled(), mpl.rc_context({"hatch.linewidth": 0.6}):
         drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
-        left = np.zeros(len(counts))
+        left, parts = np.zeros(len(counts)), []
         for answer in answers:
             width = shares[answer].to_numpy()
             look = (
@@ -168,6 +169,7 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
                 if answer in _WITHOUT_LEVEL
                 else {"color": LEVEL_COLOURS[answer - 1]}
             )
+            parts.append((words[answer], 100 * (left[0] + width[0] / 2), look.get("color", STYLE["text.color"])))
             bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
             axes.barh(bars, 100 * width[bars], left=100 * left[bars], label=words[answer], height=0.72, **look)
             left += width
@@ -176,12 +178,10 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of turns (%)")
         axes.grid(visible=False, axis="y")
-        # A legend is filled column by column: one row of levels, and below it what has none.
-        handles, labels = axes.get_legend_handles_labels()
-        columns = itertools.zip_longest(range(5), range(5, len(handles)))
-        order = [place for column in columns for place in column if place is not None]
-        ordered = [handles[place] for place in order], [labels[place] for place in order]
-        axes.legend(*ordered, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=1.2)
+        if (shares[answers].iloc[0] > 0).all():
+            name_parts(axes, parts, -0.36)
+        else:
+            legend_above(drawing)
     described = []
     for row in counts.index:
         parts = [f"{words[answer]} {share:.0%}" for answer, share in shares.loc[row, answers].items()]
@@ -214,7 +214,7 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
         return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
     rows = list(next(iter(known.values())).index)
     with styled():
-        drawing, axes = new_axes(5.2, 1.3 + 0.55 * len(known))
+        drawing, axes = new_axes(7, 1.3 + 0.45 * len(known))
         left = np.zeros(len(known))
         for place, row in enumerate(rows):
             width = np.array([max(0.0, np.nan_to_num(table.loc[row, "estimate"])) for table in known.values()])
@@ -231,10 +231,10 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
         axes.set_xlim(0, 100 * max(1, left.max()))
         axes.set_xlabel("share of the variance (%)")
         axes.grid(visible=False, axis="y")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, handlelength=1.2, columnspacing=1)
+        legend_above(drawing)
     alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
     data = pd.concat(known, names=["rating"])
-    return Figure(drawing, name, alt, caption, data, fluid=True)
+    return Figure(drawing, name, alt, caption, data)
 
 
 def counts_by_group(counts: pd.Series, *, name: str, label: str, caption: str) -> Figure | Sentence:
@@ -367,7 +367,7 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
     counts : DataFrame of int
         Rows and columns are groups.
     name, label, caption : str
-        As for :func:`intervals`; the label is that of the colours.
+        As for :func:`intervals`; the label is what the numbers in the cells are.
     """
     import seaborn
 
@@ -376,8 +376,7 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
     with styled():
         drawing, axes = new_axes(7, 1.6 + 0.32 * len(counts))
         # cividis is even in lightness, and the same to colour-blind readers.
-        key = {"label": label, "shrink": 0.8, "aspect": 30, "ticks": mpl.ticker.MaxNLocator(6, integer=True)}
-        seaborn.heatmap(counts, annot=True, fmt=",d", cmap="cividis", vmin=0, cbar_kws=key, ax=axes)
+        seaborn.heatmap(counts, annot=True, fmt=",d", cmap="cividis", vmin=0, cbar=False, ax=axes)
         (cells,) = axes.collections
         cells.update_scalarmappable()  # gives the cells their colours
         for text, ink in zip(axes.texts, ink_on(cells.get_facecolors()), strict=True):
@@ -385,6 +384,7 @@ def counts_by_two_groups(counts: pd.DataFrame, *, name: str, label: str, caption
         axes.set_xticks(axes.get_xticks(), [drawn(column, 40) for column in counts.columns], rotation=30, ha="right")
         axes.set_yticks(axes.get_yticks(), [drawn(row, 40) for row in counts.index], rotation=0)
         axes.set(xlabel=counts.columns.name or "", ylabel=counts.index.name or "")
+        axes.set_title(label, fontsize=10, loc="left")
         axes.tick_params(length=0)
     parts = [
         f"{row}: " + ", ".join(f"{column} {count:,}" for column, count in counts.loc[row].items())

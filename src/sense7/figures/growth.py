@@ -5,6 +5,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sense7.arguments import check_arguments
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, STYLE, Figure, drawn, styled
 from sense7.tables import Sentence
 
@@ -57,8 +58,7 @@ def growth_curves(table: pd.DataFrame, *, name: str, caption: str, empty: str = 
             axes.yaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,g}"))
             axes.set_xlabel("conversations")
             axes.set_ylabel(_PANELS[column])
-        handles, labels = drawing.axes[0].get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside upper center", ncols=3)
+            name_lines(axes)
     return Figure(drawing, name, _alt(table), caption, table.set_index("line"))
 
 

@@ -1,7 +1,4 @@
-"""Figures of agreement: groups of rows with an estimate and interval each, and two raters' scores side by side.
-
-Both are drawn narrow, so that a phone shows them whole.
-"""
+"""Figures of agreement: groups of rows with an estimate and interval each, and two raters' scores side by side."""
 
 from collections.abc import Mapping
 
@@ -19,7 +16,7 @@ from sense7.tables import Sentence
 
 __all__ = ["grouped_intervals", "score_pairs"]
 
-_WIDTH = 4.7
+_WIDTH = 7
 _MARKS = "os^D"
 
 
@@ -86,7 +83,7 @@ def grouped_intervals(
         axes.grid(alpha=0.18, axis="x")
     alt = f"{label}. " + " ".join(f"{heading}: {ranges_in_words(table)}." for heading, table in groups.items())
     data = pd.concat(groups, names=["group"])
-    return Figure(drawing, name, alt, caption, data, fluid=True)
+    return Figure(drawing, name, alt, caption, data)
 
 
 def _row(axes, place: float, title: str, numbers: pd.Series, colour: str, mark: str, limits: tuple) -> None:
@@ -168,7 +165,7 @@ def score_pairs(
                 f"{flat}: {len(scores)} points, {axes_names[across]} across and {axes_names[upwards]} upwards; "
                 f"{format_number(above, 'share')} lie below the line of equal scores."
             )
-    return Figure(drawing, name, " ".join(parts), caption, scores[wanted], fluid=True)
+    return Figure(drawing, name, " ".join(parts), caption, scores[wanted])
 
 
 check_arguments(globals())

@@ -7,10 +7,11 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, STYLE, Figure, new_axes, styled
 from sense7.tables import Sentence
 
-__all__ = ["event_time"]
+__all__ = ["event_time", "in_words_of_time"]
 
 
 def event_time(
@@ -20,7 +21,6 @@ def event_time(
     label: str,
     caption: str,
     reference: float | None = None,
-    shade: str = "",
 ) -> Figure | Sentence:
     """Estimates by event time with their intervals, one line a table; a sentence if there are none.
 
@@ -36,8 +36,6 @@ def event_time(
         n and the kind of interval.
     reference : float, optional
         Where a dashed line stands.
-    shade : str, optional
-        What the area between the first two tables is, for the legend; without it, it is not shaded.
     """
     tables = {"": tables} if isinstance(tables, pd.DataFrame) else dict(tables)
     if not any(np.isfinite(table["estimate"].astype(float)).any() for table in tables.values()):
@@ -49,8 +47,7 @@ def event_time(
         if reference is not None:
             axes.axhline(reference, linestyle="--", linewidth=1, color=STYLE["axes.edgecolor"])
         axes.axvline(0, linestyle=":", linewidth=1, color=STYLE["axes.edgecolor"])
-        reach = 0.03 if shade else 0.1  # what is shaded lies between the lines
-        shifts = np.linspace(-reach, reach, len(tables)) if len(tables) > 1 else [0]
+        shifts = np.linspace(-0.1, 0.1, len(tables)) if len(tables) > 1 else [0]
         for index, (which, table) in enumerate(tables.items()):
             known = table[np.isfinite(table["estimate"].astype(float))]
             numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)
@@ -64,25 +61,28 @@ def event_time(
                 capsize=3,
                 label=which or None,
             )
-        if shade:
-            first, second = (table["estimate"].astype(float).reindex(times) for table in list(tables.values())[:2])
-            axes.fill_between(times, first, second, color=COLOURS[5], alpha=0.35, linewidth=0, label=shade)
         axes.set_xticks(times, [f"{time:+d}" if time else "0" for time in times])
         axes.set_xlabel("turns after (+) or before (-) the first poor turn")
         axes.set_ylabel(label)
-        if len(tables) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(tables) + bool(shade))
+        name_lines(axes)
     if not any(np.isfinite(table["low"].astype(float)).any() for table in tables.values()):
         caption += " No interval could be computed."
     data = pd.concat(tables, names=["series"]) if len(tables) > 1 else next(iter(tables.values()))
     alt = f"{label} by turns around the first poor turn. " + " ".join(
-        f"{which + ': ' if which else ''}{ranges_in_words(table.rename(index=_in_words))}."
+        f"{which + ': ' if which else ''}{ranges_in_words(table.rename(index=in_words_of_time))}."
         for which, table in tables.items()
     )
     return Figure(drawing, name, alt, caption, data)
 
 
-def _in_words(time: int) -> str:
+def in_words_of_time(time: int) -> str:
+    """Return a time of the event in words, for the alternative text of a figure.
+
+    Examples
+    --------
+    >>> in_words_of_time(0), in_words_of_time(-2)
+    ('the first poor turn', '2 before')
+    """
     if time == 0:
         return "the first poor turn"
     return f"{abs(time)} {'after' if time > 0 else 'before'}"

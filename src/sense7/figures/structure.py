@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, Figure, ink_on, new_axes, styled
 from sense7.tables import Sentence
 
@@ -53,8 +54,9 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
             annot=True,
             fmt="z.2f",
             square=True,
-            cbar_kws={"label": label, "shrink": 0.8},
+            cbar=False,  # the numbers are in the cells
         )
+        axes.set_xlabel(label)
         axes.set_xticklabels(axes.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor")
         axes.tick_params(length=0)
         axes.grid(visible=False)
@@ -103,7 +105,7 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         axes.set_xlabel("rank")
         axes.set_ylabel("eigenvalue of the correlations")
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
-        axes.legend()
+        name_lines(axes)
     alt = f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}."
     return Figure(drawing, name, alt, caption, table)
 

@@ -1,37 +1,38 @@
 """The one style of all figures, and what belongs to a figure besides its drawing.
 
-A figure is shown as SVG whose ink takes the colour of the page's text, so that it reads
-on light and dark pages alike. The data behind it can be downloaded beside it. It is drawn
-once: for another format, save ``figure.drawing``.
+A figure is shown as SVG with real text, whose ink takes the color of the page's text, so that it reads
+on light and dark pages alike; in a narrow place, in a second layout of the same drawing. The data behind it can be
+downloaded beside it. For another format, save ``figure.drawing``.
 """
 
 import base64
 import contextlib
 import csv
-import hashlib
 import html
-import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.transforms import Bbox
 
 from sense7.arguments import check_arguments
+from sense7.figures.direct_labels import spread_names
+from sense7.figures.narrow import narrowed
+from sense7.figures.svg import INK, svg_of
 from sense7.tables import NO_MATH
 from sense7.terminal import plain, plain_lines
 
 __all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "csv_text", "drawn", "ink_on", "new_axes", "styled"]
 
-_INK = "#010203"  # replaced by the colour of the page's text
 _GRID = "#8c8c8c"
 _WIDENINGS = 4
-_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}")
-_HASHED = re.compile(r'\bid="(([^"]*?)[0-9a-f]{10})"')
+_MARGIN = 0.1  # inches around what is drawn
 _DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -41,13 +42,12 @@ LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
 
 STYLE = {
     "figure.dpi": 100,
-    "savefig.bbox": "tight",
     "font.size": 10,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -56,7 +56,7 @@ STYLE = {
     "grid.alpha": 0.3,
     "legend.frameon": False,
     "axes.prop_cycle": mpl.cycler(color=COLOURS),
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "sense7",
     "text.parse_math": False,  # names from a workbook are text, also with dollar signs
 }
@@ -66,8 +66,8 @@ STYLE = {
 def styled() -> Iterator[None]:
     """Draw in the one style.
 
-    What the bundled font can't draw, such as most emoji, becomes a box without a warning, which would
-    stand on the page: the alternative text and the data hold the name.
+    What the bundled font lacks, such as most emoji, is laid out without a warning, which would stand on the page: the
+    reader's browser has a font for it.
     """
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
@@ -109,7 +109,7 @@ class Figure:
     data : DataFrame
         What is drawn.
     fluid : bool
-        Whether it is drawn narrow enough to be read on a phone: it is then as wide as the text, and never scrolls.
+        Whether it is drawn narrow enough to be read on a phone as it is; others are laid out for that a second time.
     """
 
     drawing: MatplotlibFigure
@@ -119,52 +119,52 @@ class Figure:
     data: pd.DataFrame = field(repr=False)
     fluid: bool = False
 
-    def _draw(self, draw: Callable[[], None]) -> None:
-        """Draw, and lay out for good what is not yet; wider where long names leave no room to draw."""
+    def _lay_out(self) -> Bbox:
+        """Lay out for good; wider where long names leave no room to draw. The box of all that is drawn, in inches.
+
+        At the drawing's own resolution, which measures texts more finely than the 72 dots per inch of SVG.
+        """
+        for _ in range(_WIDENINGS):
+            self.drawing.set_layout_engine("constrained")
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+                with contextlib.suppress(UserWarning):
+                    self.drawing.get_layout_engine().execute(self.drawing)
+                    break
+            self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
+        self.drawing.set_layout_engine("none")
+        spread_names(self.drawing)
+        return self.drawing.get_tightbbox().padded(_MARGIN)
+
+    @cached_property
+    def _pictures(self) -> tuple[str, ...]:
+        """The drawing as SVG: for wide places, and for narrow ones unless the first serves both."""
+        # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
+        content = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded))])
+        narrow = []
         with styled():
-            for _ in range(_WIDENINGS):
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
-                    with contextlib.suppress(UserWarning):
-                        draw()
-                        self.drawing.set_layout_engine("none")
-                        return
-                self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
-            draw()
+            if not self.fluid:
+                with narrowed(self.drawing):
+                    narrow.append(svg_of(self.drawing, self._lay_out(), content=f"narrow\n{content}", label=self.alt))
+            # The wide layout is the last: it is what ``drawing`` keeps.
+            return svg_of(self.drawing, self._lay_out(), content=content, label=self.alt), *narrow
 
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's colour."""
-        stream = io.BytesIO()
-
-        def save() -> None:
-            stream.seek(stream.truncate(0))
-            self.drawing.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-
-        self._draw(save)
-        source = stream.getvalue().decode()
-        source = re.sub(r"<!--.*?-->", "", source, flags=re.DOTALL)
-        source = re.sub(r"<metadata>.*?</metadata>", "", source, flags=re.DOTALL)
-        # A document type or XML head has no place inside a page.
-        source = source[source.index("<svg") :].replace(_INK, "currentColor")
-        # A thousandth of a point is not seen. What a fit leaves beyond it differs between processors.
-        source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):.3f}".rstrip("0").rstrip("."), source)
-        # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
-        told = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded))])
-        own = hashlib.sha256(told.encode()).hexdigest()[:8]
-        # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
-        for number, (hashed, kind) in enumerate(_HASHED.findall(source)):
-            source = source.replace(hashed, f"{kind}{number}")
-        source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
-        label = html.escape(self.alt, quote=True)
-        return source.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
+        return self._pictures[0]
 
     def html(self) -> str:
         """Figure, caption and link to the data as one HTML element."""
         table = base64.b64encode(csv_text(self.data.map(_rounded)).encode()).decode()
         kind = "sense7-figure sense7-fluid" if self.fluid else "sense7-figure"
+        # Outside the book, where no style sheet chooses, the first drawing alone is shown.
+        narrow = "".join(
+            picture.replace('<svg class="', '<svg style="display: none" class="sense7-narrow ', 1)
+            for picture in self._pictures[1:]
+        )
         return (
             f'<figure class="{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f'{self.svg()}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
+            f'{self.svg()}{narrow}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
             f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
             "Data (CSV)</a></figcaption></figure>"
         )
@@ -176,8 +176,6 @@ class Figure:
         return plain_lines(f"Figure: {self.alt}")
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        # Laid out at the figure's own resolution, which measures texts more finely than the 72 dots per inch of SVG.
-        self._draw(self.drawing.draw_without_rendering)
         return {"text/html": self.html(), "text/plain": repr(self)}
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, Figure, drawn, new_axes, styled
 from sense7.tables import Sentence
 
@@ -60,8 +61,7 @@ def lines_by_turn(
         axes.set_xlabel(across or "turn of the assistant in the conversation")
         axes.set_ylabel(label)
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
-        if len(known) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+        name_lines(axes)
     place = (lambda row: f"at {row:g}") if across else (lambda turn: f"turn {turn}")
     described = " ".join(f"{which}: {ranges_in_words(table.rename(place))}." for which, table in known.items())
     data = pd.concat(dict(tables), names=["line"])

@@ -5,6 +5,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import intervals
+from sense7.figures.direct_labels import name_lines
 from sense7.figures.style import COLOURS, Figure, new_axes, styled
 from sense7.tables import Sentence
 
@@ -50,13 +51,13 @@ def topic_stability(stability: pd.DataFrame, *, name: str, caption: str) -> Figu
         drawing, axes = new_axes(7, 3.2)
         band = (stability["shuffled, lowest"], stability["shuffled, highest"])
         axes.fill_between(numbers, *band, color=COLOURS[1], alpha=0.25, linewidth=0)
-        axes.plot(numbers, stability["shuffled"], "s--", color=COLOURS[1], label="words shuffled (mean and range)")
+        axes.plot(numbers, stability["shuffled"], "s--", color=COLOURS[1], label="words shuffled")
         axes.plot(numbers, stability["comments"], "o-", color=COLOURS[0], label="comments as written")
         axes.set_xlabel("number of topics")
         axes.set_ylabel("found again (Jaccard index)")
         axes.set_ylim(0, 1)
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+        name_lines(axes)
     parts = [
         f"{number} topics: {row['comments']:z.2f}; shuffled {row['shuffled']:z.2f} "
         f"({row['shuffled, lowest']:z.2f} to {row['shuffled, highest']:z.2f})"

@@ -98,7 +98,7 @@ def agreement_with_overall(
     used, among = study.turns, "five levels"
     if turns == "complete":
         used, among = _complete(study), "five levels, turns that rate all"
-    rows = {name: _row(study.turns, used, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
+    rows = {name: kappa_row(study.turns, used, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
     return estimate_table(rows, "dimension", keys_of_rows(DIMENSION_NAMES, _KAPPAS.get((weights, turns), "")))
 
 
@@ -126,7 +126,8 @@ def _never(turns: pd.DataFrame, names: tuple[str, ...]) -> str:
     return f"{' and '.join(missing)} was never rated in this data set" if missing else ""
 
 
-def _row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, weights: str, among: str) -> dict:
+def kappa_row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, weights: str, among: str) -> dict:
+    """Return weighted kappa of a dimension with the overall rating over some of all turns, as a row of estimates."""
     unit, method = "weighted kappa", f"Cohen's kappa, {weights} weights, {among}"
     both = turns[turns[name].notna() & turns["overall"].notna()]
     if both.empty:

@@ -23,7 +23,8 @@ _WORTH_A_PROCESS = 10
 """Number of pages from which it takes less time to start another process than to write all of them in this one."""
 
 _OF_EDITION = re.compile(
-    r"\{(claims-power|conversation|distances|edition|finding|judge_logs|ledger|picture|published|truths|value)\}"
+    r"\{(claims-power|conversation|distances|edition|finding|interval|judge_logs|ledger|ledger-picture|picture|published|"
+    r"specifications|truths|value)\}"
 )
 """Roles and directives that show something of an edition."""
 

@@ -27,25 +27,28 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from sense7.book.banner import banner
 from sense7.book.extensions.page_table import page_table
 from sense7.book.how_made import describe
-from sense7.book.pages import DATASET_PAGE, REAL_RATINGS
 from sense7.book.settings import module_of, setting
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["Edition", "edition_of", "looked_up", "marks", "setup"]
+__all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_SWITCH_STYLES = {"editions.css", "switch.css"}
+_STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
-_SCRIPTS = {"figures.js", "tables.js"}
+_SCRIPTS = {"figures.js", "ledger.js", "specifications.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
     "evidence for anything; only whether the analysis found what was planted is."
 )
+NOT_AVAILABLE = "not available here"
+"""Said of a value whose reason the page has given before."""
+
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
@@ -67,6 +70,12 @@ class Edition:
     def _planted_near_published(self) -> set[str]:
         """What the truth of a synthetic workbook calls tuned; a claim may rest on it under another name."""
         return {entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")}
+
+    def titles(self, keys: Iterable[str]) -> list[str]:
+        """What values are in a reader's words: the titles of their claims, or what their planted truths mean."""
+        claimed = {row["computed"]["key"]: row["published"]["title"] for row in self.ledger if row["computed"]}
+        meanings = {entry["key"]: entry["meaning"] for entry in self.truth.get("planted", ())}
+        return list(dict.fromkeys(claimed.get(key) or meanings[key] for key in keys))
 
     def tuned_on(self, page: str) -> dict[str, int | None]:
         """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
@@ -150,16 +159,25 @@ class ValueRole(_TextRole):
         edition = edition_of(self.env)
         with contextlib.suppress(KeyError):  # said by lookup
             value = edition.values[self._key(edition)[0]]
-            if value["estimate"] is not None:
-                # An abbreviation, whose long form is n and method: a sentence has no room for them.
+            explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
+            if value["estimate"] is not None or self._said_before(value["reason"]):
+                # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
+                # has no room for them.
                 node = nodes.abbreviation(
                     self.rawtext,
-                    node.astext(),
+                    node.astext() if value["estimate"] is not None else NOT_AVAILABLE,
                     classes=node["classes"],
-                    explanation=f"n = {value['n']:,}; {value['method']}",
+                    explanation=explained,
                     support_smartquotes=False,
                 )
         return [node], messages
+
+    def _said_before(self, why: str) -> bool:
+        """Whether the page has said already why a value is not available; from now on it has."""
+        said = self.env.temp_data.setdefault("sense7-reasons", set())
+        known = why in said
+        said.add(why)
+        return known
 
 
 class PublishedRole(_TextRole):
@@ -278,22 +296,28 @@ def _executed_cells(tree) -> list[nodes.container]:
 
 
 def _mark_tuned(app, tree, page: str) -> None:
-    """Mark tuned values, at the cells that record them and at the top of the page."""
-    tuned = edition_of(app).tuned_on(page)
+    """Mark tuned values, at the cells that record them and below the box at the head of the page."""
+    edition = edition_of(app)
+    tuned = edition.tuned_on(page)
     for node in _executed_cells(tree) if tuned else ():
         if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
-            node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", here))
-    first = next(iter(tree.findall(nodes.Admonition)), None)
+            node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", edition.titles(here), here))
+    first = next((node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]), None)
     if tuned and first is not None:
-        first.parent.insert(first.parent.index(first) + 1, _tuned_note("Tuned, wherever this page shows them", tuned))
+        note = _tuned_note("Tuned, wherever this page shows them", edition.titles(tuned), tuned)
+        note += nodes.Text(
+            " The synthetic data were set near the published figures, so nearness to these is no evidence."
+        )
+        first.append(note)
 
 
-def _tuned_note(opening: str, keys: Iterable[str]) -> nodes.paragraph:
+def _tuned_note(opening: str, titles: Iterable[str], keys: Iterable[str]) -> nodes.paragraph:
     """Say of values that tables and figures show that they were set near published ones."""
-    names = ", ".join(keys)
-    text = f": {names}. The synthetic data were set near the published figure, so nearness to it is no evidence."
+    # Keys as classes: a test asks for them, and no reader has to.
+    classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
+    text = f": {'; '.join(titles)}."
     return nodes.paragraph(
-        "", "", nodes.strong(text=opening), nodes.Text(text), classes=["sense7-tuned-note"], support_smartquotes=False
+        "", "", nodes.strong(text=opening), nodes.Text(text), classes=classes, support_smartquotes=False
     )
 
 
@@ -301,7 +325,7 @@ def _add_switches(app) -> None:
     """Load the book's own styles and scripts, where the checkout has them; that of editions with this one's name."""
     folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
     present = {path.name for folder in folders for path in folder.glob("*")}
-    for name in sorted(_SWITCH_STYLES & present):
+    for name in sorted(_STYLES & present):
         app.add_css_file(name)
     for name in sorted(_SCRIPTS & present):
         app.add_js_file(name, loading_method="defer")
@@ -311,13 +335,13 @@ def _add_switches(app) -> None:
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
 
 
-def _say_how_made(app, page, template, context, doctree):
-    """Put workbook, parameters, versions and commit at the foot of every page; complete the banner's link."""
-    context["theme_extra_footer"] = describe(edition_of(app).facts, page)
-    banner = context.get("theme_announcement", "")
+def _say_what_and_how(app, page, template, context, doctree):
+    """Put the banner at the head of every page, and workbook, parameters, versions and commit at its foot."""
+    facts = edition_of(app).facts
+    context["theme_extra_footer"] = describe(facts, page)
     address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
-    released = page in {f"notebooks/{name}" for name in edition_of(app).facts["made"].get("released", ())}
-    context["theme_announcement"] = f"{REAL_RATINGS} " * released + banner.replace(DATASET_PAGE, address)
+    released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
+    context["theme_announcement"] = banner(facts, address, released=released)
 
 
 def _without_thebe(app, page, template, context, doctree):
@@ -354,7 +378,7 @@ def setup(app):
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
     app.connect("html-page-context", _without_thebe)
-    app.connect("html-page-context", _say_how_made)
+    app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,7 +18,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 
-__all__ = ["COLUMN", "conversation_address", "link_conversations", "setup"]
+__all__ = ["COLUMN", "SCRIPTS", "conversation_address", "link_conversations", "setup"]
+
+SCRIPTS = ("explorer-elements.js", "explorer-filters.js", "explorer-conversation.js", "explorer.js")
+"""In the order in which they build on each other."""
 
 COLUMN = "conversation in full"
 """Head of the column in a notebook's table whose cells name conversations."""
@@ -132,10 +135,11 @@ def _link_outputs(app, tree) -> None:
 
 
 def _add_files(app, page, template, context, tree) -> None:
-    """Only the explorer's page loads the explorer's style and script."""
+    """Only the explorer's page loads the explorer's style and scripts."""
     if page == _DOCUMENT:
         app.add_css_file("explorer.css")
-        app.add_js_file("explorer.js", loading_method="defer")
+        for script in SCRIPTS:
+            app.add_js_file(script, loading_method="defer")
 
 
 def setup(app):

@@ -12,6 +12,7 @@ the option ``verdict`` the page words its own verdict.
 """
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
@@ -20,7 +21,7 @@ from sphinx.util.docutils import SphinxDirective
 from sense7.book.extensions.directives import Edition, looked_up
 from sense7.claims import BY_CONSTRUCTION, CONSISTENT, MISSED, RECOVERED
 
-__all__ = ["badge", "setup", "tuned_titles"]
+__all__ = ["badge", "setup"]
 
 _SIMULATED = {
     RECOVERED: "the analysis finds the effect that was put into the data, precisely",
@@ -42,20 +43,13 @@ def badge(verdict: str) -> nodes.inline:
     return nodes.inline(text=verdict, classes=["sense7-badge", f"sense7-verdict-{verdict.replace(' ', '-')}"])
 
 
-def tuned_titles(edition: Edition, keys: Mapping[str, object]) -> list[str]:
-    """What tuned values are, in a reader's words: the titles of their claims, or what the truth file says they mean."""
-    titles = {row["computed"]["key"]: row["published"]["title"] for row in edition.ledger if row["computed"]}
-    meanings = {entry["key"]: entry["meaning"] for entry in edition.truth.get("planted", ())}
-    return list(dict.fromkeys(titles.get(key) or meanings[key] for key in keys))
-
-
 class FindingDirective(SphinxDirective):
     """The box: claims with their verdicts, and what this edition shows."""
 
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = {"claim": options.unchanged_required, "verdict": options.unchanged_required}
+    option_spec: ClassVar = {"claim": options.unchanged_required, "verdict": options.unchanged_required}
 
     def run(self):
         edition = looked_up(self.env, "ledger.json")

@@ -13,7 +13,7 @@ from sense7.findings.individualized.variance_components import ONE_EACH, rated_c
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["participant_icc", "same_condition_differences"]
+__all__ = ["own_ratings", "participant_icc", "same_condition_differences"]
 
 FEWEST_PAIRS = 10
 
@@ -27,6 +27,19 @@ _PAIRS = {
     "two people minus one person, same condition and topic": "apart_excess_topic",
 }
 _PAIRED = 100  # resamples at once: what fits into the cache is faster
+
+
+def own_ratings(study: Study) -> pd.DataFrame:
+    """Return the ground truth of each participant's conversations: what the shares of the variance rest on.
+
+    Returns
+    -------
+    DataFrame
+        One row per conversation with ground truth and condition (any, if no conversation has one), in the order of the
+        file: participant, rating (1..5).
+    """
+    frame, _ = rated_conversations(study, "ground_truth")
+    return frame[["participant", "y"]].rename(columns={"y": "rating"}).reset_index(drop=True)
 
 
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

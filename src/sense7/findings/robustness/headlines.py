@@ -22,6 +22,22 @@ from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, POOR, is_poor
+from sense7.findings.robustness.associations import (
+    CHOSEN_BY,
+    CONVERSATIONS,
+    CORRELATIONS,
+    COUNTED,
+    EQUAL_SHARE,
+    EXPERIENCES,
+    RATINGS_GIVEN,
+    TURNS,
+    VARIANCES,
+    WEIGHTS,
+    affective_kappa,
+    cognitive_explains,
+    empathy_goes_with_experience,
+    names_cognitive,
+)
 from sense7.findings.robustness.specifications import (
     CONTEXTS,
     CONTINUITY_RATINGS,
@@ -37,10 +53,10 @@ from sense7.findings.robustness.specifications import (
     participants_share,
 )
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = ["HEADLINES", "Headline", "multiverse", "specifications", "summary"]
+__all__ = ["HEADLINES", "IN_STUDIES", "Headline", "agreement", "multiverse", "specifications", "summary"]
 
 CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
 """Codings of the levels 1..5."""
@@ -56,6 +72,16 @@ _DENOMINATORS = ("turns put to rating", "turns with any dimension rated", "turns
 _DIMENSIONS = ("all seven", "without Relational")
 _FEWEST = 2
 _OVERALL = RATING_NAMES.index("overall")
+
+
+NEVER_INCOMPLETE = "an overall rating is one rating and never incomplete, so that there is no rule for missing ones"
+ONLY_OVERALL = (
+    "in the same turn the loss is measured in the overall rating only, since Relational itself is part of the mean of "
+    "the dimensions"
+)
+RUNS = ("mean over runs", "first run", "median of the runs' scores")
+TRUTHS = ("turn, then conversation", "the same as a level", "all ratings pooled")
+REPLIES = ("missing", "counted as 3")
 
 
 @dataclass(frozen=True)
@@ -74,6 +100,8 @@ class Headline:
         Id of the published claim whose figure the intervals may hold; "" if only words are published.
     choices : dict
         Choice -> its options, the first being that of the other pages.
+    left_out : str
+        Why some combinations of the choices are left out; "" if none is.
     """
 
     title: str
@@ -81,6 +109,7 @@ class Headline:
     reference: float | None
     claim: str
     choices: dict[str, tuple[str, ...]] = field(repr=False)
+    left_out: str = ""
 
 
 HEADLINES = {
@@ -103,6 +132,7 @@ HEADLINES = {
             "averaging": _AVERAGING,
             "exclusions": _EXCLUSIONS,
         },
+        NEVER_INCOMPLETE,
     ),
     "poor_turn_d": Headline(
         "conversations without minus with a poor turn",
@@ -124,6 +154,7 @@ HEADLINES = {
         0.5,
         "",
         {"rating": TURN_RATINGS, "missing": MISSING, "conditions": REMOVED, "participants": PEOPLE},
+        NEVER_INCOMPLETE,
     ),
     "context_share": Headline(
         "context's share of the variance within participants",
@@ -131,6 +162,7 @@ HEADLINES = {
         0.0,
         "",
         {"rating": RATINGS, "missing": MISSING, "conditions": REMOVED[::-1], "context": tuple(CONTEXTS)},
+        NEVER_INCOMPLETE,
     ),
     "continuity_contrast": Headline(
         "loss with a failure of Relational minus that with another",
@@ -143,9 +175,51 @@ HEADLINES = {
             "failure": FAILURES,
             "exclusions": _EXCLUSIONS[::2],
         },
+        ONLY_OVERALL,
+    ),
+    "kappa_affective": Headline(
+        "kappa of Affective with the overall rating",
+        "weighted kappa",
+        None,
+        "kappa_affective",
+        {"weights": WEIGHTS, "turns": TURNS, "exclusions": _EXCLUSIONS, "conversations": CONVERSATIONS},
+    ),
+    "importance_cognitive": Headline(
+        "share that calls Cognitive the most important",
+        "share of participants",
+        None,
+        "importance_cognitive",
+        {"share of": CHOSEN_BY, "participants": PEOPLE, "counted": COUNTED},
+    ),
+    "cognitive_explains": Headline(
+        "Cognitive's share of what the dimensions explain of the overall rating",
+        "share of explained variance",
+        EQUAL_SHARE,
+        "",
+        {"variance": VARIANCES, "exclusions": _EXCLUSIONS[::2], "conversations": CONVERSATIONS},
+    ),
+    "empathy_satisfaction": Headline(
+        "correlation of empathy with the experience",
+        "correlation",
+        0.0,
+        "",
+        {
+            "correlation": CORRELATIONS,
+            "experience": tuple(EXPERIENCES),
+            "missing": RATINGS_GIVEN,
+            "conversations": CONVERSATIONS,
+        },
+    ),
+    "judge_spearman": Headline(
+        "the judge's correlation with the users' ratings",
+        "Spearman's rho",
+        None,
+        "judge_spearman",
+        {"runs": RUNS, "ground truth": TRUTHS, "replies without a score": REPLIES},
     ),
 }
-"""The headlines: key -> headline."""
+"""The headlines: key -> headline. That of the judge is computed where judges are known:
+:func:`sense7.judge.scoring.judge_specifications.judge_multiverse`."""
 
 
 def specifications(headline: str) -> pd.DataFrame:
@@ -248,6 +322,8 @@ def multiverse(
       conversations, or over all turns at once.
     - *participants_share*, *context_share*, *continuity_contrast*: the three findings of the abstract, see
       :mod:`sense7.findings.robustness.specifications`.
+    - *kappa_affective*, *importance_cognitive*, *cognitive_explains*, *empathy_satisfaction*: see
+      :mod:`sense7.findings.robustness.associations`.
 
     Parameters
     ----------
@@ -256,7 +332,7 @@ def multiverse(
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for all intervals.
     headline : str
-        A key of ``HEADLINES``.
+        A key of ``HEADLINES``, other than that of the judge.
     first_only : bool
         Whether to compute the first specification only, that of the other pages.
 
@@ -285,6 +361,27 @@ def multiverse(
     return chosen.join(estimate_table(rows, "specification"))
 
 
+def agreement(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.Series:
+    """Return whether the interval of each specification that has one agrees with the headline.
+
+    Parameters
+    ----------
+    table, headline, published
+        As for :func:`summary`.
+
+    Returns
+    -------
+    Series of bool
+        Of a headline with a published figure, whether the interval holds it (never, if it is not given); of another,
+        whether the interval lies above the reference.
+    """
+    intervals = table[table["estimate"].notna() & table["low"].notna()]
+    if not HEADLINES[headline].claim:
+        return intervals["low"] > HEADLINES[headline].reference
+    value = np.nan if published is None else published
+    return (intervals["low"] <= value) & (value <= intervals["high"])
+
+
 _STATISTICS = ("min", "median", "max", "agreement")
 _SUMMARIES = {
     headline: dict(zip(_STATISTICS, keys.split(), strict=True))
@@ -303,6 +400,16 @@ _SUMMARIES = {
         "multiverse_context_share_above_reference",
         "continuity_contrast": "multiverse_continuity_contrast_min multiverse_continuity_contrast_median "
         "multiverse_continuity_contrast_max multiverse_continuity_contrast_above_reference",
+        "kappa_affective": "multiverse_kappa_affective_min multiverse_kappa_affective_median "
+        "multiverse_kappa_affective_max multiverse_kappa_affective_holds_published",
+        "importance_cognitive": "multiverse_importance_cognitive_min multiverse_importance_cognitive_median "
+        "multiverse_importance_cognitive_max multiverse_importance_cognitive_holds_published",
+        "cognitive_explains": "multiverse_cognitive_explains_min multiverse_cognitive_explains_median "
+        "multiverse_cognitive_explains_max multiverse_cognitive_explains_above_reference",
+        "empathy_satisfaction": "multiverse_empathy_satisfaction_min multiverse_empathy_satisfaction_median "
+        "multiverse_empathy_satisfaction_max multiverse_empathy_satisfaction_above_reference",
+        "judge_spearman": "multiverse_judge_spearman_min multiverse_judge_spearman_median "
+        "multiverse_judge_spearman_max multiverse_judge_spearman_holds_published",
     }.items()
 }
 """Headline -> statistic over its specifications -> key."""
@@ -339,25 +446,24 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
         )
         for words, name in (("lowest estimate", "min"), ("median", "median"), ("highest estimate", "max"))
     }
-    intervals = table[table["estimate"].notna() & table["low"].notna()]
+    agree = agreement(table, headline, published)
     if one.claim:
         row, words = "intervals that hold the published value", "interval holds the published value"
         reason = reason or ("" if published is not None else "the published value was not given")
-        value = np.nan if published is None else published
-        agree = (intervals["low"] <= value) & (value <= intervals["high"])
     else:
         row, words = "intervals above the dashed line", f"interval lies above {one.reference:g}"
-        agree = intervals["low"] > one.reference
-    if not reason and intervals.empty:
+    if not reason and agree.empty:
         reason = f"no specification has an interval: {table['reason'].iloc[0]}"
     rows[row] = estimate_row(
         np.nan if reason else agree.mean(),
-        n=len(intervals),
+        n=len(agree),
         unit="share of specifications",
-        method=f"{words}; {len(intervals)} of {len(table)} specifications",
+        method=f"{words}; {len(agree)} of {len(table)} specifications",
         reason=reason,
         key=keys["agreement"],
     )
+    if table["method"].str.startswith(SIMULATED_WORDS).any():
+        rows = {name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"} for name, row in rows.items()}
     return estimate_table(rows, "of the specifications")
 
 
@@ -502,6 +608,16 @@ def _applicability(study: Study) -> _Compute:
     return compute
 
 
+def _of_turns(prepare: Callable) -> Callable[[Study], _Compute]:
+    """Specifications that filter the turns put to rating themselves, with the arguments of the others."""
+
+    def prepared(study: Study) -> _Compute:
+        compute = prepare(study)
+        return lambda turns, choice, bootstrap: compute(choice, turns.kept[choice["exclusions"]], bootstrap)
+
+    return prepared
+
+
 def _of_finding(prepare: Callable) -> Callable[[Study], _Compute]:
     """Specifications of a finding, which prepare their own ratings, with the arguments of the others."""
 
@@ -513,14 +629,21 @@ def _of_finding(prepare: Callable) -> Callable[[Study], _Compute]:
 
 
 _COMPUTE = {
-    "alpha": _alpha,
-    "condition_difference": _condition,
-    "poor_turn_d": _poor_turn,
-    "relational_applicability": _applicability,
     "participants_share": _of_finding(participants_share),
     "context_share": _of_finding(context_explains),
     "continuity_contrast": _of_finding(continuity_fails),
+    "alpha": _alpha,
+    "relational_applicability": _applicability,
+    "kappa_affective": _of_turns(affective_kappa),
+    "importance_cognitive": _of_finding(names_cognitive),
+    "cognitive_explains": _of_turns(cognitive_explains),
+    "condition_difference": _condition,
+    "poor_turn_d": _poor_turn,
+    "empathy_satisfaction": _of_finding(empathy_goes_with_experience),
 }
+
+IN_STUDIES = tuple(_COMPUTE)
+"""Headlines that a study alone gives, which are all but that of the judge, in the order of the page."""
 
 
 check_arguments(globals())

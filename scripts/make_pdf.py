@@ -1,0 +1,84 @@
+"""The five-minute path of an edition as one PDF: its pages after each other, printed by a headless Chromium.
+
+    .venv/bin/python scripts/make_pdf.py [EDITION] [OUT.pdf]
+
+The pages are those of the built edition, with its numbers and its banner, by the style sheets for print.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATH = "five-minutes"
+KEPT = {"how-it-was-computed", "what-this-does-not-show"}
+"""Sections of a finding's page that are printed, besides the answer and the main figure at its head."""
+
+SECONDS = 120
+"""After which a browser that does not end has failed."""
+
+
+def one_page(html: Path, pages: list[str]) -> str:
+    """The first page with the articles of the others below its own, each on a new sheet."""
+    whole, *others = [BeautifulSoup((html / f"{page}.html").read_text("utf-8"), "html.parser") for page in pages]
+    article = whole.find("article")
+    for page in others:
+        part = page.find("article")
+        part["style"] = "break-before: page"
+        article.insert_after(part)
+        article = part
+    sections = [part for part in whole.select("article > section > section") if part.get("id") not in KEPT]
+    # What is folded or to be clicked is for the screen.
+    for part in [*sections, *whole.select("details:not(.sense7-banner), .sense7-paths"), *whole.find_all("script")]:
+        part.decompose()
+    return str(whole)
+
+
+def print_pdf(browser: str, page: Path, out: Path) -> None:
+    """Print a page of the disk; an unfinished file is not left."""
+    with tempfile.TemporaryDirectory() as profile:
+        made = Path(profile) / "made.pdf"
+        options = ["--headless=new", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={profile}/profile"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")  # Chromium refuses to run as root with it
+        subprocess.run(  # noqa: S603 - a browser of this machine, a page of this checkout
+            [browser, *options, f"--print-to-pdf={made}", page.as_uri()],
+            check=True,
+            capture_output=True,
+            timeout=SECONDS,
+        )
+        shutil.copyfile(made, out)
+
+
+def main() -> None:
+    """Print the path of the edition that the command line names."""
+    edition = sys.argv[1] if len(sys.argv) > 1 else "synthetic"
+    html = ROOT / "_build" / "editions" / edition / "html"
+    out = Path(sys.argv[2] if len(sys.argv) > 2 else html.parent / "five-minutes.pdf")
+    if not (html / "book" / "index.html").exists():
+        sys.exit(f'{html.parent}: no finished edition. Build it first: make book DATA="{edition}"')
+    browser = next(filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None)
+    if browser is None:
+        sys.exit(f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM.")
+    paths = yaml.safe_load((ROOT / "book" / "paths.yml").read_text("utf-8"))
+    pages = next(path["pages"] for path in paths if path["name"] == PATH)
+    # Beside the pages that it is made of, so that style sheets are found; in a folder as deep as theirs.
+    with tempfile.NamedTemporaryFile("w", suffix=".html", dir=html / "book", encoding="utf-8") as file:
+        file.write(one_page(html, pages))
+        file.flush()
+        try:
+            print_pdf(browser, Path(file.name), out)
+        except (subprocess.SubprocessError, OSError) as error:
+            sys.exit(f"{browser} could not print the pages: {error}")
+    print(out)
+
+
+if __name__ == "__main__":
+    main()

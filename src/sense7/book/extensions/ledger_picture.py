@@ -1,0 +1,118 @@
+"""The ledger as one picture, and the interval of one claim: for the front page.
+
+A Sphinx extension with two directives that read the folder of the edition:
+
+- ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
+  value. Each row is a link to the cell that computed the value, and a reader filters rows by verdict. Published
+  figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
+  value that the claim excludes in its middle.
+- ``interval``: the same bar for the claim that its argument names, and its verdict.
+"""
+
+import html
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from sense7.book.extensions.directives import looked_up
+from sense7.book.extensions.finding import badge
+from sense7.book.ledger_axis import MARKS, positions
+from sense7.claims import VERDICTS
+from sense7.record import format_number
+from sense7.taxonomy import SIMULATED_WORDS
+
+__all__ = ["setup"]
+
+
+def _bar(row: Mapping) -> str:
+    """The row's axis as HTML; hidden from screen readers, which have the numbers in words."""
+    if (places := positions(row)) is None:
+        return '<span class="sense7-bar" aria-hidden="true"></span>'
+    reference, estimate, low, high = places
+    return (
+        f'<span class="sense7-bar" aria-hidden="true"><i class="reference" style="left:{reference}%"></i>'
+        f'<i class="range" style="left:{low}%;width:{high - low:.1f}%"></i>'
+        f'<i class="point" style="left:{estimate}%"></i></span>'
+    )
+
+
+def _number(row: Mapping) -> str:
+    computed = row["computed"]
+    if computed is None or computed["estimate"] is None:
+        return ""
+    estimate = computed["estimate"]
+    return estimate if isinstance(estimate, str) else format_number(estimate, computed["unit"])
+
+
+def _row(row: Mapping) -> str:
+    claim, verdict = row["published"], row["verdict"]
+    simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
+    name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
+    address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
+    tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
+    return (
+        f'<li data-verdict="{verdict}" title="{html.escape(claim["title"], quote=True)}">'
+        f'<span class="mark sense7-mark-{verdict.replace(" ", "-")}" aria-hidden="true">{MARKS[verdict]}</span>'
+        f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
+        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"])}</span>'
+        f'<span class="sense7-spoken">, verdict: {verdict}</span>{tuned}</li>'
+    )
+
+
+def _group(title: str, kind: str, rows: Sequence[Mapping]) -> str:
+    items = "".join(map(_row, rows))
+    return f'<section class="{kind}"><h3 class="sense7-rows-title">{title}</h3><ul>{items}</ul></section>'
+
+
+class LedgerPictureDirective(SphinxDirective):
+    """One row per claim about SENSE-7, filtered by verdict."""
+
+    def run(self):
+        rows = [row for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
+        figures = [row for row in rows if positions(row) and row["published"]["value"] is not None]
+        words = [row for row in rows if positions(row) and row["published"]["value"] is None]
+        others = [row for row in rows if not positions(row)]
+        groups = (
+            (
+                "Published figures: this edition as a multiple of the published value (line); both values",
+                "figures",
+                figures,
+            ),
+            ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
+            ("Without a value to draw", "others", others),
+        )
+        lists = "".join(_group(title, kind, rows) for title, kind, rows in groups if rows)
+        counts = Counter(row["verdict"] for row in rows)
+        keys = "".join(
+            f'<li data-verdict="{verdict}"><span class="mark sense7-mark-{verdict.replace(" ", "-")}" '
+            f'aria-hidden="true">{MARKS[verdict]}</span> {verdict} ({counts[verdict]})</li>'
+            for verdict in VERDICTS
+            if counts[verdict]
+        )
+        tuned = sum(row["tuned"] for row in rows)
+        said = f"Synthetic data: {tuned} of these values were set near the published ones (tuned)."
+        note = f'<p class="sense7-kind">{said}</p>' if tuned else ""
+        shown = f'{note}<div class="sense7-ledger-picture"><ul class="sense7-verdicts">{keys}</ul>{lists}</div>'
+        return [nodes.raw("", shown, format="html")]
+
+
+class IntervalDirective(SphinxDirective):
+    """The bar of one claim, and its verdict."""
+
+    required_arguments = 1
+
+    def run(self):
+        ledger = {row["id"]: row for row in looked_up(self.env, "ledger.json").ledger}
+        if self.arguments[0] not in ledger:
+            raise self.error(f"interval: the ledger has no claim {self.arguments[0]}.")
+        row = ledger[self.arguments[0]]
+        return [nodes.raw("", _bar(row), format="html"), nodes.paragraph("", "", badge(row["verdict"]))]
+
+
+def setup(app):
+    """Register the directives with Sphinx."""
+    app.add_directive("ledger-picture", LedgerPictureDirective)
+    app.add_directive("interval", IntervalDirective)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

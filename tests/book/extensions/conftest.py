@@ -1,0 +1,90 @@
+"""A book of one page, made by Sphinx from what a small edition holds."""
+
+import json
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from sphinx.testing.util import SphinxTestApp
+
+CONF = """\
+project = "A book"
+extensions = ["myst_parser", "sense7.book.extensions.directives", {extensions}]
+sense7_edition = {edition!r}
+html_theme_options = {{}}
+"""
+
+
+@pytest.fixture(scope="session")
+def claim():
+    """A row of the ledger; what is given takes the place of what stands there."""
+
+    def make(
+        name="alpha",
+        verdict="recovered",
+        *,
+        computed=(),
+        tuned=False,
+        rule=None,
+        link="notebooks/03.html#cell-4",
+        **published,
+    ):
+        known = {"title": f"Title of <{name}>", "short": None, "kind": "figure", "value": 0.9, "unit": "alpha"}
+        known |= {"grade": "D", "of": "SENSE-7", "release": None, "compare": {"within": 0.1}, "shown": "0.9"}
+        value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha", "method": "a method"}
+        held = None if computed is None else value | dict(computed)
+        return {
+            **{"id": name, "published": known | published, "computed": held, "link": link if held else None},
+            **{"verdict": verdict, "why": f"why {verdict}", "tuned": tuned, "rule": rule},
+        }
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    """A recorded value of the notebook 03."""
+
+    def make(key="alpha", estimate=0.8, low=0.7, high=0.85, **other):
+        value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234, "unit": "alpha"}
+        return value | {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4} | other
+
+    return make
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
+
+    def make(source, extensions, ledger=(), values=(), files=(), **facts):
+        edition, book = tmp_path / "edition", tmp_path / "book"
+        for folder in (edition / "results", book / "notebooks"):
+            folder.mkdir(parents=True)
+        known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "sha256": "0" * 64, "file": "a.xlsx"}
+        made = {
+            "notebooks": {"03": {"data": "x"}},
+            "needs": {},
+            "versions": {},
+            "library": "",
+            "commit": "",
+            **facts.pop("made", {}),
+        }
+        made |= {"changed": False, "apart": False}
+        known |= {"made": made, "parameters": "", "warnings": {}, "verified": True, "fetched": "2026-01-01"}
+        for name, content in (("ledger", list(ledger)), ("edition", known | facts), ("results/03", list(values))):
+            (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
+        listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
+        (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
+        (book / "index.md").write_text("# Front\n\n```{toctree}\nnotebooks/03\n```\n", "utf-8")
+        for name, content in {"notebooks/03.md": source, **dict(files)}.items():
+            (book / name).parent.mkdir(exist_ok=True)
+            (book / name).write_text(content, "utf-8")
+        app = SphinxTestApp("html", srcdir=book)
+        try:
+            app.build()
+            html = (Path(app.outdir) / "notebooks" / "03.html").read_text("utf-8")
+            return BeautifulSoup(html, "html.parser"), app.warning.getvalue()
+        finally:
+            app.cleanup()
+
+    return make

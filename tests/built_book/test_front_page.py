@@ -1,0 +1,73 @@
+"""The front page: what was found, how sure it is, and what this edition can't say, before anything is clicked."""
+
+import json
+
+import pytest
+
+
+def text(tag):
+    return " ".join(tag.get_text(" ").split())
+
+
+def test_three_findings_stand_on_cards_that_lead_to_their_pages(edition):
+    cards = edition.page("book/index").select(".sense7-finding-card")
+    assert [card.find("a")["href"] for card in cards] == [
+        f"../notebooks/{name}.html" for name in ("10-individualized", "11-context", "12-disrupted")
+    ]
+    for card in cards:
+        assert card.select_one(".sense7-bar")
+        assert card.select_one(".sense7-badge").get_text()
+        assert card.select_one(".sense7-value").get_text()
+
+
+def test_every_claim_about_sense7_is_a_row_of_the_picture_with_its_verdict(edition):
+    rows = {row["id"]: row for row in edition.json("ledger.json") if not row["published"]["release"]}
+    shown = edition.page("book/index").select(".sense7-ledger-picture section li")
+    assert len(shown) == len(rows)
+    by_name = {row["published"]["short"]: row for row in rows.values()}
+    assert len(by_name) == len(rows), "two claims have one short name"
+    for item in shown:
+        row = by_name[item.a.get_text().removesuffix(" (simulated)")]
+        assert item["data-verdict"] == row["verdict"]
+        target, _, anchor = item.a["href"].partition("#")
+        page = "book/ledger.html" if target == "ledger.html" else target.removeprefix("../")
+        assert anchor in edition.anchors(page)
+
+
+def test_the_simulated_judge_is_called_so_in_the_picture(synthetic):
+    names = [item.a.get_text() for item in synthetic.page("book/index").select(".sense7-ledger-picture section li")]
+    assert {name for name in names if name.startswith("Judge:")} == {
+        "Judge: Spearman's rho (simulated)",
+        "Judge: accuracy (simulated)",
+    }
+
+
+def test_tuned_values_are_announced_above_the_picture(edition):
+    count = sum(row["tuned"] for row in edition.json("ledger.json"))
+    said = text(edition.page("book/index").find("article"))
+    assert (f"{count} of these values were set near the published ones" in said) is (count > 0)
+
+
+@pytest.mark.parametrize("page", ["book/index", "notebooks/10-individualized", "book/format"])
+def test_search_engines_and_previews_read_what_the_page_says(synthetic, page):
+    head = synthetic.page(page).head
+    description = head.find("meta", attrs={"name": "description"})["content"]
+    assert 20 < len(description) <= 240
+    if page.startswith("notebooks"):
+        assert description.startswith("Synthetic data, no findings: ")
+    address = head.find("link", rel="canonical")["href"]
+    assert address.endswith(f"/editions/synthetic/html/{page}.html")
+    shared = {tag["property"]: tag["content"] for tag in head.find_all("meta", property=True)}
+    assert shared["og:url"] == address
+    assert shared["og:description"] == description
+    assert shared["og:image"].endswith("/editions/synthetic/card.png")
+    assert shared["og:title"] == synthetic.page(page).find("h1").find(string=True).strip()
+
+
+def test_the_front_page_describes_paper_and_data_for_machines(synthetic):
+    article, dataset = json.loads(synthetic.page("book/index").find("script", type="application/ld+json").get_text())
+    assert article["@type"] == "ScholarlyArticle"
+    assert article["author"][0]["name"] == "Jina Suh"
+    assert dataset["@type"] == "Dataset"
+    assert "synthetic" in dataset["name"]
+    assert synthetic.facts["sha256"] in dataset["identifier"]
