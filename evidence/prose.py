@@ -41,6 +41,7 @@ _NO_PROSE = (
     re.compile(r"^\[[^\]]+\]:.*$", re.MULTILINE),
     re.compile(r"<https?://[^>]*>|https?://[^\s)]+"),
     re.compile(r"^\([\w-]+\)=\s*$", re.MULTILINE),
+    re.compile(r"^:link: \S+$", re.MULTILINE),  # where a card leads to
     re.compile(r"^:{3,}(?:\{[\w-]+\})?", re.MULTILINE),  # the fence of an admonition: title and content are prose
 )
 

@@ -141,6 +141,7 @@ FINE = [
     "<https://example.org/12.5>",
     "<!-- 0.95 -->",
     "(target-12)=\n# Title",
+    "::::{grid-item-card} A card\n:link: ../notebooks/12-disrupted\n:link-type: doc\n::::",
     "Grade A is primary.",
     "1. First\n2. Second",
     'a word, or both ("4 - Good")',

@@ -16,7 +16,7 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
     assert first.a["href"] == "../notebooks/03.html#cell-4"
-    assert first.get_text() == "●Alpha0.800, published: 0.9, verdict: recovered"
+    assert first.get_text() == "●Alpha0.800, published: 0.9 D, verdict: recovered"
     assert second.a["href"] == "ledger.html#claim-beta"
     assert second.select_one(".sense7-bar").find_all() == [], "nothing is drawn where nothing was computed"
     assert [item.get_text() for item in html.select(".sense7-verdicts li")] == [

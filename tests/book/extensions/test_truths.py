@@ -160,7 +160,8 @@ def test_n_and_method_go_with_each_found_value(whole):
 
 
 def test_all_values_of_the_page_with_an_implied_truth_are_folded_below(whole):
-    (fold,) = whole[0].select("details.sense7-fold")
+    first, fold = whole[0].select("details.sense7-fold")
+    assert first.summary.get_text() == "Planted, implied and estimated values (6)"
     assert fold.summary.get_text() == "All values of this page with an implied truth (3)"
     (table,) = fold.select("table.sense7-truths")
     assert [row[0] for row in cells(table)] == [f"{key} method of <{key}>" for key in ("drop", "share", "edge")]

@@ -56,7 +56,8 @@ def _row(row: Mapping) -> str:
         f'<li data-verdict="{verdict}" title="{html.escape(claim["title"], quote=True)}">'
         f'<span class="mark sense7-mark-{verdict.replace(" ", "-")}" aria-hidden="true">{MARKS[verdict]}</span>'
         f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
-        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"])}</span>'
+        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"])} '
+        f'<small title="grade of the source">{claim["grade"]}</small></span>'
         f'<span class="sense7-spoken">, verdict: {verdict}</span>{tuned}</li>'
     )
 
@@ -75,11 +76,7 @@ class LedgerPictureDirective(SphinxDirective):
         words = [row for row in rows if positions(row) and row["published"]["value"] is None]
         others = [row for row in rows if not positions(row)]
         groups = (
-            (
-                "Published figures: this edition as a multiple of the published value (line); both values",
-                "figures",
-                figures,
-            ),
+            ("Published figures: this edition as a multiple of the published value (line)", "figures", figures),
             ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
             ("Without a value to draw", "others", others),
         )
@@ -92,8 +89,9 @@ class LedgerPictureDirective(SphinxDirective):
             if counts[verdict]
         )
         tuned = sum(row["tuned"] for row in rows)
+        legend = "On the right: this edition, the published value, and the grade of its source."
         said = f"Synthetic data: {tuned} of these values were set near the published ones (tuned)."
-        note = f'<p class="sense7-kind">{said}</p>' if tuned else ""
+        note = f'<p class="sense7-kind">{f"{said} " * bool(tuned)}{legend}</p>'
         shown = f'{note}<div class="sense7-ledger-picture"><ul class="sense7-verdicts">{keys}</ul>{lists}</div>'
         return [nodes.raw("", shown, format="html")]
 

@@ -195,7 +195,7 @@ class TruthsDirective(SphinxDirective):
             f"by {INDEPENDENT}, or the mean of the companion's own statistics over simulated studies."
         )
         table = page_table(title, head, (24, 20, 18, 18, 20), body, classes=["sense7-truths", "colwidths-given"])
-        return [table, *self._all(edition)]
+        return [*folded(f"Planted, implied and estimated values ({len(rows):,})", table), *self._all(edition)]
 
     def _rows(self) -> Iterator[tuple[int, str, str, list[str]]]:
         """Line, key, words and names of parameters of each row."""
