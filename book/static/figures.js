@@ -27,13 +27,15 @@
     return element;
   }
 
-  // A drawing that stands by itself: it brings its color along, and has neither the page's classes nor its layout.
+  // A drawing that stands by itself: its ink has a color, and it has neither the page's classes nor its layout.
   function picture(svg) {
     const copy = svg.cloneNode(true);
     copy.removeAttribute("class");
     copy.removeAttribute("style");
-    copy.setAttribute("color", INK);
-    return new XMLSerializer().serializeToString(copy).replaceAll("currentColor", INK);
+    copy.querySelectorAll("[style*=currentColor]").forEach((each) => {
+      each.setAttribute("style", each.getAttribute("style").replaceAll("currentColor", INK));
+    });
+    return new XMLSerializer().serializeToString(copy);
   }
 
   async function painted(svg) {

@@ -39,9 +39,9 @@ def legend_above(drawing: MatplotlibFigure, handles: Sequence | None = None, lab
         handles, labels = list(named.values()), list(named)
     widest = 0.55 + _LETTER * max(map(len, labels), default=0)
     fitting = max(1, int(drawing.get_figwidth() / widest))
-    rows = -(-len(labels) // fitting) or 1
-    legend = drawing.legend(handles, labels, loc="outside upper center", ncols=-(-len(labels) // rows) or 1)
-    legend.explained = handles, labels
+    lines = -(-len(labels) // fitting) or 1
+    legend = drawing.legend(handles, labels, loc="outside upper center", ncols=-(-len(labels) // lines) or 1)
+    legend.explained, legend.lines = (handles, labels), lines
     return legend
 
 
@@ -66,7 +66,8 @@ def narrowed(drawing: MatplotlibFigure) -> Iterator[None]:
             if text.get_fontsize() < _SMALLEST and text.get_text():
                 undo.callback(text.set_fontsize, text.get_fontsize())
                 text.set_fontsize(_SMALLEST)
-        _rearrange_legends(drawing, undo)
+        more = _LINE * _rearrange_legends(drawing, undo)
+        drawing.set_figheight(drawing.get_figheight() + more)
         yield
 
 
@@ -90,7 +91,7 @@ def _wrap_rows(axes, undo: contextlib.ExitStack) -> float:
     axes.set_yticks(ticks, wrapped)
     lines = np.array([name.count("\n") + 1 for name in wrapped])
     # Two names that follow each other share the distance between their rows.
-    needed = _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.06
+    needed = _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.1
     low, high = sorted(axes.get_ylim())
     panels = [other for other in axes.figure.axes if other.get_position().x0 == axes.get_position().x0]
     share = axes.get_position().height / sum(other.get_position().height for other in panels)
@@ -121,17 +122,22 @@ def _wrap(text: Text, longest: int, undo: contextlib.ExitStack) -> None:
         text.set_text("\n".join(textwrap.fill(line, longest) for line in words.split("\n")))
 
 
-def _rearrange_legends(drawing: MatplotlibFigure, undo: contextlib.ExitStack) -> None:
-    """Legends in fewer columns, and those that stand above one panel above all of them."""
+def _rearrange_legends(drawing: MatplotlibFigure, undo: contextlib.ExitStack) -> int:
+    """Legends in fewer columns, and those that stand above one panel above all of them; how many lines more."""
+    more = 0
     for legend in list(drawing.legends):
-        handles, labels = getattr(legend, "explained", None) or _explained(legend)
         _hide(legend, undo)
-        undo.callback(legend_above(drawing, handles, labels).remove)
+        again = legend_above(drawing, *(getattr(legend, "explained", None) or _explained(legend)))
+        undo.callback(again.remove)
+        more += again.lines - getattr(legend, "lines", 1)
     for axes in drawing.axes:
         legend = axes.get_legend()
         if legend is not None and legend._ncols > 1:
             _hide(legend, undo)
-            undo.callback(legend_above(drawing, *axes.get_legend_handles_labels()).remove)
+            again = legend_above(drawing, *axes.get_legend_handles_labels())
+            undo.callback(again.remove)
+            more += again.lines - 1
+    return max(0, more)
 
 
 def _explained(legend: Legend) -> tuple[list, list[str]]:
