@@ -26,8 +26,28 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-        *("characteristics", "comments", "conditions", "conversations", "dimensions", "levels", "messages"),
-        *("cells", "components", "factors", "participants", "specifications", "studies", "tests", "topics", "turns"),
+        *(
+            "characteristics",
+            "comments",
+            "conditions",
+            "conversations",
+            "dimensions",
+            "intervals",
+            "levels",
+            "messages",
+        ),
+        *(
+            "cells",
+            "components",
+            "factors",
+            "intervals",
+            "participants",
+            "specifications",
+            "studies",
+            "tests",
+            "topics",
+            "turns",
+        ),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
