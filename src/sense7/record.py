@@ -26,28 +26,9 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-        *(
-            "characteristics",
-            "comments",
-            "conditions",
-            "conversations",
-            "dimensions",
-            "intervals",
-            "levels",
-            "messages",
-        ),
-        *(
-            "cells",
-            "components",
-            "factors",
-            "intervals",
-            "participants",
-            "specifications",
-            "studies",
-            "tests",
-            "topics",
-            "turns",
-        ),
+        *("cells", "characteristics", "comments", "components", "conditions", "conversations", "dimensions"),
+        *("factors", "intervals", "levels", "messages", "participants", "specifications", "studies", "tests"),
+        *("topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
