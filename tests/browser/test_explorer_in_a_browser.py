@@ -256,7 +256,7 @@ def test_the_first_view_is_light(reader, html):
     asked = set()
     reader.page.on("request", lambda request: asked.add(request.url.split("?")[0].removeprefix(f"{html.as_uri()}/")))
     opened(reader.open(EXPLORER_PAGE))
-    own = [name for name in asked if "explorer" in name and "/texts-" not in name]
+    own = [name for name in asked if re.match("book/|explorer/conversations|_static/explorer", name)]
     assert {EXPLORER_PAGE, "explorer/conversations.js", "_static/explorer.js", "_static/explorer.css"} <= set(own)
     assert sum((html / name).stat().st_size for name in own) < 250_000
 

@@ -237,12 +237,40 @@ def test_a_search_and_filters_take_any_text(reader, html):
         expect(root.locator("ol.list > li")).to_have_count(1)
     page.get_by_label("Search the texts").fill("zqcomment17q </script>")
     expect(root.locator("ol.list > li")).to_have_count(1)
-    root.locator("ol.list > li a").click()
+    root.locator("ol.list > li .name a").click()
     expect(root.locator("mark").first).to_be_visible()
     look(page)
 
 
-@pytest.mark.parametrize("state", ["sort=constructor", "poor=__proto__", "sort=__proto__&poor=toString&label=x"])
+def test_two_conversations_are_compared_and_filters_keep_any_name(reader, html, study):
+    first, second = study.conversations["conversation"].iloc[[0, 17]]
+    page = reader.open(EXPLORER)
+    root = page.locator("#sense7-explorer")
+    expect(root).to_have_attribute("data-state", "loaded")
+    page.evaluate("pair => { location.hash = new URLSearchParams(pair); }", {"conversation": first, "with": second})
+    for side, name in enumerate((first, second)):
+        expect(root.locator(f"#explorer-side-{side} h3")).to_have_text(name, use_inner_text=False)
+        said = root.locator(f"#explorer-side-{side} .text > p.own").all_text_contents()
+        assert said == study.messages.loc[study.messages["conversation"] == name, "content"].tolist()
+    look(page)
+    for name in ("condition", "topic", "participant"):
+        value = study.conversations[name].iloc[0]
+        page.evaluate("pair => { location.hash = new URLSearchParams(pair); }", {name: value})
+        number = int((study.conversations[name] == value).sum())
+        expect(root.get_by_role("status").first).to_have_text(re.compile(f"^{number} of "))
+        assert page.get_by_label(name.capitalize(), exact=True).input_value() == f"={value}"
+    look(page)
+
+
+STATES = [
+    "sort=constructor",
+    "poor=__proto__",
+    "sort=__proto__&poor=toString&label=x",
+    "judge=__proto__&low=constructor&level=9&first=x&with=%00&turn=-1&with_turn=1e9&compare=%3Cb%3E",
+]
+
+
+@pytest.mark.parametrize("state", STATES)
 def test_no_address_makes_the_explorer_fail(state, reader, html):
     page = reader.open(f"{EXPLORER}#{state}&conversation={quote('<img src=x onerror=window.__pwned=1>')}")
     expect(page.locator("#sense7-explorer")).to_contain_text("There is no conversation of this name")

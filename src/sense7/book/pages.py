@@ -36,6 +36,7 @@ _MARK = "frame"
 _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
+_ICONS = re.compile(rb'\s*<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
 _SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
@@ -98,7 +99,7 @@ def pages_under_way(
             mark.write_text(whole, encoding="utf-8")
             _check(*program.finish(meanwhile), workplace)
             pages = Path(shutil.copytree(workplace / "pages" / "_build" / "html", scratch / "html"))
-        _name_code(pages, facts["made"])
+        _finish_pages(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
         return pages
 
@@ -118,13 +119,19 @@ def _steady(facts: Mapping) -> dict:
     return {name: value for name, value in facts.items() if name != "key"} | {"made": made}
 
 
-def _name_code(pages: Path, made: Mapping) -> None:
-    """Say on every page which commit made it: no page is made again for another one."""
+def _finish_pages(pages: Path, made: Mapping) -> None:
+    """Say on every page which commit made it, as no page is made again for another one; leave out a heavy script.
+
+    Of the theme's 1.5 MB of drawn icons a page shows a dozen, which its style sheets have as letters of a font, too.
+    """
     words = html.escape(describe_code(made)).encode()
     for path in pages.rglob("*.html"):
         content = path.read_bytes()
-        if CODE.encode() in content:
-            path.write_bytes(content.replace(CODE.encode(), words))
+        finished = _ICONS.sub(b"", content.replace(CODE.encode(), words))
+        if finished != content:
+            path.write_bytes(finished)
+    for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):
+        drawn.unlink()
 
 
 # --- what pages are made from ----------------------------------------------------------

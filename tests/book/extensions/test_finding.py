@@ -51,8 +51,8 @@ def test_several_claims_are_named_in_the_verdict(page, claim, recorded):
         BOX.replace("alpha\n", "alpha beta\n", 1), DIRECTIVES, [claim(), claim("beta", "missed")], [recorded()]
     )
     verdict = parts(html)["Verdict"]
-    assert "Title of <alpha>: recovered" in verdict
-    assert "Title of <beta>: missed" in verdict
+    assert "recovered Title of <alpha>: the analysis finds" in verdict
+    assert "missed Title of <beta>: the interval does not hold" in verdict
 
 
 def test_a_page_of_released_ratings_never_calls_them_simulated(page, claim, recorded):

@@ -72,10 +72,11 @@ class Edition:
         return {entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")}
 
     def titles(self, keys: Iterable[str]) -> list[str]:
-        """What values are in a reader's words: the titles of their claims, or what their planted truths mean."""
-        claimed = {row["computed"]["key"]: row["published"]["title"] for row in self.ledger if row["computed"]}
-        meanings = {entry["key"]: entry["meaning"] for entry in self.truth.get("planted", ())}
-        return list(dict.fromkeys(claimed.get(key) or meanings[key] for key in keys))
+        """Names of claims near whose published figures the truths of these values were set."""
+        names = {row["id"]: row["published"]["short"] or row["published"]["title"] for row in self.ledger}
+        near = {entry["key"]: entry["near"] for entry in self.truth.get("planted", ()) if entry.get("near") in names}
+        near |= {row["computed"]["key"]: row["id"] for row in self.ledger if row["computed"]}
+        return list(dict.fromkeys(names[near[key]] for key in keys))
 
     def tuned_on(self, page: str) -> dict[str, int | None]:
         """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""

@@ -107,14 +107,15 @@ def _claim(claim: Mapping) -> nodes.paragraph:
 
 def _verdict(row: Mapping, *, name: bool) -> nodes.paragraph:
     """The verdict as a badge that leads to its row in the ledger, and what it says."""
+    claim = row["published"]
     address = f"../book/ledger.html#claim-{row['id'].replace('_', '-')}"
     said = nodes.paragraph("", "", nodes.reference("", "", badge(row["verdict"]), refuri=address, internal=True))
-    said += nodes.Text(f" {_SIMULATED.get(row['verdict'], row['why'])}")
+    said["support_smartquotes"] = False
+    opening = f" {claim['short'] or claim['title']}:" if name else ""
+    said += nodes.Text(f"{opening} {_SIMULATED.get(row['verdict'], row['why'])}")
     if row["rule"]:
         outcome = {True: "pass", False: "do not pass", None: "do not allow to apply"}[row["rule"]["passed"]]
         said += nodes.Text(f"; the simulated data {outcome} the claim's rule")
-    if name:
-        said.insert(0, nodes.Text(f"{row['published']['title']}: "))
     if row["tuned"]:
         said += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
     return said

@@ -56,7 +56,7 @@ def _row(row: Mapping) -> str:
         f'<li data-verdict="{verdict}" title="{html.escape(claim["title"], quote=True)}">'
         f'<span class="mark sense7-mark-{verdict.replace(" ", "-")}" aria-hidden="true">{MARKS[verdict]}</span>'
         f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
-        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"])} '
+        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"] if claim["value"] is not None else "")} '
         f'<small title="grade of the source">{claim["grade"]}</small></span>'
         f'<span class="sense7-spoken">, verdict: {verdict}</span>{tuned}</li>'
     )
