@@ -97,13 +97,13 @@ _SWITCH_STYLE = (
     ".sense7-switch{position:relative;display:flex;flex-wrap:wrap;gap:0 .25em}"
     ".sense7-switch{min-width:0;border:0;margin:1em 0;padding:0}"
     ".sense7-switch>input{position:absolute;opacity:0;pointer-events:none}"
-    ".sense7-switch>label{cursor:pointer;padding:.2em .6em;border:1px solid;border-radius:.3em;margin:0 0 .3em}"
+    ".sense7-switch>label{cursor:pointer;padding:.3em .8em;border:1px solid transparent;border-bottom:0;margin:0}"
     ".sense7-switch>input:focus-visible+label{outline:3px solid;outline-offset:2px}"
-    ".sense7-switch>div{order:1;width:100%;min-width:0;overflow-x:auto}"
-    "@media screen{.sense7-switch>input:checked+label{font-weight:700;box-shadow:inset 0 -.2em}"
+    ".sense7-switch>div{order:1;width:100%;min-width:0;overflow-x:auto;border-top:1px solid;padding-top:.5em}"
+    "@media screen{.sense7-switch>input:checked+label{font-weight:700;box-shadow:inset 0 .2em}"
     ".sense7-switch>input:not(:checked)+label+div{display:none}}"
     "@media print{.sense7-switch{display:block}.sense7-switch>input{display:none}"
-    ".sense7-switch>label{display:block;border:0;padding:0;font-weight:700}}"
+    ".sense7-switch>label{display:block;padding:0;font-weight:700}.sense7-switch>div{border:0}}"
 )
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator
 
 __all__ = ["legend_above", "narrowed"]
 
-_WIDTH = 4.2  # inches: on a phone 360 pixels wide, ten points are about eleven pixels
+_WIDTH = 4.1  # inches: on a phone 360 pixels wide, ten points are about eleven pixels
 _SMALLEST = 10  # points
 _LINE = 0.168  # inches, at ten points
 _LETTER = 0.08

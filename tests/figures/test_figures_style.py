@@ -1,0 +1,205 @@
+"""What all figures share: real text that stays as it is, two layouts of one drawing, names beside what they name."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+from sense7 import figures
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.figures import direct_labels, narrow
+from sense7.figures.style import Figure, new_axes, styled
+
+HOSTILE = [
+    '0.123456 #010203 id="x" url(#y) href="#z"',
+    "font-family: q; <!-- a --> <metadata>b</metadata>",
+    "<script>alert(1)</script> &amp; ]]> </text>",
+    "$a$ \u4e2d\u6587\u7684\u540d\u5b57 \N{PARTY POPPER}",
+    "a rather long name of a condition, in words",
+]
+COMMON = {"name": "x", "caption": "n = 9."}
+
+
+def table_of(names, unit="level", base=0.5):
+    rows = {
+        name: estimate_row(base + place / 10, base - 1, base + 2, n=9, unit=unit, method="m")
+        for place, name in enumerate(names)
+    }
+    return estimate_table(rows, "which")
+
+
+def lines(names=("first", "second, with a longer name")):
+    tables = {name: table_of(range(1, 6), base=place / 7) for place, name in enumerate(names)}
+    return figures.lines_by_turn(tables, label="level", **COMMON)
+
+
+DRAWN = {
+    "intervals": lambda: figures.intervals(
+        {"a": table_of(HOSTILE), "b": table_of(HOSTILE)},
+        label="a label of the axis that is longer than a phone",
+        **COMMON,
+    ),
+    "counts": lambda: figures.counts_by_group(pd.Series([3, 4, 1, 2, 5], index=HOSTILE), label="n", **COMMON),
+    "lines": lambda: lines(HOSTILE[:3]),
+    "panels": lambda: figures.metric_panels({"r": table_of(HOSTILE), "accuracy": table_of(HOSTILE)}, **COMMON),
+    "shares": lambda: figures.stacked_shares(
+        {"a": table_of(HOSTILE, "share"), "b": table_of(HOSTILE, "share")}, **COMMON
+    ),
+}
+
+
+@pytest.fixture(params=DRAWN)
+def figure(request):
+    return DRAWN[request.param]()
+
+
+def pictures(figure):
+    return BeautifulSoup(figure.html(), "html.parser").select("figure > svg")
+
+
+def squeezed(text):
+    return re.sub(r"\s", "", text)
+
+
+def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):
+    used = [name for name in HOSTILE if name in figure.alt]
+    assert len(used) >= 3
+    for picture in pictures(figure):
+        shown = squeezed("".join(text.get_text() for text in picture.find_all("text")))
+        # Panels have no room for more of a name than its beginning and its end.
+        assert [name for name in used if squeezed(name)[:12] not in shown or squeezed(name)[-12:] not in shown] == []
+        assert not picture.find_all(["script", "style", "metadata", "foreignobject", "image"])
+        assert {text.get("fill", "") for text in picture.find_all("text")} == {""}
+
+
+def test_letters_that_the_layout_does_not_know_get_the_width_it_has_for_them():
+    figure = DRAWN["counts"]()
+    texts = pictures(figure)[0].find_all("text")
+    wide = [text for text in texts if text.has_attr("textlength")]
+    assert [text.get_text() for text in wide] == [HOSTILE[3]]
+    assert 0 < float(wide[0]["textlength"]) < 200
+
+
+def test_both_drawings_are_described_and_only_one_is_shown_without_a_style_sheet(figure):
+    wide, small = pictures(figure)
+    assert [picture["aria-label"] for picture in (wide, small)] == [figure.alt] * 2
+    assert {picture["role"] for picture in (wide, small)} == {"img"}
+    assert not wide.has_attr("style")
+    assert small["style"] == "display: none"
+
+
+def test_drawings_share_no_ids_and_refer_only_into_themselves(figure):
+    seen = []
+    for picture in pictures(figure):
+        ids = [tag["id"] for tag in picture.find_all(id=True)]
+        values = [value for tag in picture.find_all(True) for value in tag.attrs.values()]
+        used = {name for value in values for name in re.findall(r"^url\(#(.*)\)$|^#(.*)$", str(value))}
+        assert {url or link for url, link in used} <= set(ids)
+        assert used
+        seen += ids
+    assert len(seen) == len(set(seen)) > 0
+
+
+def test_the_narrow_drawing_fits_a_phone_and_no_letter_is_smaller(figure):
+    wide, small = (float(picture["width"].removesuffix("pt")) / 72 for picture in pictures(figure))
+    assert small < 4.6
+    assert wide > 6
+    assert all(float(size) >= 10 for size in re.findall(r"font-size: ([\d.]+)px", str(pictures(figure)[1])))
+
+
+def test_after_both_are_drawn_the_drawing_is_the_wide_one(figure):
+    def state(drawing):
+        return [
+            tuple(drawing.get_size_inches()),
+            [text.get_text() for text in drawing.findobj(Text)],
+            [(legend.get_visible(), legend.get_in_layout()) for legend in drawing.legends],
+            [axes.get_subplotspec().get_geometry() for axes in drawing.axes],
+        ]
+
+    before = state(figure.drawing)
+    figure.html()
+    assert state(figure.drawing)[0] == before[0]
+    assert state(figure.drawing)[2:] == before[2:]
+    assert set(state(figure.drawing)[1]) >= {text for text in before[1] if text in HOSTILE}
+
+
+def test_panels_side_by_side_stand_below_each_other_on_a_phone():
+    figure = DRAWN["panels"]()
+    with styled(), narrow.narrowed(figure.drawing):
+        figure._lay_out()
+        first, second = (axes.get_position() for axes in figure.drawing.axes)
+        assert first.y0 > second.y1
+        assert first.x0 == pytest.approx(second.x0)
+    with styled():
+        figure._lay_out()
+    first, second = (axes.get_position() for axes in figure.drawing.axes)
+    assert first.y0 == pytest.approx(second.y0)
+    assert first.x1 < second.x0
+
+
+def test_a_drawing_that_serves_both_is_drawn_once():
+    with styled():
+        drawing, axes = new_axes(4, 3)
+        axes.plot([1, 2])
+    figure = Figure(drawing, "x", "a line", "n = 2.", pd.DataFrame({"y": [1, 2]}), fluid=True)
+    assert len(pictures(figure)) == 1
+    assert figure.html().startswith('<figure class="sense7-figure sense7-fluid"')
+
+
+# Names beside what they name
+
+
+def names_of(figure):
+    return [text for axes in figure.drawing.axes for text in axes.texts if isinstance(text, direct_labels._Name)]
+
+
+def test_lines_are_named_where_they_end_and_there_is_no_legend():
+    figure = lines()
+    figure.html()
+    first, second = names_of(figure)
+    assert first.get_text() == "first"
+    assert second.get_text().replace("\n", " ") == "second, with a longer name"
+    assert figure.drawing.legends == []
+    assert figure.drawing.axes[0].get_legend() is None
+    for name, line in zip((first, second), figure.drawing.axes[0].containers, strict=True):
+        assert name.xy == pytest.approx((line[0].get_xdata()[-1], line[0].get_ydata()[-1]))
+        assert name.arrow_patch.get_edgecolor()[:3] == pytest.approx(to_rgb(line[0].get_color()))
+
+
+def test_one_line_needs_no_name_and_many_get_a_legend():
+    assert names_of(lines(["alone"])) == []
+    many = lines([f"line {number}" for number in range(12)])
+    assert names_of(many) == []
+    (legend,) = many.drawing.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"line {number}" for number in range(12)]
+
+
+def test_names_that_end_alike_do_not_cover_each_other():
+    tables = {f"number {place}": table_of(range(1, 6), base=place / 1000) for place in range(6)}
+    figure = figures.lines_by_turn(tables, label="level", **COMMON)
+    figure.html()
+    boxes = [Text.get_window_extent(name) for name in names_of(figure)]
+    assert len(boxes) == 6
+    # In the order of their lines, from the lowest.
+    assert all(below.y1 <= above.y0 for below, above in itertools.pairwise(boxes))
+
+
+@given(st.lists(st.tuples(st.floats(-50, 150), st.floats(1, 30)), min_size=1, max_size=8))
+def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(wished):
+    wished.sort()
+    centres, sizes = (np.array(column) for column in zip(*wished, strict=True))
+    found = direct_labels._apart(centres, sizes, (0, 300))
+    low, high = found - sizes / 2, found + sizes / 2
+    assert (low[1:] - high[:-1] >= -1e-6).all()
+    assert low.min() >= -1e-6
+    assert high.max() <= 300 + 1e-6
+    alone = (centres[:-1] + sizes[:-1] / 2 <= centres[1:] - sizes[1:] / 2).all()
+    if alone and (centres - sizes / 2).min() >= 0:
+        np.testing.assert_allclose(found, centres, atol=1e-6)
