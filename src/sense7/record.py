@@ -26,9 +26,9 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-        *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
-        *("dimensions", "factors", "levels", "messages", "participants", "specifications", "studies", "tests"),
-        *("topics", "turns"),
+*("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
+        *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
+        *("tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
