@@ -26,7 +26,7 @@ __all__ = [
 
 COUNTS = frozenset(
     {
-*("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
+        *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
         *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
         *("tests", "topics", "turns"),
     }
