@@ -13,7 +13,7 @@ _WHAT_RELEASED_RATINGS_ARE = (
 )
 
 
-def banner(facts: Mapping, dataset_page: str, *, released: bool = False) -> str:
+def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
     Parameters
