@@ -79,6 +79,28 @@ def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):
         assert {text.get("fill", "") for text in picture.find_all("text")} == {""}
 
 
+def test_each_text_stands_where_it_was_drawn_in_black_too():
+    """Black is SVG's own color, which Matplotlib leaves out of a style: a number must not move to another place."""
+    with styled():
+        drawing, axes = new_axes(5, 3)
+        for place in range(6):
+            ink = ("#000000", "#ffffff")[place % 2]
+            axes.text(place / 6, place / 6, f"<{place}>\nn = {place}", color=ink, transform=axes.transAxes)
+    svg = BeautifulSoup(
+        Figure(drawing, "x", "six texts", "n = 6", pd.DataFrame({"n": [6]}), fluid=True).svg(), "html.parser"
+    )
+    across = {
+        text.get_text(): float(re.search(r"translate\(([-\d.]+)|x=\"([-\d.]+)", str(text)).group(1))
+        for text in svg.find_all("text")
+        if text.get_text().startswith("<")
+    }
+    assert list(across) == [f"<{place}>" for place in range(6)]
+    assert np.diff(list(across.values())).min() > 10, "from left to right, as drawn"
+    assert [text.get_text() for text in svg.find_all("text") if "n = " in text.get_text()] == [
+        f"n = {i}" for i in range(6)
+    ]
+
+
 def test_letters_that_the_layout_does_not_know_get_the_width_it_has_for_them():
     figure = DRAWN["counts"]()
     texts = pictures(figure)[0].find_all("text")

@@ -25,7 +25,7 @@ _LEFT_OUT = re.compile(
     r"<!--.*?-->|<metadata>.*?</metadata>"
     r"|<defs>\s*<style.*?</style>\s*</defs>"  # for all elements of the page; the root element says the same
     r"|(?<=<g) id=\"[^\"]*\""  # nothing refers to a group
-    r"|(?<=\n)[ ]+| transform=\"rotate\(-0 [^)]*\)\"| font-family: [^;]*;",
+    r"|(?<=\n)[ ]+| transform=\"rotate\(-0 [^)]*\)\"| font-family: [^;\"]*;?",  # a black text has no style after it
     re.DOTALL,
 )
 _TEXT_START = re.compile(r'<text style="[^"]*?font-size: (?P<size>[\d.]+)px[^>]*>')
