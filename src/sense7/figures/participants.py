@@ -94,12 +94,12 @@ def _columns(axes, shown: pd.DataFrame) -> None:
     place = pd.factorize(shown["participant"])[0]
     columns = np.arange(len(people))
     ranges = {"color": STYLE["text.color"], "alpha": 0.35, "linewidth": min(0.5, 40 / len(people))}
-    dots = {"color": COLOURS[0], "alpha": 0.85, "linewidth": 180 / max(len(people), 30), "solid_capstyle": "round"}
+    dots = {"color": COLOURS[0], "alpha": 0.8, "linewidth": 180 / max(len(people), 30), "solid_capstyle": "round"}
     means = {"color": COLOURS[1], "linewidth": 2, "solid_capstyle": "butt"}
     # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh much more.
     _strokes(axes, columns, columns, people["min"], people["max"], **ranges)
     _strokes(axes, place, place + 1e-3, shown["rating"], shown["rating"], label="conversation", **dots)
-    _strokes(axes, columns - 0.45, columns + 0.45, people["mean"], people["mean"], label="person's mean", **means)
+    _strokes(axes, columns - 0.4, columns + 0.4, people["mean"], people["mean"], label="person's mean", **means)
     axes.set_xlim(-1, len(people))
     axes.set_xticks([])
     axes.grid(visible=False, axis="x")
