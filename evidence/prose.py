@@ -21,7 +21,7 @@ _FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)\s*?$", re.DOTALL | r
 _ROLE_OR_CODE = re.compile(r"(?:\{[\w:+-]+\})?(?P<ticks>`+)(?:(?!`).|(?!(?P=ticks)(?!`))`)+?(?P=ticks)(?!`)", re.DOTALL)
 _NO_TEXT = {
     *("code-cell", "code-block", "ledger", "modules", "front-door", "explorer", "bibliography", "picture"),
-    *("claims-power", "distances"),
+    *("claims-power", "distances", "interval", "ledger-picture", "reading-paths", "specifications"),
 }
 """Directives that hold no prose; that of any other is read, as are the titles of all."""
 

@@ -101,6 +101,12 @@ def test_an_estimate_without_an_interval_is_a_dot_alone():
     assert "specifications have an interval" not in page.output.get_text()
 
 
+def test_estimates_that_differ_by_rounding_only_have_a_scale():
+    table = table_of([1.0, 1 + 2e-16]).assign(low=np.nan, high=np.nan)
+    low, high = content_of(drawn(table, None)[1])["axis"]
+    assert (low, high) == (0.5, 1.5)
+
+
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
     _, page = drawn(table_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast")
     assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()

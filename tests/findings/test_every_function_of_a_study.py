@@ -22,7 +22,7 @@ import sense7.judge
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.measures import turn_ratings
-from sense7.findings.robustness.headlines import HEADLINES, multiverse
+from sense7.findings.robustness.headlines import IN_STUDIES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.asking.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
@@ -147,7 +147,7 @@ def test_no_result_depends_on_how_ids_sort(name, monkeypatch):
     assert_same(result_of(name, 1), result_of(name, 0), two_studies()[2])
 
 
-@pytest.mark.parametrize("headline", HEADLINES)
+@pytest.mark.parametrize("headline", IN_STUDIES)
 def test_no_specification_depends_on_how_ids_sort(headline):
     first, second, back = two_studies()
     found, expected = (

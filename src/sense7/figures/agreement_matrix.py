@@ -13,7 +13,7 @@ from sense7.tables import Sentence
 
 __all__ = ["agreement_matrix"]
 
-_WIDTH = 4.7
+_WIDTH = 7
 _COLOURS = "cividis"  # even in lightness, the same to colour-blind readers
 
 
@@ -61,7 +61,7 @@ def agreement_matrix(table: pd.DataFrame, *, name: str, label: str, caption: str
         drawing, axes = new_axes(_WIDTH, 0.43 * len(triangle) + 1.3)
         _draw(axes, triangle)
     alt = f"Matrix of the {label}. {ranges_in_words(table)}."
-    return Figure(drawing, name, alt, caption, table, fluid=True)
+    return Figure(drawing, name, alt, caption, table)
 
 
 def _lower_triangle(table: pd.DataFrame) -> pd.DataFrame:

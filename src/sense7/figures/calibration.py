@@ -13,7 +13,7 @@ from sense7.taxonomy import LEVELS
 
 __all__ = ["reliability_diagram"]
 
-_SIZE = (4.7, 5.0)
+_SIZE = (7, 4.8)
 _HEIGHTS = [4, 1]
 
 
@@ -62,7 +62,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         _label(upper, lower, levels)
     if not np.isfinite(known["low"].astype(float)).any():
         caption += " No interval could be computed."
-    return Figure(drawing, name, _in_words(known), caption, table, fluid=True)
+    return Figure(drawing, name, _in_words(known), caption, table)
 
 
 def _diagonal(axes, levels: np.ndarray) -> None:

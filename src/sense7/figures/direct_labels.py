@@ -48,7 +48,8 @@ def name_lines(axes) -> None:
         away = ScaledTranslation(_AWAY, 0, axes.figure.dpi_scale_trans)
         for handle, name in zip(handles, names, strict=True):
             (x, y), color = _end(handle)
-            _add(axes, name, (x, y), (1, y), axes.get_yaxis_transform() + away, color, _OF_LINE, 1)
+            if np.isfinite([x, y]).all():  # a line without a point has no end
+                _add(axes, name, (x, y), (1, y), axes.get_yaxis_transform() + away, color, _OF_LINE, 1)
 
 
 def _end(handle) -> tuple[tuple[float, float], object]:

@@ -35,6 +35,8 @@ _WIDTH = 1000
 """Of the picture of one estimate, in its own unit."""
 
 _DIGITS = 6
+_NARROWEST = 1e-4
+"""Range below which a scale would show nothing but rounding."""
 _WHAT_TO_SEE = "Each dot is one combination of choices with its interval; the line through them marks the one above."
 _QUESTIONS = {
     "averaging": "order of averaging",
@@ -152,7 +154,8 @@ class SpecificationCurve:
         numbers = self.table[["estimate", "low", "high"]].to_numpy(dtype=float).ravel()
         numbers = np.append(numbers, [] if self.reference is None else self.reference)
         low, high = np.nanmin(numbers), np.nanmax(numbers)
-        room = 0.06 * (high - low) or 0.5
+        # Equal estimates differ by rounding only.
+        room = 0.06 * (high - low) if high - low > _NARROWEST else 0.5
         return _rounded(low - room), _rounded(high + room)
 
     @property

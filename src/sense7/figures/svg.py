@@ -25,7 +25,7 @@ _LEFT_OUT = re.compile(
     r"<!--.*?-->|<metadata>.*?</metadata>"
     r"|<defs>\s*<style.*?</style>\s*</defs>"  # for all elements of the page; the root element says the same
     r"|(?<=<g) id=\"[^\"]*\""  # nothing refers to a group
-    r"|(?<=\n)[ ]+| transform=\"rotate\(-0 [^)]*\)\"| font-family: [^;\"]*;?",  # a black text has no style after it
+    r"|(?<=\n)[ ]+| transform=\"rotate\(-0 [^)]*\)\"| ?font-family: [^;\"]*;?",
     re.DOTALL,
 )
 _TEXT_START = re.compile(r'<text style="[^"]*?font-size: (?P<size>[\d.]+)px[^>]*>')
@@ -64,6 +64,8 @@ def svg_of(drawing: MatplotlibFigure, box: Bbox, *, content: str, label: str) ->
     own = hashlib.sha256(content.encode()).hexdigest()[:8]
     source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
     source = _TEXT_START.sub(lambda start: _with_text(start, next(texts)), source)
+    if next(texts, None) is not None:
+        raise ValueError("a text of the drawing was lost: its picture would show others in the wrong places")
     root = (
         f'<svg class="{NO_MATH}" role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FAMILY}" '
         'stroke-linejoin="round" stroke-linecap="butt"'

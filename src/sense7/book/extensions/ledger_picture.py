@@ -50,13 +50,14 @@ def _row(row: Mapping) -> str:
     claim, verdict = row["published"], row["verdict"]
     simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
     name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
+    published = html.escape(claim["shown"]) if claim["value"] is not None else ""
     address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
     tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
     return (
         f'<li data-verdict="{verdict}" title="{html.escape(claim["title"], quote=True)}">'
         f'<span class="mark sense7-mark-{verdict.replace(" ", "-")}" aria-hidden="true">{MARKS[verdict]}</span>'
         f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
-        f'<span class="published"><span class="sense7-spoken">, published: </span>{html.escape(claim["shown"] if claim["value"] is not None else "")} '
+        f'<span class="published"><span class="sense7-spoken">, published: </span>{published} '
         f'<small title="grade of the source">{claim["grade"]}</small></span>'
         f'<span class="sense7-spoken">, verdict: {verdict}</span>{tuned}</li>'
     )

@@ -1,0 +1,138 @@
+"""A reader changes the analysis on a page opened from disk: what is shown follows, and the address keeps it."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+PAGE = "notebooks/15-robustness.html"
+NAME = "poor_turn_d"
+CHOICE = "any dimension at most 2"
+HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
+
+
+@pytest.fixture
+def figure(reader):
+    page = reader.open(PAGE)
+    expect(page.locator(f"#specification-{NAME} fieldset.control")).to_be_visible()
+    return page.locator(f"#specification-{NAME}")
+
+
+def content(figure):
+    return json.loads(figure.locator("script[type='application/json']").text_content())
+
+
+def said(figure):
+    return figure.locator("output")
+
+
+def test_the_script_says_what_stands_there_without_it(reader, figure):
+    before = said(figure).inner_text()
+    figure.get_by_label(CHOICE, exact=True).check()
+    assert said(figure).inner_text() != before
+    figure.get_by_role("button", name="As on the other pages").click()
+    expect(said(figure)).to_have_text(before)
+    assert [text for text in reader.complaints if "theme mode" not in text] == []
+
+
+def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
+    data = content(figure)
+    page = figure.page
+    figure.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+    row = next(row for row in data["rows"] if row[0] == [2, 0, 0, 0])
+    expect(said(figure)).to_contain_text(f"With these choices: {row[5]}.")
+    expect(said(figure)).to_contain_text(f"number {row[6] + 1} of ")
+    expect(figure.locator(".sense7-chosen .estimate")).to_have_text(row[5].split(" ")[0])
+    expect(figure.locator(".option.taken > span").first).to_have_text(CHOICE)
+    assert figure.locator(".sense7-curve .point").get_attribute("d").startswith(f"M{row[6] + 0.5} ")
+
+
+def test_the_address_keeps_the_choice_and_forgets_it(figure):
+    page = figure.page
+    figure.get_by_label(CHOICE, exact=True).check()
+    assert page.url.endswith(HASH)
+    page.reload()
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+    expect(said(figure)).to_contain_text("With these choices")
+    expect(figure).to_be_in_viewport()
+    figure.get_by_role("button", name="As on the other pages").click()
+    assert "#" not in page.url
+    expect(figure.get_by_role("radio").first).to_be_focused()
+
+
+def test_two_figures_of_a_page_share_the_address(figure):
+    page = figure.page
+    figure.get_by_label(CHOICE, exact=True).check()
+    page.locator("#specification-alpha").get_by_label("without Relational", exact=True).check()
+    page.reload()
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+    expect(page.locator("#specification-alpha").get_by_label("without Relational", exact=True)).to_be_checked()
+
+
+def test_an_ordinary_anchor_leads_to_its_place_and_changes_nothing(figure):
+    page = figure.page
+    figure.get_by_label(CHOICE, exact=True).check()
+    page.evaluate("document.location.hash = '#how-it-was-done'")
+    expect(page.locator("#how-it-was-done")).to_be_in_viewport()
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+
+
+def test_an_option_that_this_edition_does_not_have_changes_nothing(reader, figure):
+    before = said(figure).inner_text()
+    page = reader.open(f"{PAGE}#specification-poor_turn_d.poor+turn=%3Cimg+src=x+onerror=window.ran=1%3E")
+    page.reload()
+    expect(said(figure)).to_have_text(before)
+    assert page.evaluate("window.ran") is None
+
+
+def test_a_combination_that_was_not_computed_says_why(figure):
+    other = figure.page.locator("#specification-participants_share")
+    other.get_by_label("overall rating of the turn", exact=True).check()
+    other.get_by_label("complete turns only", exact=True).check()
+    expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
+    expect(other.locator(".sense7-chosen .estimate")).to_be_hidden()
+
+
+def test_a_click_on_the_curve_chooses(figure):
+    box = figure.locator(".sense7-curve").bounding_box()
+    figure.locator(".sense7-curve").click(position={"x": 2, "y": box["height"] / 2})
+    expect(said(figure)).to_contain_text("number 1 of ")
+
+
+def test_paper_shows_the_choices_of_the_book(figure):
+    page = figure.page
+    before = said(figure).inner_text()
+    figure.get_by_label(CHOICE, exact=True).check()
+    page.emulate_media(media="print")
+    expect(said(figure)).to_have_text(before)
+    expect(figure.locator("fieldset.control")).to_be_hidden()
+    expect(figure.locator(".sense7-curve")).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(said(figure)).to_contain_text("With these choices")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_read_on_a_phone_without_fault(reader, figure, theme):
+    page = figure.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    reader.use_theme(theme)
+    figure.get_by_label(CHOICE, exact=True).check()
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 360
+    options = {"resultTypes": ["violations"], "preload": False}
+    faults = Axe().run(page, context=f"#specification-{NAME}", options=options).response["violations"]
+    assert [fault["id"] for fault in faults if fault["impact"] in {"serious", "critical"}] == []
+
+
+def test_without_a_script_the_curve_stands_there_and_no_dead_control(browser, html):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{html.as_uri()}/{PAGE}")
+    figure = page.locator(f"#specification-{NAME}")
+    expect(said(figure)).to_contain_text("As on the other pages:")
+    expect(figure.locator(".sense7-curve")).to_be_visible()
+    assert figure.locator("input, button, select").count() == 0
+    context.close()
