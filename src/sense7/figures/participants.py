@@ -93,33 +93,20 @@ def _columns(axes, shown: pd.DataFrame) -> None:
     people = shown.groupby("participant", sort=False)["rating"].agg(["min", "max", "mean"])
     place = pd.factorize(shown["participant"])[0]
     columns = np.arange(len(people))
-    width = 180 / max(len(people), 30)
-    ink = STYLE["text.color"]
+    ranges = {"color": STYLE["text.color"], "alpha": 0.35, "linewidth": min(0.5, 40 / len(people))}
+    dots = {"color": COLOURS[0], "alpha": 0.8, "linewidth": 180 / max(len(people), 30), "solid_capstyle": "round"}
+    means = {"color": COLOURS[1], "linewidth": 2, "solid_capstyle": "butt"}
     # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh much more.
-    _strokes(
-        axes,
-        columns,
-        columns,
-        people["min"],
-        people["max"],
-        color=ink,
-        alpha=0.35,
-        linewidth=min(0.5, 40 / len(people)),
-    )
-    _strokes(
-        axes, place, place + 1e-3, shown["rating"], shown["rating"], color=COLOURS[0], alpha=0.6,
-        linewidth=width, solid_capstyle="round",
-    )  # fmt: skip
-    _strokes(
-        axes, columns - 0.45, columns + 0.45, people["mean"], people["mean"], color=COLOURS[1],
-        linewidth=2, solid_capstyle="butt",
-    )  # fmt: skip
+    _strokes(axes, columns, columns, people["min"], people["max"], **ranges)
+    _strokes(axes, place, place + 1e-3, shown["rating"], shown["rating"], label="conversation", **dots)
+    _strokes(axes, columns - 0.4, columns + 0.4, people["mean"], people["mean"], label="person's mean", **means)
     axes.set_xlim(-1, len(people))
     axes.set_xticks([])
     axes.grid(visible=False, axis="x")
     axes.set_xlabel("one column per participant, ordered by mean")
-    axes.set_title("one conversation", loc="left", color=COLOURS[0], fontsize=10)
-    axes.set_title("participant's mean", loc="right", color=COLOURS[1], fontsize=10)
+    legend = axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, handlelength=0.8)
+    for handle in legend.legend_handles:
+        handle.set_linewidth(6)
 
 
 def _strokes(axes, left, right, low, high, **look) -> None:
