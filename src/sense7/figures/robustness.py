@@ -344,7 +344,8 @@ class SpecificationCurve:
         return (
             f'<figure class="{kind}" id="specification-{self.name}" style="--here:{here}">'
             f'<output class="{NO_MATH}" aria-live="polite">{self._sentence()}</output>{self._chosen()}'
-            f'<p class="{NO_MATH}">All {len(self.places)} estimates in order: {html.escape(self._title)}</p><div class="lines {NO_MATH}">'
+            f'<p class="{NO_MATH}">All {len(self.places)} estimates in order: {html.escape(self._title)}</p>'
+            f'<div class="lines {NO_MATH}">'
             f'<div class="option">{self._curve()}</div>{self._options()}</div>'
             f'<script type="application/json">{content}</script>'
             f'<figcaption class="{NO_MATH}">{_WHAT_TO_SEE} {html.escape(self.caption)} '
