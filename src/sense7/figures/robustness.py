@@ -287,6 +287,12 @@ class SpecificationCurve:
         parts.insert(0, _path("grid", grid, "#8c8c8c", 1))
         return _track("sense7-chosen", 84, _WIDTH, "".join(parts), "".join(texts), hidden=True)
 
+    @property
+    def _title(self) -> str:
+        """The headline with its unit, where its name does not say it."""
+        one = self.headline
+        return one.title if one.unit in one.title else f"{one.title} ({one.unit})"
+
     def _curve(self) -> str:
         known = self.table.loc[list(self.places)]
         limits = [
@@ -338,8 +344,8 @@ class SpecificationCurve:
         return (
             f'<figure class="{kind}" id="specification-{self.name}" style="--here:{here}">'
             f'<output class="{NO_MATH}" aria-live="polite">{self._sentence()}</output>{self._chosen()}'
-            f'<p class="{NO_MATH}">All {len(self.places)} estimates in order: {html.escape(self.headline.title)} '
-            f'({html.escape(self.headline.unit)})</p><div class="lines {NO_MATH}">'
+            f'<p class="{NO_MATH}">All {len(self.places)} estimates in order: {html.escape(self._title)}</p>'
+            f'<div class="lines {NO_MATH}">'
             f'<div class="option">{self._curve()}</div>{self._options()}</div>'
             f'<script type="application/json">{content}</script>'
             f'<figcaption class="{NO_MATH}">{_WHAT_TO_SEE} {html.escape(self.caption)} '

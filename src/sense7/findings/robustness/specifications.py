@@ -16,10 +16,11 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.estimators.least_squares import NEGLIGIBLE
 from sense7.estimators.mixed import fit_nested, nested_sums
-from sense7.findings.context.frame import CONTEXT
+from sense7.findings.context.frame import CONTEXT, MOST_DRAWS
 from sense7.findings.context.shares import EXPLAINED, WITHIN, adjusted_share_row
 from sense7.findings.disrupted.failures import continuity_contrast
 from sense7.findings.ground_truth import ground_truth
+from sense7.findings.individualized import variance_components
 from sense7.findings.measures import POOR
 from sense7.study import Study
 
@@ -43,10 +44,8 @@ CONTINUITY_RATINGS = ("mean of the rated dimensions", "overall rating")
 FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
 
 MODEL_DRAWS = 100
-"""A mixed model is fitted in every resample of every specification, so there are few."""
+"""A mixed model is fitted in every resample of a specification, so there are few; the first has those of its page."""
 
-SHARE_DRAWS = 1_000
-CONTRAST_DRAWS = 1_000
 OF_VARIANCE = "share of the variance"
 
 Compute = Callable[[dict, ParticipantBootstrap], dict]
@@ -87,7 +86,8 @@ def participants_share(study: Study) -> Compute:
     Returns
     -------
     callable
-        Of a specification and a bootstrap, of which the first 100 resamples are used; returns a row of estimates.
+        Of a specification and a bootstrap; returns a row of estimates. The first specification uses as many
+        resamples as the page on individual judgments, the others 100.
     """
     rated: dict[tuple[str, str], pd.DataFrame] = {}
 
@@ -110,7 +110,9 @@ def participants_share(study: Study) -> Compute:
         fit = fit_nested(sums)
         if not np.isfinite(fit.variances).all() or fit.variances[3] < NEGLIGIBLE:
             return estimate_row(**common, reason="too few conversations for the model under this specification")
-        own = replace(bootstrap, draws=min(bootstrap.draws, MODEL_DRAWS))
+        first = list(choice.values()) == [TURN_RATINGS[0], MISSING[0], REMOVED[0], PEOPLE[0]]
+        most = variance_components.MODEL_DRAWS if first else MODEL_DRAWS
+        own = replace(bootstrap, draws=min(bootstrap.draws, most))
         draws = np.full(own.draws, np.nan)
         if not own.too_few(frame["participant"]):
             weights = own.weights()[:, own.names.get_indexer(sums.participants)]
@@ -163,7 +165,8 @@ def context_explains(study: Study) -> Compute:
     Returns
     -------
     callable
-        Of a specification and a bootstrap, of which the first 1,000 resamples are used; returns a row of estimates.
+        Of a specification and a bootstrap, of which as many resamples are used as on that page; returns a row of
+        estimates.
     """
     whole = study.conversations[["participant", "condition", *CONTEXT]]
     rated: dict[tuple[str, str], pd.DataFrame] = {}
@@ -181,7 +184,7 @@ def context_explains(study: Study) -> Compute:
             return estimate_row(n=len(frame), unit=WITHIN, method=EXPLAINED, reason=reason)
         if choice["conditions"] == REMOVED[0]:
             frame = frame.assign(y=_without_conditions(frame))
-        own = replace(bootstrap, draws=min(bootstrap.draws, SHARE_DRAWS))
+        own = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
         undefined = "too few conversations of the same participant, or their ratings do not vary"
         return adjusted_share_row(frame, names, own, undefined)
 
@@ -202,7 +205,7 @@ def continuity_fails(study: Study) -> Compute:
     Returns
     -------
     callable
-        Of a specification and a bootstrap, of which the first 1,000 resamples are used; returns a row of estimates.
+        Of a specification and a bootstrap; returns a row of estimates.
     """
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -210,8 +213,7 @@ def continuity_fails(study: Study) -> Compute:
         rating = "dimensions" if choice["rating"] == CONTINUITY_RATINGS[0] else "overall"
         poor = POOR + FAILURES.index(choice["failure"])
         first_turn = 2 if choice["exclusions"] == "first turns" else 1
-        own = replace(bootstrap, draws=min(bootstrap.draws, CONTRAST_DRAWS))
-        return continuity_contrast(study, own, moment, rating, poor=poor, first_turn=first_turn)
+        return continuity_contrast(study, bootstrap, moment, rating, poor=poor, first_turn=first_turn)
 
     return compute
 

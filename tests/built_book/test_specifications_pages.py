@@ -1,0 +1,67 @@
+"""What a reader can choose is what the notebooks computed: the first choice is the value of the finding's page."""
+
+import json
+
+import pytest
+
+from sense7.findings.robustness.headlines import HEADLINES
+from sense7.record import format_value
+
+PAGE = "notebooks/15-robustness"
+HEAVIEST = 1_500_000
+RECORDED = {
+    "alpha": "alpha_turn",
+    "cognitive_explains": "relative_importance_share_Cognitive",
+    "context_share": "context_share",
+    "continuity_contrast": "continuity_contrast_next_turn",
+    "empathy_satisfaction": "empathy_satisfaction",
+    "importance_cognitive": "importance_cognitive",
+    "judge_spearman": "judge_spearman",
+    "kappa_affective": "kappa_affective",
+    "participants_share": "icc_participant",
+    "poor_turn_d": "poor_turn_d",
+    "relational_applicability": "relational_applicability",
+}
+"""Headline -> key under which its own page records it."""
+
+
+def figures(edition):
+    pages = [page for page in edition.notebooks if "sense7-specifications" in edition.page(page).decode()]
+    return [(page, figure) for page in pages for figure in edition.page(page).select("figure.sense7-specifications")]
+
+
+def content(figure):
+    return json.loads(figure.find("script", type="application/json").string)
+
+
+def test_every_headline_stands_on_its_page_or_says_why(edition):
+    shown = {content(figure)["name"] for page, figure in figures(edition) if page == PAGE}
+    absent = " ".join(tag.get_text() for tag in edition.page(PAGE).select("p > em"))
+    for name, one in HEADLINES.items():
+        assert (name in shown) != (f"No curve of {one.title}: " in absent), name
+
+
+def test_the_first_choice_is_the_value_of_the_findings_page(synthetic):
+    shown = {content(figure)["name"]: content(figure)["rows"][0] for _, figure in figures(synthetic)}
+    assert RECORDED.keys() <= shown.keys()
+    for name, key in RECORDED.items():
+        value = synthetic.values[key]
+        assert shown[name][5] == f"{format_value(value)}, n = {value['n']:,}", name
+
+
+def test_a_figure_on_another_page_is_that_of_the_page_on_robustness(synthetic):
+    own = {content(figure)["name"]: str(figure) for page, figure in figures(synthetic) if page == PAGE}
+    for page, figure in figures(synthetic):
+        assert str(figure) == own[content(figure)["name"]], page
+
+
+def test_what_switches_is_there_and_the_page_is_light(edition):
+    page = edition.page(PAGE)
+    for kind, name in (("script[src]", "specifications.js"), ("link[href]", "specifications.css")):
+        assert any(name in str(tag) for tag in page.select(kind)), name
+    assert (edition.html / f"{PAGE}.html").stat().st_size < HEAVIEST / 2
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_no_figure_has_an_identifier_twice(synthetic, name):
+    assert len(synthetic.page(PAGE).select(f"#specification-{name}")) == 1
