@@ -19,7 +19,7 @@ _LINE = 0.168  # inches, at ten points
 _LETTER = 0.08
 _AROUND = 0.85  # inches of a panel's height for what stands above and below its rows
 _TICKS = 5
-_ROW, _TITLE, _LABEL = 20, 36, 36
+_ROW, _TITLE, _LABEL = 20, 30, 36
 """Letters in one line: of a row's name, a panel's title, an axis's label."""
 
 
