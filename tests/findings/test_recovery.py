@@ -260,14 +260,14 @@ def test_the_figure_says_its_numbers(study):
     assert figure.svg().startswith("<svg")
 
 
-def test_what_lies_between_two_lines_is_shaded_and_said_in_the_legend(study):
+def test_what_lies_between_two_lines_is_shaded_and_named(study):
     tables = recovery.levels_by_event_time(study, bootstrap_of(study))
     two = {name: tables[name] for name in ("as rated", "in chance order")}
     plain, shaded = (
         event_time(two, name="x", label="mean level", caption="n", shade=shade) for shade in ("", "beyond chance")
     )
     assert len(shaded.drawing.axes[0].collections) == len(plain.drawing.axes[0].collections) + 1
-    assert "beyond chance" in [text.get_text() for text in shaded.drawing.axes[0].get_legend().get_texts()]
+    assert "beyond chance" in [text.get_text() for text in shaded.drawing.axes[0].texts]
 
 
 def test_a_figure_of_nothing_is_a_sentence():
