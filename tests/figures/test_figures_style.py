@@ -174,6 +174,15 @@ def test_lines_are_named_where_they_end_and_there_is_no_legend():
         assert name.arrow_patch.get_edgecolor()[:3] == pytest.approx(to_rgb(line[0].get_color()))
 
 
+def test_a_line_without_a_point_has_no_name():
+    empty = {turn: estimate_row(n=0, unit="level", method="m", reason="nothing rated") for turn in range(1, 6)}
+    tables = {"rated": table_of(range(1, 6)), "not rated": estimate_table(empty, "turn")}
+    figure = figures.lines_by_turn(tables, label="level", **COMMON)
+    assert "not rated: turn 1: not available (nothing rated)" in figure.alt
+    figure.html()
+    assert [name.get_text() for name in names_of(figure)] == ["rated"]
+
+
 def test_one_line_needs_no_name_and_many_get_a_legend():
     assert names_of(lines(["alone"])) == []
     many = lines([f"line {number}" for number in range(12)])

@@ -47,21 +47,20 @@ def name_lines(axes) -> None:
     elif len(names) > 1:
         away = ScaledTranslation(_AWAY, 0, axes.figure.dpi_scale_trans)
         for handle, name in zip(handles, names, strict=True):
-            (x, y), color = _end(handle)
-            if np.isfinite([x, y]).all():  # a line without a point has no end
+            points, color = _points(handle)
+            if len(points):  # what has no point ends nowhere
+                x, y = points[points[:, 0] == points[:, 0].max()].mean(axis=0)
                 _add(axes, name, (x, y), (1, y), axes.get_yaxis_transform() + away, color, _OF_LINE, 1)
 
 
-def _end(handle) -> tuple[tuple[float, float], object]:
-    """Where a line, points with errors or an area end at the right, and their color."""
+def _points(handle) -> tuple[np.ndarray, object]:
+    """Points of a line, of points with errors, or of the edge of an area, and their color."""
     if isinstance(handle, PolyCollection):
-        corners = handle.get_paths()[0].vertices
-        right = corners[np.isclose(corners[:, 0], corners[:, 0].max())]
-        return tuple(right.mean(axis=0)), handle.get_facecolor()[0]
-    line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
-    points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
-    known = points[np.isfinite(points).all(axis=1)]
-    return (tuple(known[known[:, 0].argmax()]) if len(known) else (np.nan, np.nan)), line.get_color()
+        points, color = np.vstack([path.vertices for path in handle.get_paths()]), handle.get_facecolor()[0]
+    else:
+        line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+        points, color = line.get_xydata(), line.get_color()
+    return points[np.isfinite(points).all(axis=1)], color
 
 
 def name_parts(axes, parts: Sequence[tuple[str, float, str]], height: float) -> None:

@@ -17,9 +17,9 @@ _WIDTH = 4.1  # inches: on a phone 360 pixels wide, ten points are about eleven 
 _SMALLEST = 10  # points
 _LINE = 0.168  # inches, at ten points
 _LETTER = 0.08
-_AROUND = 0.86  # inches of a panel's height for what stands above and below its rows
+_AROUND = 0.9  # inches of a panel's height for what stands above and below its rows
 _TICKS = 5
-_ROW, _TITLE, _LABEL = 20, 36, 36
+_ROW, _TITLE, _LABEL = 20, 30, 36
 """Letters in one line: of a row's name, a panel's title, an axis's label."""
 
 

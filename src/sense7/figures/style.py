@@ -42,6 +42,8 @@ LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
 
 STYLE = {
     "figure.dpi": 100,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
     "font.size": 10,
     "text.color": INK,
     "axes.labelcolor": INK,

@@ -6,6 +6,7 @@ import io
 import re
 import unicodedata
 
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
@@ -20,6 +21,7 @@ INK = "#010203"
 
 _FAMILY = "DejaVu Sans, Verdana, sans-serif"  # laid out with the first; the second is as wide
 _LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}|(?<=[\s(\"])-0(?=[\s)\"])")
+_ROOT = re.compile(r'<svg((?: xmlns[:\w]*="[^"]*")*) width="[^"]*" height="[^"]*" viewBox="[^"]*"')
 _HASHED = re.compile(r'\bid="(([^"]*?)[0-9a-f]{10})"')
 _LEFT_OUT = re.compile(
     r"<!--.*?-->|<metadata>.*?</metadata>"
@@ -49,11 +51,7 @@ def svg_of(drawing: MatplotlibFigure, box: Bbox, *, content: str, label: str) ->
     label : str
         What is seen, for those who do not see it.
     """
-    stream = io.BytesIO()
-    drawing.savefig(stream, format="svg", transparent=True, bbox_inches=box, metadata={"Date": None, "Creator": None})
-    source = stream.getvalue().decode()
-    # A document type or XML head has no place inside a page.
-    source = source[source.index("<svg") :]
+    source = _drawn(drawing)
     texts = iter(_TEXT.findall(source))  # a name may look like any piece of SVG: none of what follows touches it
     source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
     # A thousandth of a point is not seen. What a fit leaves beyond it differs between processors.
@@ -68,9 +66,30 @@ def svg_of(drawing: MatplotlibFigure, box: Bbox, *, content: str, label: str) ->
         raise ValueError("a text of the drawing was lost: its picture would show others in the wrong places")
     root = (
         f'<svg class="{NO_MATH}" role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FAMILY}" '
-        'stroke-linejoin="round" stroke-linecap="butt"'
+        f'stroke-linejoin="round" stroke-linecap="butt" {_extent(drawing, box)}'
     )
-    return source.replace("<svg", root, 1).strip()
+    return _ROOT.sub(lambda found: root + found[1], source, count=1).strip()
+
+
+def _drawn(drawing: MatplotlibFigure) -> str:
+    """SVG of the whole drawing; directly, since saving a figure draws it twice."""
+    stream, canvas, dots = io.StringIO(), drawing.canvas, drawing.dpi
+    try:
+        FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
+    finally:
+        drawing.set_canvas(canvas)
+        drawing.set_dpi(dots)
+    source = stream.getvalue()
+    # A document type or XML head has no place inside a page.
+    return source[source.index("<svg") :]
+
+
+def _extent(drawing: MatplotlibFigure, box: Bbox) -> str:
+    """Size and view box, in points, of a part of the drawing."""
+    left, top = 72 * box.x0, 72 * (drawing.get_figheight() - box.y1)
+    width, height = 72 * box.width, 72 * box.height
+    view = f"{left:z.1f} {top:z.1f} {width:.1f} {height:.1f}"
+    return f'width="{width:.1f}pt" height="{height:.1f}pt" viewBox="{view}"'
 
 
 def _with_text(start: re.Match, text: str) -> str:
