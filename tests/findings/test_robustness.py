@@ -409,6 +409,17 @@ def test_the_first_of_the_further_specifications_is_that_of_its_page(study, tabl
             assert first[name] == page[name], (headline, name)
 
 
+def test_conversations_with_incomplete_ratings_count_only_where_those_given_do(study):
+    holes = study.conversations.copy()
+    holes.loc[holes.index % 3 == 0, "post_Affective"] = np.nan
+    holes.loc[holes.index % 5 == 0, "use_again"] = np.nan
+    some = type(study)(**(vars(study) | {"conversations": holes}))
+    table = headlines.multiverse(some, bootstrap_of(some, 5), "empathy_satisfaction")
+    expected = [experience_by_frames(some, choice) for choice in table.to_dict("records")]
+    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-9)
+    assert table.groupby("missing")["n"].max().nunique() == 2
+
+
 def test_without_a_sheet_of_participants_nobody_named_a_dimension(minimal_sheets):
     study = parse_sheets(minimal_sheets(participants=None))
     table = headlines.multiverse(study, bootstrap_of(study, 20), "importance_cognitive")
