@@ -175,6 +175,13 @@ class SpecificationCurve:
         ]
         return f"{text}. Medians by option: {'; '.join(medians)}."
 
+    @property
+    def _sizes(self) -> str:
+        """The numbers of observations that the estimates rest on."""
+        known = self.table.loc[self.table["estimate"].notna(), "n"]
+        spread = f"{known.min():,}" if known.min() == known.max() else f"{known.min():,} to {known.max():,}"
+        return f"n = {spread}, by specification"
+
     def _words(self, number: float) -> str:
         return format_number(float(number), self.headline.unit)
 
@@ -348,7 +355,7 @@ class SpecificationCurve:
             f'<div class="lines {NO_MATH}">'
             f'<div class="option">{self._curve()}</div>{self._options()}</div>'
             f'<script type="application/json">{content}</script>'
-            f'<figcaption class="{NO_MATH}">{_WHAT_TO_SEE} {html.escape(self.caption)} '
+            f'<figcaption class="{NO_MATH}">{_WHAT_TO_SEE} {self._sizes}; {html.escape(self.caption)} '
             f'<a download="{self.name}.csv" href="data:text/csv;base64,{table}">Data (CSV)</a></figcaption></figure>'
         )
 

@@ -52,7 +52,15 @@ def _leave_out_empty_sections(app, tree) -> None:
             continue
         for section in [child for child in page.children if isinstance(child, nodes.section)]:
             if (results := _results(section)) and set(results) == main:
+                # The ledger leads to its cells: there the page begins, and says why nothing is shown.
+                page["ids"] += [f"cell-{count}" for count in _counts(section)]
                 page.remove(section)
+
+
+def _counts(node: nodes.Node) -> list[int]:
+    """Execution counts of the cells in a node."""
+    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code"))
+    return [cell["exec_count"] for cell in cells if cell.get("exec_count")]
 
 
 def _results(node: nodes.Node) -> list[str]:
