@@ -56,7 +56,8 @@ def name_lines(axes) -> None:
 def _points(handle) -> tuple[np.ndarray, object]:
     """Points of a line, of points with errors, or of the edge of an area, and their color."""
     if isinstance(handle, PolyCollection):
-        points, color = np.vstack([path.vertices for path in handle.get_paths()]), handle.get_facecolor()[0]
+        points = np.vstack([np.empty((0, 2)), *(path.vertices for path in handle.get_paths())])
+        color = handle.get_facecolor()[0]
     else:
         line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
         points, color = line.get_xydata(), line.get_color()

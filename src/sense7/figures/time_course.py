@@ -63,7 +63,10 @@ def lines_by_turn(
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
         name_lines(axes)
     place = (lambda row: f"at {row:g}") if across else (lambda turn: f"turn {turn}")
-    described = " ".join(f"{which}: {ranges_in_words(table.rename(place))}." for which, table in known.items())
+    described = " ".join(
+        f"{which}: {ranges_in_words((table if len(table) else tables[which]).rename(place))}."
+        for which, table in known.items()
+    )
     data = pd.concat(dict(tables), names=["line"])
     return Figure(drawing, name, f"{label}, {f'by {across}' if across else 'turn by turn'}. {described}", caption, data)
 
