@@ -9,6 +9,7 @@ import unicodedata
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
@@ -51,6 +52,8 @@ def svg_of(drawing: MatplotlibFigure, box: Bbox, *, content: str, label: str) ->
     label : str
         What is seen, for those who do not see it.
     """
+    for text in drawing.findobj(Text):
+        text.set_parse_math(False)  # names of ticks that were made outside of the style, too
     source = _drawn(drawing)
     texts = iter(_TEXT.findall(source))  # a name may look like any piece of SVG: none of what follows touches it
     source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
