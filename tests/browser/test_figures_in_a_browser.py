@@ -49,7 +49,7 @@ def measured(request, new_reader, html):
         page.locator("fieldset.sense7-switch").evaluate_all(
             "nodes => nodes.flatMap(node => [...node.children]).forEach(node => { node.style.display = 'block'; })"
         )
-        for figure in page.locator("article figure.sense7-figure").evaluate_all(MEASURE):
+        for figure in page.locator("article figure.sense7-figure:not(.sense7-specifications)").evaluate_all(MEASURE):
             found[f"{file}: {figure.pop('name')}"] = figure
     reader.context.close()
     return found

@@ -39,6 +39,7 @@ PLACES_OF_TEXT = {
     ("svg", "aria-label"),  # what a figure shows, for those who do not see it
     ("a", "href"),  # into the explorer, and within it; see below
     ("option", "value"),  # filters of the explorer
+    ("meta", "content"),  # what search engines read of the page
 }
 """Attributes in which a text of the data belongs."""
 
