@@ -52,12 +52,6 @@ def test_words_say_every_cell():
     )
 
 
-@pytest.mark.parametrize(("columns", "fluid"), [(2, True), (12, False)])
-def test_a_map_is_as_wide_as_the_text_only_where_a_phone_can_show_it(columns, fluid):
-    table = pd.DataFrame({"topic": "t", "condition": [f"c{i}" for i in range(columns)], "mean": 3.0, "n": 9})
-    assert drawn(table).fluid is fluid
-
-
 def test_names_of_a_workbook_are_no_markup():
     assert "<script" not in drawn(TABLE.replace("home", "<script>alert(1)</script>")).html()
 

@@ -10,8 +10,6 @@ from sense7.tables import Sentence
 __all__ = ["cell_means"]
 
 _COLOURS = "cividis"  # even in lightness, the same to colour-blind readers
-_NARROW = 5
-"""With so many columns at most the map is readable on a phone."""
 
 
 def cell_means(table: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
@@ -48,7 +46,7 @@ def cell_means(table: pd.DataFrame, *, name: str, label: str, caption: str) -> F
     means, counts = (cells[value].reindex(index=index, columns=columns) for value in ("mean", "n"))
     means, counts = means.astype(float), counts.fillna(0).astype(int)
     with styled():
-        drawing, axes = new_axes(max(5.2, 1.6 + 0.9 * means.shape[1]), 1.4 + 0.42 * len(means))
+        drawing, axes = new_axes(max(7, 1.6 + 0.9 * means.shape[1]), 1.4 + 0.42 * len(means))
         mesh = axes.pcolormesh(np.ma.masked_invalid(means), cmap=_COLOURS, edgecolors="none")
         inks = ink_on(mesh.to_rgba(means.to_numpy().ravel()))
         for place, ink in enumerate(inks):
@@ -69,7 +67,7 @@ def cell_means(table: pd.DataFrame, *, name: str, label: str, caption: str) -> F
         for row in means.index
     ]
     alt = f"Map of the {label} by {by_row} and {by_column}. {'; '.join(parts)}."
-    return Figure(drawing, name, alt, caption, table, fluid=means.shape[1] <= _NARROW)
+    return Figure(drawing, name, alt, caption, table)
 
 
 def _in_words(column: object, mean: float, n: int) -> str:

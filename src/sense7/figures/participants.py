@@ -60,13 +60,13 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
     if len(shown) < len(conversations):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
     with styled():
-        drawing = MatplotlibFigure(figsize=(5.2, 3.9), layout="constrained")
+        drawing = MatplotlibFigure(figsize=(7, 3.9), layout="constrained")
         axes, beside = drawing.subplots(1, 2, sharey=True, width_ratios=(3, 1.15))
         _columns(axes, shown)
         _bars(beside, list(spread.values()))
         axes.set_yticks(range(1, 6), LEVELS)
         axes.set_ylim(0.9, 5.1)
-    return Figure(drawing, name, f"{alt}.", caption, shown, fluid=True)
+    return Figure(drawing, name, f"{alt}.", caption, shown)
 
 
 def _spread(ratings: pd.DataFrame) -> dict[str, np.ndarray]:

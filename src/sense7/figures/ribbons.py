@@ -10,6 +10,7 @@ from matplotlib.path import Path
 
 from sense7.arguments import check_arguments
 from sense7.figures.charts import ranges_in_words
+from sense7.figures.narrow import legend_above
 from sense7.figures.recovery import in_words_of_time
 from sense7.figures.style import COLOURS, LEVEL_COLOURS, STYLE, Figure, styled
 from sense7.tables import Sentence
@@ -65,7 +66,7 @@ def ribbons(turns: pd.DataFrame, means: Mapping[str, pd.DataFrame], *, name: str
     if number < len(order):
         caption += f" Drawn: {number} of {count_of(len(order), 'conversation')}, evenly spaced in their order."
     with styled():
-        drawing = MatplotlibFigure(figsize=(5.2, 5.6), layout="constrained")
+        drawing = MatplotlibFigure(figsize=(7, 5.8), layout="constrained")
         above, below = drawing.subplots(2, 1, sharex=True, height_ratios=(2, 3))
         _means(above, means)
         for level, color in enumerate(LEVEL_COLOURS, 1):
@@ -79,14 +80,12 @@ def ribbons(turns: pd.DataFrame, means: Mapping[str, pd.DataFrame], *, name: str
         below.set_xticks(times, [f"{time:+d}" if time else "0" for time in times])
         below.set_xlabel("turns after (+) or before (-) the first poor turn")
         below.grid(visible=False)
-        below.legend(
-            loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, handlelength=0.8, columnspacing=0.9, fontsize=9
-        )
+        legend_above(drawing)
     if not any(np.isfinite(table["low"].astype(float)).any() for table in means.values()):
         caption += " No interval could be computed."
     alt = f"Levels of {count_of(len(order), 'conversation')} around their first poor turn. {_in_words(turns)}."
     alt += "".join(f" {which}: {ranges_in_words(table.rename(in_words_of_time))}." for which, table in means.items())
-    return Figure(drawing, name, alt, caption, shown.drop(columns="row"), fluid=True)
+    return Figure(drawing, name, alt, caption, shown.drop(columns="row"))
 
 
 def _order(turns: pd.DataFrame) -> np.ndarray:
@@ -103,8 +102,6 @@ def _means(axes, means: Mapping[str, pd.DataFrame]) -> None:
         numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)
         axes.fill_between(known.index, numbers[:, 1], numbers[:, 2], color=color, alpha=0.25, linewidth=0)
         axes.plot(known.index, numbers[:, 0], line, color=color, marker="o", markersize=3, label=which)
-    if means:
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(means))
     axes.set_ylabel("mean level")
     axes.tick_params(labelbottom=False)
 
