@@ -36,6 +36,8 @@ _MARK = "frame"
 _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
+_SEARCH_PAGE = "search.html"
+_SEARCH_INDEX = re.compile(rb'\s*<script src="[^"]*searchindex\.js"></script>')
 _ICONS = re.compile(rb'\s*<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
 _SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
@@ -120,14 +122,17 @@ def _steady(facts: Mapping) -> dict:
 
 
 def _finish_pages(pages: Path, made: Mapping) -> None:
-    """Say on every page which commit made it, as no page is made again for another one; leave out a heavy script.
+    """Say on every page which commit made it, as no page is made again for another one; leave out heavy scripts.
 
     Of the theme's 1.5 MB of drawn icons a page shows a dozen, which its style sheets have as letters of a font, too.
+    The index of the search, 0.4 MB, serves the search's own page alone, as nothing is searched while a reader types.
     """
     words = html.escape(describe_code(made)).encode()
     for path in pages.rglob("*.html"):
         content = path.read_bytes()
         finished = _ICONS.sub(b"", content.replace(CODE.encode(), words))
+        if path.name != _SEARCH_PAGE:
+            finished = _SEARCH_INDEX.sub(b"", finished)
         if finished != content:
             path.write_bytes(finished)
     for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):

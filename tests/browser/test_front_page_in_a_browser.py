@@ -1,0 +1,82 @@
+"""The front page and the reading paths in a browser: filters by verdict, the way along a path, the weight of a page."""
+
+import pytest
+
+HEAVIEST = 1.5e6  # bytes of a page with all that it loads to be seen, not compressed
+HEAVIER = {"notebooks/20-three-judges.html": 1.7e6}
+"""Pages above it: all published values of another study, in figures for two widths."""
+
+
+@pytest.fixture
+def front(reader):
+    return reader.open("book/index.html")
+
+
+def rows(page):
+    return page.locator(".sense7-ledger-picture > section li:visible")
+
+
+def test_a_verdict_filters_the_rows_by_keyboard_and_again_shows_all(front):
+    every = rows(front).count()
+    button = front.get_by_role("button", name="recovered")
+    button.focus()
+    front.keyboard.press("Enter")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert 0 < rows(front).count() < every
+    assert set(rows(front).evaluate_all("nodes => nodes.map(node => node.dataset.verdict)")) == {"recovered"}
+    front.keyboard.press("Enter")
+    assert rows(front).count() == every
+    front.get_by_role("button", name="missed").click()
+    front.get_by_role("button", name="all").click()
+    assert rows(front).count() == every
+
+
+def test_each_row_leads_to_the_cell_that_computed_it(front):
+    link = rows(front).first.locator("a")
+    target = link.evaluate("node => node.href")
+    link.click()
+    assert front.url == target
+    assert front.evaluate("document.getElementById(location.hash.slice(1)) !== null")
+
+
+@pytest.mark.parametrize("path", ["five-minutes", "half-an-hour"])
+def test_next_follows_the_path_to_its_end(front, path):
+    front.locator(f".sense7-paths [data-path={path}] a").click()
+    front.wait_for_load_state("load")
+    seen = []
+    while front.locator("a.right-next").is_visible():
+        seen.append(front.url.partition("html/")[2])
+        assert front.locator(".sense7-paths p:visible").count() == 1
+        title = front.locator("a.right-next .prev-next-title").text_content()
+        front.locator("a.right-next").click()
+        front.wait_for_load_state("load")
+        assert front.locator("article h1").first.text_content().startswith(title.rstrip(" .\u2026")[:20])
+    assert len(seen) == {"five-minutes": 3, "half-an-hour": 7}[path]
+    assert all(url.endswith(f"?path={path}") for url in seen)
+    assert front.locator(".sense7-paths p:visible").text_content().endswith("this is its last page.")
+
+
+def test_an_unknown_path_changes_nothing(reader):
+    page = reader.open("notebooks/10-individualized.html?path=__proto__")
+    assert page.locator("a.right-next").get_attribute("href") == "11-context.html"
+    assert page.locator(".sense7-paths p:visible").count() == 2
+    assert reader.complaints == []
+
+
+@pytest.mark.parametrize("file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"])
+def test_a_first_visit_is_quiet_and_light(new_reader, address, file):
+    reader = new_reader()
+    weights = []
+    reader.page.on("response", lambda response: weights.append(int(response.headers.get("content-length", 0))))
+    reader.page.goto(f"{address}/{file}", wait_until="networkidle")
+    reader.context.close()
+    assert reader.complaints == []
+    assert sum(weights) <= HEAVIER.get(file, HEAVIEST)
+
+
+def test_no_page_loads_what_only_the_search_needs(html):
+    for path in [*html.glob("book/*.html"), *html.glob("notebooks/*.html")]:
+        page = path.read_text("utf-8")
+        assert "searchindex.js" not in page, path
+        assert "fontawesome.js" not in page, path
+    assert "searchindex.js" in (html / "search.html").read_text("utf-8")
