@@ -96,7 +96,7 @@ class Checkout:
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
         shutil.copyfile(ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css")
-        (root / "book" / "references.bib").touch()
+        shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
         (root / "requirements.lock").write_text("a==1\n", encoding="utf-8")
         self.claims(CLAIMS)
         self.workbook(root / "mine.xlsx")

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
@@ -252,12 +253,13 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(giv
     text = BeautifulSoup(banner, "html.parser").get_text()
     for word in [*words, "sha256 abababababab"]:
         assert word in text
-    assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {"strong"}
+    assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {"details", "summary", "strong"}
     assert ("Official" in text) is (given == {"kind": "official", "verified": True})
 
 
 def test_the_facts_of_every_kind_of_data_make_a_banner():
-    study = SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="")
+    conversations = pd.DataFrame({"condition": ["A"], "topic": ["work"], "participant": ["P1"]})
+    study = SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations)
     official = SOURCES["official"]
     for kind, name, address in (
         ("official", "official", official.address),
@@ -296,15 +298,15 @@ def test_parameters_are_those_of_every_notebook():
 def test_a_broken_configuration_is_named(checkout, text):
     (checkout.root / "_config.yml").write_text(text, "utf-8")
     with pytest.raises(BuildError, match=r"_config\.yml: .*repository"):
-        inputs._config(checkout.root)
+        inputs.configuration(checkout.root)
 
 
 def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
-    address = inputs._config(checkout.root)["repository"]["url"]
+    address = inputs.configuration(checkout.root)["repository"]["url"]
     monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
-    assert inputs._config(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
+    assert inputs.configuration(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
     monkeypatch.setenv("SENSE7_REPOSITORY", "https://example.org/x")
-    assert inputs._config(checkout.root)["repository"]["url"] == "https://example.org/x"
+    assert inputs.configuration(checkout.root)["repository"]["url"] == "https://example.org/x"
 
 
 # The change of books
@@ -427,7 +429,8 @@ def test_roles_show_texts_as_they_are(hostile):
     text = page(hostile[0], "index").find("article").get_text()
     assert "7 is 7 of 1 things by <b>counted</b>." in text
     assert f"Topic: =topic {HOSTILE}." in text
-    assert text.count("not available here (<i>why</i>)") == 2
+    assert text.count("not available here") == 2
+    assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
     assert (
         f"empathy {HOSTILE}, it's <b> & “x”.xlsx, confidence = not used, draws = not used, seed = 7, its (b)." in text
     )
@@ -466,7 +469,7 @@ def test_the_banner_stands_on_every_page_with_the_file_as_text(hostile):
     folder = hostile[0].editions / "its (b)" / "html"
     for path in [*pages(hostile[0]), *(folder / name for name in ("index.html", "search.html", "genindex.html"))]:
         if path.parent.name != "_static":
-            assert "Workbook it's <b> & “x”.xlsx, given by its path" in soup(path).get_text(), path
+            assert "Workbook it's <b> & “x”.xlsx: not the SENSE-7 release." in soup(path).get_text(), path
 
 
 def test_nothing_tells_where_it_was_built(hostile):

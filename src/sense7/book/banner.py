@@ -48,11 +48,11 @@ def _about_data(facts: Mapping) -> tuple[str, str]:
     if facts["kind"] == "official" and facts["verified"]:
         day = html.escape(facts["fetched"][:10])
         return "<strong>Official SENSE-7 workbook</strong>", (
-            f"Fetched from the authors' repository on {day}. ({checksum})"
+            f"It was fetched from the authors' repository on {day}. ({checksum})"
         )
     if facts["kind"] == "official":
         return (
-            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: no result counts as a reproduction.",
+            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: nothing here counts as a reproduction.",
             (f"It was not fetched from the authors' repository. ({checksum})"),
         )
     if facts["kind"] == "third-party":

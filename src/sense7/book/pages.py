@@ -274,7 +274,8 @@ def _check(code: int, log: str, workplace: Path) -> None:
     if code or problems or not (workplace / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
-        lines = problems or log.strip().splitlines()[-15:]
+        raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
+        lines = problems or [*raised, *log.strip().splitlines()[-15:]]
         raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
 
 

@@ -41,8 +41,8 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
     --------
     >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> rows = {4: estimate_row(3.5, 3.0, 3.9, n=20, unit="level, 1 to 5", method="mean; interval")}
-    >>> reliability_diagram(estimate_table(rows, "prediction"), name="x", caption="n = 20").alt[:77]
-    'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.500'
+    >>> reliability_diagram(estimate_table(rows, "prediction"), name="x", caption="n = 20").alt[:76]
+    'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'
     """
     require_estimates("reliability_diagram", "table", table)
     known = table[np.isfinite(table["estimate"].astype(float))]

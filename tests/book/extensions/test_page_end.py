@@ -1,5 +1,7 @@
 """The end of a page: the next page of each reading path, how to run it again, and every value that it recorded."""
 
+import shlex
+
 import yaml
 
 PATHS = [{"name": "short", "title": "The short path", "pages": ["index", "notebooks/03", "notebooks/04"]}]
@@ -40,3 +42,10 @@ def test_every_recorded_value_stands_at_the_end(page, recorded):
 def test_the_command_that_runs_the_page_again(page, recorded):
     html, _ = page(PAGE, ["page_end"], values=[recorded()])
     assert html.select_one(".sense7-rerun").get_text().strip() == ".venv/bin/sense7 run 03 -p data=synthetic"
+
+
+def test_the_command_quotes_the_name_of_a_file(page, recorded):
+    html, warnings = page(PAGE, ["page_end"], values=[recorded()], kind="own", file="it's <b>; rm -rf.xlsx")
+    assert warnings == ""
+    said = html.select_one(".sense7-rerun").get_text().strip()
+    assert shlex.split(said)[-1] == "data=it's <b>; rm -rf.xlsx"

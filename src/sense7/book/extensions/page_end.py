@@ -7,6 +7,7 @@ with every value that it recorded, so that no value is computed without being sh
 
 import html
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -97,9 +98,9 @@ def _add_rerun(app, tree) -> None:
     section += nodes.paragraph(
         "", "", nodes.Text("All code, set-up included: "), download, nodes.Text(". In a checkout:")
     )
-    parameter = f" -p data={data}" if "data" in edition.facts["made"]["notebooks"].get(name, ()) else ""
-    command = f".venv/bin/sense7 run {name}{parameter}"
-    section += nodes.literal_block(command, command, language="bash", classes=["sense7-rerun"])
+    parameters = ["-p", f"data={data}"] if "data" in edition.facts["made"]["notebooks"].get(name, ()) else []
+    command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
+    section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     section += _values(app, edition, name)
     next(iter(tree.findall(nodes.section))).append(section)
 
