@@ -33,7 +33,7 @@ def test_each_row_leads_to_the_cell_that_computed_it(front):
     link = rows(front).first.locator("a")
     target = link.evaluate("node => node.href")
     link.click()
-    assert front.url == target
+    front.wait_for_url(target)
     assert front.evaluate("document.getElementById(location.hash.slice(1)) !== null")
 
 
