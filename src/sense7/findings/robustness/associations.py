@@ -117,7 +117,7 @@ def names_cognitive(study: Study) -> Compute:
         common = {"n": len(asked), "unit": "share of participants", "method": f"participants who name it in {column}"}
         if not times.sum():
             return estimate_row(**common, reason="under this specification there is no participant")
-        names = asked[column].map(named_dimension, na_action="ignore") == COGNITIVE
+        names = asked[column].map(named_dimension) == COGNITIVE
         own = replace(bootstrap, participants=asked["participant"])
         share = own.estimate(ratio, np.column_stack([times * names, times]), asked["participant"])
         return own.row(share, **common)
