@@ -17,7 +17,6 @@ from sense7.collect.wording import SCALES
 from sense7.errors import UserError
 from sense7.files import reading
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
-from sense7.terminal import plain
 
 __all__ = ["LARGEST", "NOT_APPLICABLE", "Download", "read_download"]
 
@@ -134,7 +133,7 @@ def read_download(path: Path) -> Download:
 
 
 def _download(content: object, path: Path) -> Download:
-    where = plain(str(path))
+    where = str(path)
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise UserError(f"{where}: no download of a rating page. Move it out of the folder.")
     if content.get("version") != VERSION:

@@ -104,12 +104,12 @@ def read_downloads(folder: str | Path) -> Gathered:
         problems += _different_texts(downloads)
     if problems:
         more = f"\n... and {count_of(len(problems) - _MOST_SHOWN, 'more')}" if len(problems) > _MOST_SHOWN else ""
-        raise UserError("\n".join(problems[:_MOST_SHOWN]) + f"{more}\nNothing was written.")
+        raise UserError("\n".join(map(plain, problems[:_MOST_SHOWN])) + f"{more}\nNothing was written.")
     if not any(one.turns for download in downloads for one in download.rated):
         raise UserError(f"{folder}: nobody rated a turn yet. Nothing was written.")
     for download in downloads:
         notes += _incomplete(download)
-    return Gathered(downloads, notes)
+    return Gathered(downloads, list(map(plain, notes)))
 
 
 def _files(folder: Path, notes: list[str]) -> list[Path]:

@@ -14,6 +14,13 @@ function heading(parts) {
   return make("h1", { tabindex: -1 }, ...parts.flatMap((part, place) => (place ? [make("span", { class: "unseen" }, ": "), make("span", { class: "part" }, part)] : [make("span", { class: "part" }, part)])));
 }
 
+/* After an answer: if the browser's store is full or closed, the person is told at once. */
+function keepAnswer() {
+  const before = canKeep;
+  keep(state);
+  if (before && !canKeep) root.querySelector("main").prepend(storeNote());
+}
+
 const noteBox = () => (note ? make("p", { class: "note", role: "status" }, note) : null);
 const storeNote = () => (canKeep ? null : make("p", { class: "note fault", role: "alert" }, words.not_kept));
 
@@ -56,14 +63,13 @@ function showStart() {
 /* --- steps -------------------------------------------------------------------------- */
 
 function goTo(number) {
-  const wanted = `#step-${number + 1}`;
-  if (location.hash === wanted) showStep(number);
-  else location.hash = wanted;
+  showStep(number);
+  location.hash = `#step-${number + 1}`;
 }
 
 function stepInAddress() {
   const number = Number(/^#step-(\d{1,6})$/.exec(location.hash)?.[1] ?? 0) - 1;
-  return Math.min(number, stepsOf(state).length - 1);
+  return Math.max(0, Math.min(number, stepsOf(state).length - 1));
 }
 
 function showStep(number) {
@@ -91,13 +97,13 @@ function actions(number, ...further) {
 function leave() {
   state = null;
   stored((store) => store.removeItem(PLACE));
-  history.replaceState(null, "", location.href.split("#")[0]);
+  location.hash = "";
   showStart();
 }
 
 function drawQuestions(step, steps, number) {
   const questions = questionsOf(step, state);
-  const drawn = questions.map((question) => drawQuestion(question, () => keep(state)));
+  const drawn = questions.map((question) => drawQuestion(question, keepAnswer));
   const fault = make("div", { class: "skip", hidden: true, role: "alert" });
   const submit = (event) => {
     event.preventDefault();
@@ -207,7 +213,7 @@ function drawDelete() {
 
 /* --- */
 
-window.addEventListener("hashchange", () => { if (state) showStep(Math.max(0, stepInAddress())); });
+window.addEventListener("hashchange", () => { if (state && stepInAddress() !== state.step) showStep(stepInAddress()); });
 window.addEventListener("storage", (event) => {
   if (!state || event.key !== placeOf(state.person) || !event.newValue) return;
   const { step } = state;
