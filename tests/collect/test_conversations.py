@@ -74,7 +74,9 @@ def test_an_empty_or_too_large_file_is_refused(tmp_path, monkeypatch):
         read_conversations(write(tmp_path, {"id": "a", "messages": TURN}))
 
 
-@pytest.mark.parametrize("text", ["NaN", "[Infinity]", pytest.param("[" * 100_000, id="deep"), '{"a": {"b": 1, "b": 1}}', "", "1" * 5000])
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", pytest.param("[" * 100_000, id="deep"), '{"a": {"b": 1, "b": 1}}', "", "1" * 5000]
+)
 def test_json_that_readers_understand_differently_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
         strict_json(text)

@@ -13,6 +13,7 @@ from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, ORIGIN_SHEET, RATING_NAMES, TASK_COLUMNS
 from sense7.terminal import count_of, plain
+from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
 from sense7.workbook.sheets import Sheet, write_sheets
 
 __all__ = ["Gathered", "gather", "read_downloads"]
@@ -209,6 +210,8 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     if names:
         rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]
         sheets.append(Sheet("Participants", ["PID", *names], rows))
+    scales = [[name, Interval(1, size).option] for name, size in scale_columns().items()]
+    sheets.append(Sheet(SCALES_SHEET, ["column", "scale"], scales))
     origin = [_origin(*pair) for pair in pairs]
     return [*sheets, Sheet(ORIGIN_SHEET, list(origin[0]), [list(row.values()) for row in origin])]
 
