@@ -21,7 +21,9 @@ REPLIES = ("I am sorry to hear that.", "What would help?")
 def chat(name, participant=None, condition="plain"):
     said = [("I had a bad day.", REPLIES[0]), (HOSTILE, REPLIES[1])]
     messages = [
-        {"role": role, "content": text} for pair in said for role, text in zip(("user", "assistant"), pair, strict=True)
+        {"role": role, "content": text, "seconds": 1.5}
+        for pair in said
+        for role, text in zip(("user", "assistant"), pair, strict=True)
     ]
     return {"id": name, "condition": condition, "participant": participant, "messages": messages}
 
@@ -129,6 +131,7 @@ def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp
     assert set(read.conversations["topic"]) == {"work"}
     assert read.participants["Age"].tolist() == [44, 44, 44]
     assert read.messages["content"].iloc[2] == HOSTILE
+    assert set(read.messages["seconds"]) == {1.5}
 
 
 def test_a_download_has_the_form_that_the_tests_of_gathering_use(new_person, tmp_path):

@@ -18,6 +18,10 @@ def chat(name, turns=2, **more):
 CHATS = [chat("C1", condition="plain", topic="work"), chat("C2", condition="plain-empathy", topic="home")]
 
 
+def only(answers, asked):
+    return {key: value for key, value in answers.items() if key in asked}
+
+
 def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
     """Content of a download in which every turn has one rating for all dimensions."""
     study = StudyFile.from_mapping(study, "study.yml")
@@ -37,9 +41,9 @@ def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
             {
                 **one,
                 "added": False,
-                "before": {"importance": 4, "desired_empathy": 3},
+                "before": only({"importance": 4, "desired_empathy": 3}, study.before),
                 "turns": [{"message": n, **ratings} for n in study.rated_turns([m["role"] for m in one["messages"]])],
-                "after": {"successful": 5, "Affective": 2},
+                "after": only({"successful": 5}, study.after) | ({"Affective": 2} if "empathy" in study.after else {}),
             }
             for one in chats
         ],

@@ -50,6 +50,7 @@ def test_further_keys_and_blank_lines_are_passed_over(tmp_path):
         ({"id": "a", "messages": [{"role": "assistant", "content": [1]}]}, "message 1: content is no text"),
         ({"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]}, "too many for a workbook's cell"),
         ({"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]}, "half a character"),
+        ({"id": "a", "messages": [{**TURN[1], "seconds": -1}]}, "message 1: seconds: -1"),
         ('{"id": "a", "id": "b", "messages": []}', "the key 'id' stands twice"),
     ],
 )

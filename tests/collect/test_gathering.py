@@ -1,6 +1,5 @@
 """Downloads of many people become one workbook that ``sense7 check`` passes; what does not fit together is named."""
 
-import copy
 import json
 import os
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from sense7.collect.gathering import gather, read_downloads
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import read_sheets
+from sense7.workbook import read_sheets, write_sheets
 
 
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
@@ -195,11 +194,22 @@ def test_the_shuffled_order_is_told(folder, make_download, tmp_path):
 
 def test_only_what_was_asked_is_in_the_workbook(folder, make_download, tmp_path):
     study = {"title": "T", "turns": "last", "dimensions": ["Interest"], "overall": False, "before": [], "after": []}
-    content = make_download(study=study)
-    for one in content["conversations"]:
-        one |= {"before": {}, "after": {}}
-    gather(folder(anna=copy.deepcopy(content)), tmp_path / "mine.xlsx")
+    gather(folder(anna=make_download(study=study)), tmp_path / "mine.xlsx")
     turns = load(tmp_path / "mine.xlsx").turns
     assert turns["Interest"].tolist()[1::2] == [4, 4]
     assert turns["Interest"].isna().tolist() == [True, False, True, False]
     assert turns["Affective"].isna().all()
+
+
+def test_low_answers_of_many_are_no_sign_of_another_scale(folder, make_download, tmp_path):
+    """The page's scales are known: the workbook declares them, so that nobody is asked to."""
+    people = {f"p{number}": make_download(f"p{number}") for number in range(20)}
+    for number, content in enumerate(people.values()):
+        for one in content["conversations"]:
+            one["after"]["successful"] = one["before"]["importance"] = 1 + number % 3
+    gather(folder(**people), tmp_path / "mine.xlsx")
+    load(tmp_path / "mine.xlsx", strict=True)
+    sheets = {name: sheet for name, sheet in read_sheets(tmp_path / "mine.xlsx").items() if name != "Scales"}
+    write_sheets(sheets, tmp_path / "undeclared.xlsx")
+    with pytest.raises(UserError, match="no answer lies above 3"):
+        load(tmp_path / "undeclared.xlsx", strict=True)

@@ -46,6 +46,7 @@ WRONG = {
     "questions: [{name: '=1', text: Who}]": "question 1: name: '=1'",
     "questions: [{name: Age, text: a}, {name: age, text: b}]": "question 2: name: age is used twice",
     "questions: [{name: A, text: a, kind: choice}]": "choices: write a list of at least two",
+    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": "choices: holds no text",
     "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": "choices: one stands there twice",
     "questions: [{name: A, text: a, choices: [x, y]}]": "choices: does not go with kind: text",
     "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": "highest: is not above lowest",

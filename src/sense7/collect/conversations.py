@@ -19,6 +19,7 @@ ROLES = ("user", "assistant")
 _NAMES = ("participant", "condition", "topic")
 _LONGEST_NAME = 200
 _MOST_MESSAGES = 10_000
+_MOST_SECONDS = 1e9
 _UNSTORABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _AGAIN = "`sense7 import` writes this layout."
 
@@ -29,8 +30,8 @@ def read_conversations(path: str | Path) -> list[dict]:
     Parameters
     ----------
     path : path
-        A JSON Lines file in UTF-8. Other keys of a conversation or a message are passed over. A message without
-        content is an empty text.
+        A JSON Lines file in UTF-8. A message may say its ``seconds`` since the first one. Other keys of a conversation
+        or a message are passed over. A message without content is an empty text.
 
     Returns
     -------
@@ -114,7 +115,10 @@ def _name(value: object, where: str) -> str:
         raise UserError(f"{where}: {value!r:.40} is no text of 1 to {_LONGEST_NAME} characters. Write one.")
     text = unicodedata.normalize("NFC", text.strip())
     if text[0] in "=+-@" or any(unicodedata.category(letter)[0] == "C" for letter in text):
-        raise UserError(f"{where}: {text!r:.40} begins with = + - @ or holds an invisible character. Change it.")
+        raise UserError(
+            f"{where}: {text!r:.40} begins with = + - @ or holds an invisible character. Change it; for an id, "
+            "`sense7 import --new-ids` numbers the conversations."
+        )
     return text
 
 
@@ -130,7 +134,16 @@ def _message(message: object, where: str) -> dict:
         raise UserError(f"{where}: more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.")
     if _UNSTORABLE.search(content):
         raise UserError(f"{where}: half a character (a lone surrogate), which no file can hold. Remove it.")
-    return {"role": message["role"], "content": content}
+    return {"role": message["role"], "content": content} | _seconds(message.get("seconds"), where)
+
+
+def _seconds(value: object, where: str) -> dict:
+    """When the message was said, after the first one."""
+    if value is None:
+        return {}
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_SECONDS:
+        raise UserError(f"{where}: seconds: {value!r:.40} is no number of seconds since the first message. Remove it.")
+    return {"seconds": value}
 
 
 def strict_json(text: str):

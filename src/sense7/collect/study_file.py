@@ -222,7 +222,9 @@ def _require_each_key_once(text: str) -> None:
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise UserError(f"{where}: holds no text. Write some, in quotes if it looks like a number.")
+        raise UserError(
+            f"{where}: holds no text. Write some, in quotes if YAML takes it for a number or for yes or no."
+        )
     if len(value) > _LONGEST:
         raise UserError(f"{where}: {len(value):,} characters. Write at most {_LONGEST:,}.")
     if any(unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t" for letter in value):

@@ -95,7 +95,7 @@ function download(state) {
       ...Object.fromEntries(["participant", "condition", "topic"].flatMap((key) => (textOf(conversation)[key] ? [[key, textOf(conversation)[key]]] : []))),
       id: conversation.id,
       added: Boolean(conversation.added),
-      messages: textOf(conversation).messages.map(({ role, content }) => ({ role, content })),
+      messages: textOf(conversation).messages.map(({ role, content, seconds }) => ({ role, content, seconds })),
       before: conversation.before,
       turns: Object.entries(conversation.turns).filter(([, ratings]) => Object.keys(ratings).length)
         .map(([message, ratings]) => ({ message: Number(message), ...ratings })),
