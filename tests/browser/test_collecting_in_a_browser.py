@@ -188,6 +188,16 @@ def test_two_people_at_one_browser_have_answers_of_their_own(new_person):
     expect(page.locator("input:checked")).to_have_count(8)
 
 
+def test_a_page_with_other_conversations_begins_by_itself(new_person):
+    person = new_person(before=())
+    person.begin("anna")
+    person.rate(4)
+    write_page(StudyFile("Ten chats", before=()), [chat("C9")], person.file, replace=True)
+    page = person.begin("anna")
+    expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
+    expect(page.locator("input:checked")).to_have_count(0)
+
+
 def test_what_is_answered_in_one_tab_is_seen_in_the_other(new_person):
     person = new_person(before=())
     page = person.begin("anna")

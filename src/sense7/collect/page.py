@@ -74,9 +74,11 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     _require_ratable(study, conversations)
     script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
     style = _part("instrument.css")
+    texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
     carried = {
         "study": study.to_mapping(),
         "id": study.id,
+        "page": hashlib.sha256(texts.encode()).hexdigest()[:16],
         "settings": study.settings(),
         "levels": LEVELS,
         "words": wording(study.language),

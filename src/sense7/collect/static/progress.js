@@ -1,6 +1,6 @@
-/* A person's answers, kept in the browser after each of them. */
+/* A person's answers, kept in the browser after each of them, apart for each study and each set of conversations. */
 
-const PLACE = `sense7-ratings:${carried.id}`;
+const PLACE = `sense7-ratings:${carried.id}:${carried.page}`;
 const placeOf = (person) => `${PLACE}:${person}`;
 const carriedById = new Map(carried.conversations.map((conversation) => [conversation.id, conversation]));
 let canKeep = true;
