@@ -1,9 +1,11 @@
 """What the page says in each language: complete, with the same places for values, and words that the reader knows."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from sense7 import collect
 from sense7.collect.study_file import LANGUAGES
 from sense7.collect.wording import SCALES, wording
 from sense7.taxonomy import DIMENSIONS, normalise_word
@@ -36,6 +38,14 @@ def test_every_language_says_all_that_english_says_with_the_same_values(language
 
 def test_english_has_the_official_names_and_definitions():
     assert wording("en")["dimensions"] == {each.name: [each.title, each.definition] for each in DIMENSIONS}
+
+
+def test_the_page_says_every_text():
+    scripts = "".join(path.read_text("utf-8") for path in Path(collect.__file__).parent.glob("static/*.js"))
+    unsaid = [key for key in wording("en") if not re.search(rf"words\.{key}\b|\"{key}\"", scripts)]
+    assert unsaid == []
+    said = set(re.findall(r"say\(\"(\w+)\"", scripts)) | set(re.findall(r"\bwords\.(\w+)", scripts))
+    assert said <= wording("en").keys()
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -25,11 +25,3 @@ const own = (tag, text, attributes = {}) => make(tag, { dir: "auto", ...attribut
 const button = (label, action, kind = "") => make("button", { type: "button", class: kind || null, click: action }, label);
 
 const capital = (text) => text.charAt(0).toLocaleUpperCase(document.documentElement.lang) + text.slice(1);
-
-/* Read out by screen readers, and seen by nobody: what changed without a change of page. */
-const announcer = make("p", { role: "status", class: "unseen" });
-
-function announce(text) {
-  announcer.textContent = "";
-  setTimeout(() => { announcer.textContent = text; }, 50);
-}

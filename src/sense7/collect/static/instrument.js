@@ -5,13 +5,14 @@ let state = null;
 let note = "";
 
 function show(...content) {
-  root.replaceChildren(...content, announcer);
+  root.replaceChildren(...content);
   document.title = [root.querySelector("h1")?.textContent, settings.title].filter(Boolean).join(" \u2013 ");
   window.scrollTo(0, 0);
 }
 
 function heading(parts) {
-  return make("h1", { tabindex: -1 }, ...parts.flatMap((part, place) => (place ? [make("span", { class: "unseen" }, ": "), make("span", { class: "part" }, part)] : [make("span", { class: "part" }, part)])));
+  const [first, ...following] = parts.map((part) => make("span", { class: "part" }, part));
+  return make("h1", { tabindex: -1 }, first, ...following.flatMap((part) => [make("span", { class: "unseen" }, ": "), part]));
 }
 
 /* After an answer: if the browser's store is full or closed, the person is told at once. */
