@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from sense7.collect.download import read_download
 from sense7.collect.gathering import gather
 from sense7.collect.page import write_page
-from sense7.collect.study_file import LANGUAGES, StudyFile
+from sense7.collect.study_file import StudyFile
+from sense7.collect.study_keys import LANGUAGES
 from sense7.collect.wording import wording
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -196,6 +197,29 @@ def test_a_page_with_other_conversations_begins_by_itself(new_person):
     page = person.begin("anna")
     expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
     expect(page.locator("input:checked")).to_have_count(0)
+
+
+ATTEMPTS = """async () => {
+    const refused = new Set();
+    document.addEventListener("securitypolicyviolation", (event) => refused.add(event.effectiveDirective));
+    const [image, script, form] = ["img", "script", "form"].map((tag) => document.createElement(tag));
+    image.src = "https://example.org/a.png";
+    script.textContent = "window.ran = 3";
+    form.action = "https://example.org/";
+    document.body.append(image, script, form);
+    form.submit();
+    await fetch("https://example.org/a").catch(() => null);
+    await new Promise((done) => setTimeout(done, 300));
+    return [...refused].sort();
+}"""
+
+
+def test_the_browser_refuses_to_send_or_load_anything_even_if_the_page_tried(new_person):
+    person = new_person()
+    refused = person.open().evaluate(ATTEMPTS)
+    assert refused == ["connect-src", "form-action", "img-src", "script-src-elem"]
+    person.complaints.clear()  # the browser says what it refused
+    person.asked.clear()
 
 
 def test_what_is_answered_in_one_tab_is_seen_in_the_other(new_person):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sense7.collect.study_file import LANGUAGES, StudyFile, is_code, read_study_file
+from sense7.collect.study_file import StudyFile, read_study_file
+from sense7.collect.study_keys import LANGUAGES, is_code
 from sense7.errors import UserError
 
 

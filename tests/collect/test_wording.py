@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sense7 import collect
-from sense7.collect.study_file import LANGUAGES
+from sense7.collect.study_keys import LANGUAGES
 from sense7.collect.wording import SCALES, wording
 from sense7.taxonomy import DIMENSIONS, normalise_word
 from sense7.workbook.languages import declining_words, language_vocabularies

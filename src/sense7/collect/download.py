@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from sense7.collect.conversations import check_conversation, strict_json
-from sense7.collect.study_file import StudyFile, is_code
+from sense7.collect.study_file import StudyFile
+from sense7.collect.study_keys import is_code
 from sense7.collect.wording import SCALES
 from sense7.errors import UserError
 from sense7.files import reading

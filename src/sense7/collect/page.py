@@ -12,7 +12,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from sense7.collect.study_file import StudyFile, is_code
+from sense7.collect.study_file import StudyFile
+from sense7.collect.study_keys import is_code
 from sense7.collect.wording import wording
 from sense7.errors import UserError
 from sense7.files import not_written, write_whole

@@ -3,7 +3,7 @@
 import functools
 import importlib.resources
 
-from sense7.collect.study_file import LANGUAGES
+from sense7.collect.study_keys import LANGUAGES
 from sense7.files import parse_yaml
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, POST_EMPATHY, TURN_RATING
 from sense7.workbook.languages import usual_words
@@ -27,7 +27,7 @@ def wording(language: str) -> dict:
     Parameters
     ----------
     language : str
-        One of :data:`~sense7.collect.study_file.LANGUAGES`.
+        One of :data:`~sense7.collect.study_keys.LANGUAGES`.
 
     Returns
     -------
