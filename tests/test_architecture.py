@@ -17,7 +17,7 @@ BASE = ROOT / "src" / "sense7"
 FLOORS = (
     {"errors", "taxonomy", "terminal"},
     {"arguments", "checkout", "study", "files"},
-    {"workbook", "simulate", "download", "sources"},
+    {"workbook", "simulate", "download", "sources", "collect"},
     {"loading"},
     {"estimators"},
     {"findings"},

@@ -108,6 +108,7 @@ READ_ALOUD = ["README.md", "CONTRIBUTING.md"] + [
     f"book/{name}.md"
     for name in (
         *("how-to-read", "glossary", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
+        "collect",
         *("library", "promises", "reference-values", "cite", "references"),
     )
 ]

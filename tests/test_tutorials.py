@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import dataclasses
 import importlib.util
 import io
 import json
@@ -15,19 +16,29 @@ import typer
 from typer.testing import CliRunner
 
 from sense7 import cli
+from sense7.collect.study_file import StudyFile
+from sense7.loading import load
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "own-judge", "library")}
+PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
 BLOCK = re.compile(
     r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 SENSE7 = ".venv/bin/sense7"
 ADDRESS = "http://localhost:11434/v1"
 
-spec = importlib.util.spec_from_file_location("tutorial_endpoint", ROOT / "tests" / "judge" / "endpoint.py")
-endpoint = sys.modules["tutorial_endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
+
+def borrowed(name, path):
+    """A module of the tests of another folder."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+endpoint = borrowed("tutorial_endpoint", "judge/endpoint.py")
+collecting = borrowed("tutorial_collecting", "collect/conftest.py")
 
 
 def blocks(page):
@@ -78,6 +89,7 @@ def go_through(page, reader):
             assert [line for line in lines if line not in output] == [], "\n".join(output)
             done += 1
             carry_out_batch(Path("requests.jsonl"), Path("replies.jsonl"))
+            rate_and_download(Path("rate.html"), Path("ratings"))
     return done
 
 
@@ -104,6 +116,25 @@ def carry_out_batch(requests, replies):
     replies.write_text("\n".join(lines) + "\n", "utf-8")
 
 
+def rate_and_download(page, folder):
+    """What three people do between the page and the workbook; tests/browser has them do it in a browser."""
+    if not page.exists() or folder.exists():
+        return
+    carried = json.loads(re.search(r'id="carried">(.*?)</script>', page.read_text("utf-8"))[1])
+    folder.mkdir()
+    for code, rating in (("P01", "good"), ("P02", "poor"), ("P03", "very good")):
+        answers = {"Age": 40, "Experience": "Often"}
+        content = collecting.download(code, carried["study"], carried["conversations"], rating, answers=answers)
+        (folder / f"ratings-{code}.json").write_text(json.dumps(content), "utf-8")
+
+
+def write_shown_files(page, *names):
+    """Files that a page shows whole, in the folder of the reader."""
+    for name in names:
+        shown = re.search(rf"^:caption: {re.escape(name)}\n\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.M)
+        Path(name).write_text(shown[1], "utf-8")
+
+
 @pytest.fixture
 def empty_folder(tmp_path, monkeypatch):
     """A folder in which nobody's key is available."""
@@ -123,11 +154,32 @@ def test_the_way_to_a_workbook_of_ones_own(empty_folder):
     assert (empty_folder / "mine.xlsx").exists()
 
 
+def test_the_way_to_ratings_of_ones_own(empty_folder):
+    write_shown_files(PAGES["collect"], "chats.jsonl", "study.yml")
+    assert go_through(PAGES["collect"], Reader()) == 3
+    assert load("mine.xlsx", strict=True).turns["overall"].value_counts().to_dict() == {2: 4, 4: 4, 5: 4}
+
+
+def test_the_keys_of_a_study_file_are_all_explained():
+    rows = re.findall(r"^\| (`.*?) \|.*\|.*\|$", PAGES["collect"].read_text("utf-8"), re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(field.name for field in dataclasses.fields(StudyFile))
+
+
+def test_the_messages_of_gathering_that_are_explained_exist():
+    text = PAGES["collect"].read_text("utf-8").partition("| Message |")[2].partition("\n\n")[0]
+    known = list(texts_of(ROOT / "src" / "sense7" / "collect"))
+    phrases = [
+        phrase for row in re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE) for phrase in re.findall("`([^`]+)`", row)
+    ]
+    assert len(phrases) == 6
+    assert [phrase for phrase in phrases if not any(phrase in message for message in known)] == []
+
+
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
-    prompt = re.search(r"^:caption: brief\.txt\n\n(.*?)^```$", PAGES["own-judge"].read_text("utf-8"), re.DOTALL | re.M)
-    (empty_folder / "brief.txt").write_text(prompt[1], "utf-8")
+    write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:
         assert go_through(PAGES["own-judge"], Reader(server.address)) == 9
     assert len(server.asked) == 8, "four conversations, two runs; a dry run and a batch ask nothing"

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from sense7 import __version__
-from sense7.cli import book, data
+from sense7.cli import book, collect, data
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
 from sense7.errors import UserError
@@ -36,6 +36,7 @@ app = typer.Typer(
 )
 for _verb in (
     *(book.build, book.ledger, book.run, book.verify, book.sweep, book.site, book.notebooks),
+    *(collect.instrument, collect.gather),
     *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
 ):
     app.command()(_verb)

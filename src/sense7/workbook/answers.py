@@ -372,6 +372,8 @@ def _report_unused_end(table: Table, question: _Question, pooled: Numbers, diagn
     """Report a question whose numbers never reach the end of the scale, which may have been a shorter one."""
     if any(answer.word and answer.number is None for answer in question.answers) or not question.numbers.counts:
         return  # words say their level themselves
+    if question.declared == Interval(1, question.size) and not question.declared_for_all:
+        return  # a column of which somebody says that its scale is the official one
     end = unused_end(pooled, question.interval)
     if end is not None:
         diagnostics.add(

@@ -6,7 +6,7 @@ import importlib.resources
 from sense7.files import parse_yaml
 from sense7.taxonomy import normalise_word
 
-__all__ = ["declining_words", "language_vocabularies", "languages"]
+__all__ = ["declining_words", "language_vocabularies", "languages", "usual_words"]
 
 _KINDS = {
     "turn rating": ("quality", "agreement"),
@@ -60,6 +60,24 @@ def language_vocabularies(scale: str) -> tuple[dict[str, int], ...]:
         for kind in _KINDS[scale]
         for levels in language.get(kind, ())
     )
+
+
+def usual_words(language: str, scale: str) -> tuple[str, ...]:
+    """Give the usual word of each level in a language, lowest first.
+
+    Parameters
+    ----------
+    language : str
+        One of :func:`languages`.
+    scale : str
+        Name of the scale, see :class:`sense7.taxonomy.Scale`.
+
+    Examples
+    --------
+    >>> usual_words("German", "turn rating")
+    ('sehr schlecht', 'schlecht', 'neutral', 'gut', 'sehr gut')
+    """
+    return tuple(words.split("|")[0] for words in _content()[language][_KINDS[scale][0]][0])
 
 
 @functools.cache

@@ -24,6 +24,10 @@ NO_ANSWER = frozenset(
 """Words that stand for a missing number in a participants' sheet."""
 
 
+_KNOWN_SHEETS = frozenset({taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET})
+"""Sheets of our own that hold no data of the study."""
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """A sheet with a PID column, which may be the participants' sheet."""
@@ -83,7 +87,7 @@ def _candidates(
     candidates = []
     used = {id(table.sheet) for table in tables.values() if table}
     for sheet in sheets.values():
-        if id(sheet) in used or sheet.name == taxonomy.SYNTHETIC_SHEET or is_scales_sheet(sheet):
+        if id(sheet) in used or sheet.name in _KNOWN_SHEETS or is_scales_sheet(sheet):
             continue
         candidate = _candidate(sheet)
         if candidate is not None:

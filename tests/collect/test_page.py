@@ -1,0 +1,82 @@
+"""The page carries all it needs, and what people wrote can't become a part of it."""
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+
+from sense7.collect.page import page_html, write_page
+from sense7.collect.study_file import StudyFile
+from sense7.collect.study_keys import LANGUAGES
+from sense7.errors import UserError
+
+HOSTILE = "</script><script>window.ran=1</script><!--<img src=x onerror=alert(1)>{title}{0}\u2028"
+
+
+def carried(page):
+    return json.loads(re.search(r'id="carried">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.fixture
+def study():
+    return StudyFile("Ten chats")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_is_light_and_asks_for_nothing(language, make_chat):
+    page = page_html(StudyFile("Ten chats", language=language), [make_chat("C1")])
+    assert len(page.encode()) < 60_000
+    assert re.findall(r"https?://|\bsrc=|@import|url\(|fetch\(|XMLHttp|sendBeacon|innerHTML|eval\(", page) == []
+
+
+def test_the_policy_names_this_script_and_style_and_closes_all_else(study, make_chat):
+    page = page_html(study, [make_chat("C1")])
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    for name, begin, end in (
+        ("script-src", '<script type="module">', "</script>"),
+        ("style-src", "<style>", "</style>"),
+    ):
+        inner = page.partition(begin)[2].partition(end)[0]
+        digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+        assert rules.pop(name) == f"'sha256-{digest}'"
+    assert set(rules.values()) == {"'none'"}
+    assert rules.keys() >= {"default-src", "connect-src", "img-src", "form-action", "base-uri"}
+
+
+def test_hostile_texts_stay_data(make_chat):
+    study = StudyFile(HOSTILE, introduction=HOSTILE, consent=HOSTILE)
+    chat = make_chat("C1")
+    chat["messages"][0]["content"] = HOSTILE
+    page = page_html(study, [chat])
+    assert page.count("<script") == 2
+    assert "<img" not in page
+    content = carried(page)
+    assert content["settings"]["title"] == content["conversations"][0]["messages"][0]["content"] == HOSTILE
+    assert content["id"] == study.id
+
+
+def test_equal_arguments_give_equal_pages(study, make_chat):
+    assert page_html(study, [make_chat("C1")]) == page_html(study, [make_chat("C1")])
+
+
+def test_a_page_without_anything_to_rate_is_refused(study, make_chat):
+    with pytest.raises(UserError, match="nothing to rate: give --conversations"):
+        page_html(study)
+    with pytest.raises(UserError, match="conversation C1: has none of the turns"):
+        page_html(StudyFile("a", turns=(9,)), [make_chat("C1")])
+    with pytest.raises(UserError, match="participant None is no code"):
+        page_html(StudyFile("a", conversations="own"), [make_chat("C1")])
+
+
+def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path):
+    path = tmp_path / "rate.html"
+    assert write_page(study, [make_chat("C1")], path) == path
+    with pytest.raises(UserError, match="--force"):
+        write_page(study, [make_chat("C1")], path)
+    write_page(study, [make_chat("C2")], path, replace=True)
+    assert carried(path.read_text("utf-8"))["conversations"][0]["id"] == "C2"
+    with pytest.raises(UserError, match="Give a name that ends in"):
+        write_page(study, [], tmp_path / "rate.htm.exe")

@@ -1,0 +1,161 @@
+"""A study file says what it wants in known words, or is refused before anything is shown."""
+
+import pytest
+
+from sense7.collect.study_file import StudyFile, read_study_file
+from sense7.collect.study_keys import LANGUAGES, is_code
+from sense7.errors import UserError
+
+
+def write(tmp_path, text):
+    path = tmp_path / "study.yml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_title_is_enough_and_the_rest_is_the_format(tmp_path):
+    study = read_study_file(write(tmp_path, "title: Ten chats"))
+    assert (study.language, study.order, study.turns, study.conversations) == ("en", "fixed", "all", "everyone")
+    assert len(study.dimensions) == 7
+    assert study.before == ("topic", "importance", "desired_empathy")
+    assert study.questions == ()
+
+
+WRONG = {
+    "langauge: de": "langauge: there is no such key. Did you mean language?",
+    "language: fa": "language: 'fa' is not known",
+    "language: German": "language: 'German' is not known",
+    "language: [de]": "language: ['de'] is not known",
+    "dimensions: [Afective]": "dimensions: 'Afective' is not known. Did you mean Affective?",
+    "dimensions: []": "dimensions: an empty list",
+    "dimensions: [Interest, Interest]": "dimensions: names something twice",
+    "order: shuffled": "seed: goes with order: shuffled",
+    "seed: 3": "seed: goes with order: shuffled",
+    "{order: shuffled, seed: -1}": "seed: -1",
+    "turns: frist": "turns: 'frist' is not known. Did you mean first?",
+    "turns: [3, 1]": "turns: write the numbers of the turns in ascending order",
+    "turns: [0]": "turns: write the numbers",
+    "overall: maybe": "overall: 'maybe' is neither true nor false",
+    "consent: 5": "consent: holds no text",
+    "before: topic": "before: no list",
+    "after: [sucessful]": "Did you mean successful?",
+    "conversations: all": "conversations: 'all' is not known",
+    "questions: Age": "questions: no list",
+    "questions: [{name: Age}]": "question 1: text: is missing",
+    "questions: [{name: Age, text: Old, typ: number}]": "question 1: typ: there is no such key.",
+    "questions: [{name: PID, text: Who}]": "question 1: name: 'PID'",
+    "questions: [{name: '=1', text: Who}]": "question 1: name: '=1'",
+    "questions: [{name: Age, text: a}, {name: age, text: b}]": "question 2: name: age is used twice",
+    "questions: [{name: A, text: a, kind: choice}]": "choices: write a list of at least two",
+    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": "choices: holds no text",
+    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": "choices: one stands there twice",
+    "questions: [{name: A, text: a, choices: [x, y]}]": "choices: does not go with kind: text",
+    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": "highest: is not above lowest",
+    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": "lowest: inf is no number",
+}
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG.items(), ids=WRONG)
+def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line, said):
+    text = "{title: T, " + line[1:] if line.startswith("{") else f"title: T\n{line}"
+    path = write(tmp_path, text)
+    with pytest.raises(UserError) as refused:
+        read_study_file(path)
+    message = str(refused.value)
+    assert message.startswith(f"{path}: ")
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no study file"),
+        ("- a", "no study file"),
+        ("introduction: no title", "title: is missing"),
+        ("title: [a", "no YAML"),
+        ("title: a\ntitle: b", "line 2: title: stands here twice"),
+        ("title: a\nquestions: [{name: A, name: B, text: t}]", "line 2: name: stands here twice"),
+        ("title: &a b\nconsent: *a", "an alias"),
+        ('title: "a\\u0000"', "control character"),
+        ("title: " + "a" * 30_000, "characters"),
+        ("#" * 2_000_000, "larger than a study file can be"),
+    ],
+)
+def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, text, said):
+    with pytest.raises(UserError, match=said):
+        read_study_file(write(tmp_path, text))
+
+
+def test_another_encoding_is_named(tmp_path):
+    path = tmp_path / "study.yml"
+    path.write_bytes("title: Gespräche".encode("latin-1"))
+    with pytest.raises(UserError, match="not UTF-8"):
+        read_study_file(path)
+
+
+FULL = {
+    "title": "Ten chats",
+    "introduction": "Thank you.",
+    "consent": "I may stop.",
+    "language": "ja",
+    "dimensions": ["Interest", "Affective"],
+    "order": "shuffled",
+    "seed": 0,
+    "overall": False,
+    "comment": False,
+    "turns": [1, 3],
+    "conversations": "own",
+    "add_conversations": True,
+    "before": [],
+    "after": ["use_again"],
+    "questions": [
+        {"name": "Age", "text": "Age?", "kind": "number", "when": "before", "lowest": 18, "highest": 99.5},
+        {"name": "Job", "text": "Job?", "kind": "choice", "when": "after", "choices": ["a", "b"]},
+        {"name": "More", "text": "More?", "kind": "text", "when": "after"},
+    ],
+}
+
+
+def test_a_study_survives_its_download():
+    study = StudyFile.from_mapping(FULL, "study.yml")
+    assert study.to_mapping() == FULL
+    again = StudyFile.from_mapping(study.to_mapping(), "download")
+    assert again.id == study.id
+
+
+def test_the_id_is_of_the_content_not_of_the_file(tmp_path):
+    plain = read_study_file(write(tmp_path, "title: A\nlanguage: de"))
+    spaced = read_study_file(write(tmp_path, "# a comment\nlanguage: 'de'\n\ntitle: A   \nturns: all"))
+    assert plain == spaced
+    assert plain.id == spaced.id
+
+
+@pytest.mark.parametrize("key", [key for key in FULL if key != "seed"])
+def test_each_choice_makes_another_study(key):
+    less = {name: value for name, value in FULL.items() if name != key and (key != "order" or name != "seed")}
+    if key == "title":
+        less["title"] = "Others"
+    assert StudyFile.from_mapping(less, "").id != StudyFile.from_mapping(FULL, "").id
+
+
+@pytest.mark.parametrize(
+    ("turns", "rated"), [("all", [2, 4, 5]), ("first", [2]), ("last", [5]), ((1, 3, 9), [2, 5]), ((7,), [])]
+)
+def test_which_turns_are_rated(turns, rated):
+    assert StudyFile("a", turns=turns).rated_turns(["user", "assistant", "user", "assistant", "assistant"]) == rated
+
+
+@pytest.mark.parametrize("text", ["P01", "anna-2", "a.b_c", "花子", "é", "0"])
+def test_codes(text):
+    assert is_code(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "=1", "-1", "+a", "@a", "a b", "a/b", "a:b", "<b>", "a\n", "a\u202eb", ".a", "a" * 41, 5, None]
+)
+def test_no_codes(text):
+    assert not is_code(text)
+
+
+def test_languages_are_six():
+    assert len(LANGUAGES) == 6
