@@ -399,6 +399,9 @@ Columns ``key`` and ``value``; the keys ``note``, ``seed`` and ``parameters`` (J
 predictions the same sheet has ``judge_parameters`` (JSON) besides.
 """
 
+IMPORT_SHEETS = {"Omitted": ("TaskId", "BeforeMessageId", "What", "Text"), "Import": ("key", "value")}
+"""Sheets that ``sense7 import`` adds, with their columns: what is no text of either side, and what was brought in."""
+
 SIMULATED_JUDGE = "simulated-judge"
 """Name of the simulated judge: of its files, without the number of the run, and in their column Model."""
 

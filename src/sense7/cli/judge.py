@@ -260,7 +260,7 @@ def _opened(data: str, prompt: Path | None):
     from sense7.judge.asking.prompt import Prompt
     from sense7.loading import load
 
-    return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
+    return load(data, rated=False), Prompt.read(prompt) if prompt else Prompt.bundled()
 
 
 def _questions(
