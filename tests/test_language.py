@@ -107,7 +107,17 @@ LONGEST = 40
 READ_ALOUD = ["README.md", "CONTRIBUTING.md"] + [
     f"book/{name}.md"
     for name in (
-        *("how-to-read", "glossary", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
+        *(
+            "how-to-read",
+            "glossary",
+            "ledger",
+            "format",
+            "synthetic",
+            "reproduce",
+            "own-workbook",
+            "bring-chats",
+            "own-judge",
+        ),
         *("library", "promises", "reference-values", "cite", "references"),
     )
 ]

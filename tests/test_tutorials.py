@@ -18,7 +18,7 @@ from sense7 import cli
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "own-judge", "library")}
+PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "bring-chats", "own-judge", "library")}
 BLOCK = re.compile(
     r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
@@ -120,6 +120,11 @@ def empty_folder(tmp_path, monkeypatch):
 
 def test_the_way_to_a_workbook_of_ones_own(empty_folder):
     assert go_through(PAGES["own-workbook"], Reader()) == 5
+    assert (empty_folder / "mine.xlsx").exists()
+
+
+def test_the_way_from_chats_of_other_programs(empty_folder):
+    assert go_through(PAGES["bring-chats"], Reader()) == 6
     assert (empty_folder / "mine.xlsx").exists()
 
 

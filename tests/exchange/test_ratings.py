@@ -5,7 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from sense7 import cli
 from sense7.errors import UserError
 from sense7.exchange.chats import Chat, Message
 from sense7.exchange.joining import join_ratings, row_ranges
@@ -57,7 +59,7 @@ def test_the_turn_is_named_in_any_way(bring, table):
 
 
 def test_columns_of_other_names(bring, write):
-    write("map.yml", "TaskId: chat\nturn: no\nAffective: q1\noverall: q9\n")
+    write("map.yml", "TaskId: chat\nturn: 'no'\nAffective: q1\noverall: q9\n")
     table = "chat,no,q1,q2,q9,mood\nc1,1,2,3,4,x\n"
     done, study = bring(table, "--columns", "map.yml", "--column", "Interest=q2")
     found = [rated(study, name)["c1", 1] for name in ("Affective", "Interest", "overall")]
@@ -232,7 +234,7 @@ def test_what_is_no_text_has_a_sheet_of_its_own(run, write, tmp_path):
 def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx", "--participant", "P1", "--condition", "m")
-    with pytest.raises(UserError, match="Only a judge can be asked without them: sense7 judge run"):
+    with pytest.raises(UserError, match="Without ratings only a judge can be asked"):
         load(tmp_path / "mine.xlsx")
     study = load(tmp_path / "mine.xlsx", rated=False)
     assert len(study.turns) == 4
@@ -252,3 +254,23 @@ def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "again.jsonl")
     assert [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()] == CHATS
+
+
+def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
+    write("chats.jsonl", CHATS, lines=True)
+    run("chats.jsonl", "--out", "mine.xlsx")
+    words = [
+        "judge",
+        "run",
+        "--data",
+        "mine.xlsx",
+        "--out",
+        "asked",
+        "--base-url",
+        "http://localhost:1/v1",
+        "--dry-run",
+    ]
+    done = CliRunner().invoke(cli.app, words)
+    assert "2 (2 conversations, runs: 1)" in done.stdout
+    refused = CliRunner().invoke(cli.app, [*words, "--shots", "adaptive"])
+    assert "Without ratings only a judge can be asked, and without rated examples" in str(refused.exception)
