@@ -4,6 +4,8 @@ import json
 import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sense7.errors import UserError
 from sense7.exchange import read_chats, records
@@ -103,3 +105,92 @@ def test_a_conversation_in_two_files(write):
     with pytest.raises(UserError, match=r"b.json: the id 'x' is also that of .*a.json. Remove one"):
         list(read_chats([first, second]))
     assert [chat.id for chat in read_chats([first, second], new_ids=True)] == ["c1", "c2"]
+
+
+# Any other value anywhere
+
+VALUES = st.sampled_from(
+    [None, True, 0, -1, 1.5, 1e400, "", "x", "user", "text", [], {}, ["x"], {"x": 1}, {"type": "text"}]
+)
+TEXT = {"type": "text", "text": "a"}
+CALLS = [{"function": {"name": "f"}}]
+SOUND = {"content_type": "audio_transcription", "text": "b"}
+SAID = [{"role": "assistant", "content": [TEXT], "tool_calls": CALLS, "seconds": 1}]
+LEFT_OUT = [{"before": 1, "what": "image", "text": ""}]
+HI = [{"role": "user", "content": "a"}]
+NODE = {
+    "parent": None,
+    "message": {
+        "author": {"role": "user", "name": "n"},
+        "content": {
+            "content_type": "multimodal_text",
+            "parts": ["a", {"content_type": "audio_transcription", "text": "b"}],
+        },
+        "create_time": 1.0,
+        "metadata": {"model_slug": "m"},
+        "recipient": "all",
+    },
+}
+RECORDS = [
+    {
+        "id": "x",
+        "system": "s",
+        "messages": [{"role": "assistant", "content": [TEXT], "tool_calls": CALLS, "seconds": 1}],
+    },
+    {
+        "messages": [{"role": "user", "content": "a"}],
+        "omitted": [{"before": 1, "what": "image", "text": ""}],
+        "title": "t",
+    },
+    {"id": "x", "mapping": {"a": NODE, "b": {"parent": "a", "message": None}}, "current_node": "b", "title": "t"},
+    {"id": "x", "conversations": [{"from": "human", "value": "a"}], "system": "s", "model": "m"},
+    {"conversation_hash": "x", "conversation": [{"role": "user", "content": "a"}], "hashed_ip": "p", "model": "m"},
+    {
+        "eval": {"task": "t", "model": "m"},
+        "samples": [{"id": "s", "epoch": 1, "messages": [{"role": "user", "content": "a"}], "attachments": {"a": "b"}}],
+    },
+]
+
+
+def places(value, path=()):
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from places(part, (*path, key))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    changed = value.copy()
+    changed[path[0]] = replaced(value[path[0]], path[1:], new)
+    return changed
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=" ".join)
+@given(data=st.data())
+def test_another_value_anywhere_is_read_or_refused(record, data, tmp_path_factory):
+    path = data.draw(st.sampled_from(list(places(record))))
+    file = tmp_path_factory.getbasetemp() / "changed.jsonl"
+    file.write_text(json.dumps(replaced(record, path, data.draw(VALUES))) + "\n", "utf-8")
+    chats = read_or_refused(file, f"{file}: line 1: ")
+    assert all(type(one.text) is str for chat in chats for one in chat.messages)
+    json.dumps([chat.to_dict() for chat in chats], allow_nan=False)
+
+
+def read_or_refused(file, where):
+    """Conversations of a file; none if it is refused by a message that begins with the place."""
+    try:
+        return list(read_chats([file]))
+    except UserError as error:
+        message = str(error)
+    assert message.startswith(where)
+    return []
+
+
+@given(st.binary(max_size=200) | st.sampled_from([b"PK\x03\x04", b"[", b"{", b"User:", b"PAR1"]).flatmap(
+    lambda start: st.binary(max_size=60).map(lambda rest: start + rest)))  # fmt: skip
+def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
+    file = tmp_path_factory.getbasetemp() / "bytes"
+    file.write_bytes(content)
+    read_or_refused(file, f"{file}: ")

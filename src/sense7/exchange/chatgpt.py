@@ -47,7 +47,7 @@ def read_chatgpt(record: Mapping) -> Iterator[Chat]:
             continue
         where = f"mapping[{name[:40]!r}].message"
         if _add(draft, expect(message, dict, where), where):
-            model = (message.get("metadata") or {}).get("model_slug")
+            model = _metadata(message).get("model_slug")
             models += [model] if isinstance(model, str) and model not in models else []
     for name in mapping.keys() - set(path):
         if isinstance(mapping[name], dict) and mapping[name].get("message"):
@@ -93,7 +93,7 @@ def _add(draft: Draft, message: Mapping, where: str) -> bool:
     kind = content.get("content_type")
     side = side_of(author.get("role"), f"{where}.author.role")
     text = _text(draft, content, where) if kind in _TEXT_KINDS else ""
-    if (message.get("metadata") or {}).get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
+    if _metadata(message).get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
         if text or kind not in _TEXT_KINDS:
             draft.omit("hidden message", text)
     elif side not in (USER, ASSISTANT):
@@ -113,6 +113,10 @@ def _add(draft: Draft, message: Mapping, where: str) -> bool:
     return False
 
 
+def _metadata(message: Mapping) -> Mapping:
+    return message["metadata"] if isinstance(message.get("metadata"), dict) else {}
+
+
 def _text(draft: Draft, content: Mapping, where: str) -> str:
     """Texts of the parts, one after another; a part that is no text is a marker."""
     pieces = []
@@ -120,9 +124,10 @@ def _text(draft: Draft, content: Mapping, where: str) -> str:
         if isinstance(part, str):
             pieces.append(part)
             continue
-        kind = expect(part, dict, f"{where}.content.parts[{number}]").get("content_type")
+        place = f"{where}.content.parts[{number}]"
+        kind = expect(expect(part, dict, place).get("content_type"), str, f"{place}.content_type")
         if kind == "audio_transcription":
-            pieces.append(expect(part.get("text"), str, f"{where}.content.parts[{number}].text"))
+            pieces.append(expect(part.get("text"), str, f"{place}.text"))
             continue
         marker = _MARKERS.get(kind, "attachment")
         draft.omit(marker)

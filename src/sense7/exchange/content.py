@@ -105,7 +105,7 @@ def _piece(draft: Draft, part: object, where: str, texts: Mapping[str, str]) -> 
     """Text of a part, or its marker; empty if it is left out."""
     if isinstance(part, str):
         return texts.get(part, part)
-    kind = expect(part, dict, where).get("type")
+    kind = expect(expect(part, dict, where).get("type"), str, f"{where}.type")
     if kind in _TEXTS:
         text = expect(part.get(_TEXTS[kind]), str, f"{where}.{_TEXTS[kind]}")
         return texts.get(text, text)
@@ -114,11 +114,11 @@ def _piece(draft: Draft, part: object, where: str, texts: Mapping[str, str]) -> 
         return f"[{_MARKED[kind]}]"
     if kind in _UNSEEN:
         draft.omit(_UNSEEN[kind], _name(part))
-    elif isinstance(kind, str) and kind.endswith(_TOOL_RESULT):
+    elif kind.endswith(_TOOL_RESULT):
         draft.omit("tool result")
     else:
         known = ", ".join((*_TEXTS, *_MARKED, *_UNSEEN, _TOOL_RESULT))
-        raise ValueError(f"{where}.type: {str(kind)[:40]!r} is no known part of a message; expected one of {known}")
+        raise ValueError(f"{where}.type: {kind[:40]!r} is no known part of a message; expected one of {known}")
     return ""
 
 
