@@ -40,6 +40,7 @@ for _verb in (
 ):
     app.command()(_verb)
 app.command("import")(exchange.import_chats)
+app.command()(exchange.export)
 app.add_typer(judge, name="judge")
 
 

@@ -1,4 +1,4 @@
-"""The verb that brings conversations of other programs here: import."""
+"""The verbs that bring conversations of other programs here, and an edition to others: import and export."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from sense7.cli.common import AllowUnreadable, Scale, Words, complain
 from sense7.errors import UserError
 from sense7.terminal import plain_lines
 
-__all__ = ["import_chats"]
+__all__ = ["export", "import_chats"]
 
 _SIDES = ("user", "assistant")
 
@@ -112,3 +112,32 @@ def _speakers(items: list[str]) -> dict[str, str]:
             raise UserError(f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user.")
         named[name.strip().casefold()] = side.strip()
     return named
+
+
+def export(
+    edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="CRATE.zip", help="Archive to write; EDITION.crate.zip if not given.")
+    ] = None,
+    with_data: Annotated[
+        bool, typer.Option("--with-data", help="Put the workbook and its tables in, where a license allows it.")
+    ] = False,
+    license: Annotated[
+        str, typer.Option(metavar="SPDX|ADDRESS", help="License under which you share results, and data of your own.")
+    ] = "",
+    author: Annotated[list[str] | None, typer.Option(help="Who shares it; may be repeated.")] = None,
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Write an edition as one archive to share: an RO-Crate, with a Croissant description of the workbook's tables.
+
+    It holds recorded values, ledger, parameters and versions, and names the workbook by its SHA-256.
+    """
+    from sense7.book.crate import write_crate
+    from sense7.checkout import find_checkout
+
+    out = out or Path(f"{Path(edition).name}.crate.zip")
+    if out.suffix.casefold() != ".zip":
+        raise UserError(f"--out {out}: give a name that ends in .zip.")
+    if out.exists() and not force:
+        raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
+    print(write_crate(find_checkout(), edition, out, with_data=with_data, license=license, authors=author or []))
