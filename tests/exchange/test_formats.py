@@ -161,6 +161,27 @@ def test_a_broken_tree_of_chatgpt_is_refused(write, nodes, problem):
         one(write("conversations.json", [export(**nodes)]))
 
 
+# Claude
+
+
+def test_an_export_of_claude(write):
+    said = [
+        {"sender": "human", "text": TALK[0][1], "created_at": "2025-09-19T10:00:00Z", "content": []},
+        {
+            "sender": "assistant",
+            "text": "(shortened)",
+            "created_at": "2025-09-19T10:00:07Z",
+            "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": TALK[1][1]}],
+        },
+        {"sender": "human", "text": "", "attachments": [{"file_name": "a.txt"}]},
+    ]
+    chat = one(write("conversations.json", [{"uuid": "u", "name": "Work", "chat_messages": said}]))
+    assert [(one.role, one.text) for one in chat.messages] == [*TALK, ("user", "[file]")]
+    assert (chat.id, chat.title) == ("u", "Work")
+    assert [message.seconds for message in chat.messages] == [0, 7, None]
+    assert omitted(chat) == [(2, "reasoning", ""), (3, "file", "")]
+
+
 # ShareGPT, WildChat
 
 

@@ -117,7 +117,7 @@ def test_several_people_rate_the_same_conversation(bring):
     assert rated(study) == {("c1-A", 1): 4, ("c1-A", 2): 3, ("c1-B", 1): 2}
     assert study.conversations["participant"].tolist()[:2] == ["A", "B"]
     assert "1 conversation without a rating" in done.stdout
-    assert "c1: rated by others than its participant" not in done.stdout
+    assert "2 conversations rated by others than their participant: PID is who rated" in done.stdout
 
 
 def test_questions_about_the_conversation_come_along(bring):

@@ -143,6 +143,11 @@ RECORDS = [
         "title": "t",
     },
     {"id": "x", "mapping": {"a": NODE, "b": {"parent": "a", "message": None}}, "current_node": "b", "title": "t"},
+    {
+        "uuid": "x",
+        "name": "t",
+        "chat_messages": [{"sender": "human", "text": "a", "created_at": "2025-09-19", "files": []}],
+    },
     {"id": "x", "conversations": [{"from": "human", "value": "a"}], "system": "s", "model": "m"},
     {"conversation_hash": "x", "conversation": [{"role": "user", "content": "a"}], "hashed_ip": "p", "model": "m"},
     {

@@ -6,6 +6,7 @@ https://www.researchobject.org/ro-crate/specification/1.1/ and https://w3id.org/
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from sense7.errors import UserError
 from sense7.sources import SOURCES
@@ -206,8 +207,13 @@ def _ids(entities: Sequence[Mapping]) -> list[dict]:
 
 
 def _file(part: CratePart) -> dict:
+    """A file as an entity, which goes by its path as a part of an address.
+
+    >>> _file(CratePart("data/a b.xlsx", "a b.xlsx", "text/csv", 1, "ab"))["@id"]
+    'data/a%20b.xlsx'
+    """
     return {
-        "@id": part.path,
+        "@id": quote(part.path),
         "@type": "File",
         "name": part.name,
         "encodingFormat": part.encoding,

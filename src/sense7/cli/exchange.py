@@ -49,8 +49,8 @@ def import_chats(
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
 
-    Formats: message lists of OpenAI and Anthropic, the data export of ChatGPT, ShareGPT, WildChat, logs of inspect_ai,
-    plain text with User: and Assistant:. Each is recognized by its content.
+    Formats: message lists of OpenAI and Anthropic, the data exports of ChatGPT and Claude, ShareGPT, WildChat, logs of
+    inspect_ai, plain text with User: and Assistant:. Each is recognized by its content.
     """
     from sense7.exchange import ImportSummary, read_chats, write_chats
 

@@ -64,6 +64,9 @@ class Joined:
         turns = sum(len(one.ratings) for one in self.rated)
         without = sum(not one.ratings for one in self.rated)
         lines = [f"ratings of {count_of(turns, 'turn')} joined"]
+        others = sum(one.chat.participant not in (None, as_name(one.task["PID"])) for one in self.rated)
+        if others:
+            lines.append(f"{count_of(others, 'conversation')} rated by others than their participant: PID is who rated")
         return lines + ([f"{count_of(without, 'conversation')} without a rating"] if without else [])
 
 

@@ -133,7 +133,7 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
             else:
                 raise UserError(
                     f"{path}: an archive without header.json (a log of inspect_ai) or conversations.json (the data "
-                    "export of ChatGPT). Unpack it, and give the file that holds the conversations."
+                    "export of ChatGPT or Claude). Unpack it, and give the file that holds the conversations."
                 )
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise UserError(f"{path}: damaged or cut short ({one_line(error)}). Export or copy it again.") from None

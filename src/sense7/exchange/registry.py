@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sense7.exchange import chatgpt, inspect_logs, message_lists, sharegpt, transcripts, wildchat
+from sense7.exchange import chatgpt, claude_export, inspect_logs, message_lists, sharegpt, transcripts, wildchat
 from sense7.exchange.chats import Chat, kind_of
 
 __all__ = ["FORMATS", "Format", "recognize"]
@@ -33,6 +33,7 @@ class Format:
 
 FORMATS = (
     Format("ChatGPT export", "mapping", chatgpt.is_chatgpt, chatgpt.read_chatgpt),
+    Format("Claude export", "chat_messages", claude_export.is_claude_export, claude_export.read_claude_export),
     Format("inspect_ai log", "eval and samples", inspect_logs.is_inspect_log, inspect_logs.read_inspect_log),
     Format(
         "list of messages (OpenAI, Anthropic)",
