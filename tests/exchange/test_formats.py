@@ -293,8 +293,10 @@ def test_the_summary_names_what_is_not_among_the_texts(write):
     parts = [{"type": "image", "source": {}}]
     listed = [{"role": "system", "content": "x"}, {"role": "user", "content": parts}, messages()[1]]
     summary = ImportSummary()
-    list(read_chats([write("a.jsonl", [listed, {"messages": []}], lines=True)], summary=summary))
+    alone = {"id": "alone", "messages": [messages()[0]]}
+    list(read_chats([write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary))
     assert summary.lines()[0] == "a.jsonl: list of messages (OpenAI, Anthropic)"
-    assert summary.lines()[1] == "1 conversation, 2 messages, 1 of them by the assistant"
+    assert summary.lines()[1] == "2 conversations, 3 messages, 1 of them by the assistant"
     assert summary.lines()[2] == "not among the texts: 1 image, 1 system message"
-    assert summary.lines()[3].endswith("a.jsonl: line 2")
+    assert summary.lines()[3] == "without a message of the assistant, so nothing to rate: alone"
+    assert summary.lines()[4].endswith("a.jsonl: line 2")

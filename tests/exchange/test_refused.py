@@ -100,6 +100,13 @@ def test_nothing_is_written_when_a_later_line_is_refused(write, run, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+def test_a_file_whose_name_is_not_utf8(tmp_path):
+    path = tmp_path / b"a\xff.json".decode("utf-8", "surrogateescape")
+    path.write_text(LINE)
+    assert "id: character 2 is half of a surrogate pair" in refusal(path)
+    assert [chat.id for chat in read_chats([path], new_ids=True)] == ["c1"]
+
+
 def test_a_conversation_in_two_files(write):
     first, second = write("a.json", {"id": "x"} | GOOD), write("b.json", {"id": " x "} | GOOD)
     with pytest.raises(UserError, match=r"b.json: the id 'x' is also that of .*a.json. Remove one"):

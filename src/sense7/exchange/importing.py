@@ -37,6 +37,8 @@ class ImportSummary:
         Kind -> number of parts that are no text of either side.
     empty : list of str
         Places of conversations without a message, which are left out.
+    unanswered : list of str
+        Ids of conversations without a message of the assistant, in which nothing can be rated.
     """
 
     formats: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -45,12 +47,15 @@ class ImportSummary:
     turns: int = 0
     omitted: Counter = field(default_factory=Counter)
     empty: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
 
     def add(self, chat: Chat) -> None:
         """Count a conversation."""
         self.conversations += 1
         self.messages += len(chat.messages)
-        self.turns += sum(one.role == ASSISTANT for one in chat.messages)
+        turns = sum(one.role == ASSISTANT for one in chat.messages)
+        self.turns += turns
+        self.unanswered += [] if turns else [chat.id]
         self.omitted.update(one.what for one in chat.omitted)
 
     def lines(self) -> list[str]:
@@ -69,10 +74,15 @@ class ImportSummary:
         if self.omitted:
             named = ", ".join(count_of(number, what, _plural(what)) for what, number in sorted(self.omitted.items()))
             lines.append(f"not among the texts: {named}")
+        if self.unanswered:
+            lines.append(f"without a message of the assistant, so nothing to rate: {_some(self.unanswered)}")
         if self.empty:
-            more = f" and {len(self.empty) - 5:,} more" if len(self.empty) > 5 else ""
-            lines.append(f"without any message, left out: {', '.join(self.empty[:5])}{more}")
+            lines.append(f"without any message, left out: {_some(self.empty)}")
         return lines
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
 
 
 def _plural(what: str) -> str:
@@ -146,11 +156,12 @@ def read_chats(
                     "or give --new-ids to number all of them."
                 )
             seen[name] = place
-            _require_characters(chat, place)
-            summary.add(chat)
+            named = replace(chat, id=name, **given)
+            _require_characters(named, place)
+            summary.add(named)
             if summary.conversations % _LINES_BETWEEN == 0:
                 say(f"{summary.conversations:,} conversations read")
-            yield replace(chat, id=name, **given)
+            yield named
 
 
 def _of_file(path: Path, speakers: Mapping[str, str], formats: dict[str, None]) -> Iterator[tuple[str, Chat]]:
