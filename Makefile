@@ -118,6 +118,7 @@ reference: judge ## compute R's reference values again and report what moved (tw
 derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
 	@$(BIN)/sense7 notebooks
+	@$(BIN)/python scripts/write_codemeta.py
 	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \

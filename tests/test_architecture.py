@@ -18,7 +18,7 @@ FLOORS = (
     {"errors", "taxonomy", "terminal"},
     {"arguments", "checkout", "study", "files"},
     {"workbook", "simulate", "download", "sources", "collect"},
-    {"loading"},
+    {"loading", "exchange"},
     {"estimators"},
     {"findings"},
     {"judge"},

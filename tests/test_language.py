@@ -108,7 +108,7 @@ READ_ALOUD = ["README.md", "CONTRIBUTING.md"] + [
     f"book/{name}.md"
     for name in (
         *("how-to-read", "glossary", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
-        "collect",
+        *("bring-chats", "collect"),
         *("library", "promises", "reference-values", "cite", "references"),
     )
 ]

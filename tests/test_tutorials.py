@@ -21,7 +21,9 @@ from sense7.loading import load
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
+PAGES = {
+    name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "bring-chats", "collect", "own-judge", "library")
+}
 BLOCK = re.compile(
     r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
@@ -174,6 +176,11 @@ def test_the_messages_of_gathering_that_are_explained_exist():
     ]
     assert len(phrases) == 6
     assert [phrase for phrase in phrases if not any(phrase in message for message in known)] == []
+
+
+def test_the_way_from_chats_of_other_programs(empty_folder):
+    assert go_through(PAGES["bring-chats"], Reader()) == 6
+    assert (empty_folder / "mine.xlsx").exists()
 
 
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):

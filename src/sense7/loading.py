@@ -25,6 +25,7 @@ def load(
     scale: str | Path | Mapping | Iterable[str] | None = None,
     words: str | Path | Mapping | None = None,
     allow_unreadable: bool = False,
+    rated: bool = True,
 ) -> Study:
     """Find a data set, read it, and note where it came from.
 
@@ -40,6 +41,8 @@ def load(
         Scales and words other than the official ones, and whether columns are used of which more than 5 % can't be
         read; see :meth:`sense7.workbook.ReadingOptions.of`. If none is given, what ``FILE.reading.yml`` beside the
         workbook says.
+    rated : bool
+        Whether a workbook without any rating is refused. A judge can be asked about one.
 
     Returns
     -------
@@ -64,6 +67,7 @@ def load(
             strict=strict,
             prompted_condition=prompted_condition or None,
             name=provenance.name,
+            part=not rated,
             options=options,
         )
     return _with_provenance(study, provenance)

@@ -150,15 +150,16 @@ def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edit
     assert [row["id"] for row in edition.json("ledger.json") if "tuned" in row["why"]] == []
 
 
-def test_rules_on_simulated_data_stand_apart_from_recovery_and_only_there(edition):
+def test_rules_stand_apart_from_verdicts_wherever_the_data_are_not_the_verified_release(edition):
     ledger = edition.json("ledger.json")
     simulated = edition.facts["kind"] == "synthetic"
+    released = edition.facts["kind"] == "official" and edition.facts["verified"]
     for row, entry in zip(rows(edition), ledger, strict=True):
         ruled = bool(set(claims.OF_AN_EFFECT) & set(entry["published"]["compare"] or {})) and entry["computed"]
         about_data = entry["published"]["kind"] != claims.CHECK and not entry["published"]["release"]
         if entry["computed"] and entry["computed"]["estimate"] is not None:
-            assert (entry["rule"] is not None) is bool(simulated and ruled and about_data), entry["id"]
-        assert (" simulated :" in text(row.find_all("td")[-1])) is (entry["rule"] is not None)
+            assert (entry["rule"] is not None) is bool(not released and ruled and about_data), entry["id"]
+        assert (" simulated :" in text(row.find_all("td")[-1])) is (simulated and entry["rule"] is not None)
 
 
 def test_what_is_planted_and_implied_stands_on_simulated_data_alone(edition):

@@ -1,7 +1,6 @@
 """What helps a reader along: citations, glossary, how to cite, the front page, paper and small screens."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import yaml
 from bs4 import BeautifulSoup
 from pybtex.database import parse_file, parse_string
 
+from sense7 import __version__
 from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,14 +105,14 @@ def blocks():
 
 
 def version():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return __version__
 
 
 def test_the_paper_is_cited_alike_everywhere():
     paper, shown = BIBLIOGRAPHY[PAPER], blocks()[PAPER]
     assert dict(shown.fields) == dict(paper.fields)
     assert shown.persons == paper.persons
-    (reference,) = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
+    reference = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["preferred-citation"]
     assert reference["title"] == plain(paper.fields["title"])
     names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
     assert names == [str(person) for person in paper.persons["author"]]
@@ -128,15 +128,15 @@ def test_the_citation_file_is_what_its_format_asks_for():
     assert file.get("type", "software") in {"software", "dataset"}
     assert str(file["version"]) == version()
     assert file["license"] == "MIT"
-    for work in (file, *file["references"]):
+    paper = file["preferred-citation"]
+    for work in (file, paper):
         assert work["authors"]
         for author in work["authors"]:
             person = {"family-names", "given-names", "name-particle", "name-suffix", "alias", "affiliation", "orcid"}
             assert set(author) <= (person | {"website", "email"} if "name" not in author else {"name", "website"})
-    for reference in file["references"]:
-        assert {"type", "title", "authors"} <= reference.keys()
-        assert 1 <= reference["month"] <= 12
-        assert {item["type"] for item in reference["identifiers"]} <= {"doi", "url", "swh", "other"}
+    assert {"type", "title", "authors"} <= paper.keys()
+    assert 1 <= paper["month"] <= 12
+    assert {item["type"] for item in paper["identifiers"]} <= {"doi", "url", "swh", "other"}
 
 
 def test_the_companion_is_cited_in_the_version_it_has():

@@ -39,7 +39,7 @@ from sense7.record import format_value
 from sense7.study import Study
 from sense7.workbook import ReadingOptions
 
-__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "verify_edition"]
+__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "find_edition", "verify_edition"]
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -135,7 +135,7 @@ def verify_edition(
     BuildError
         If a notebook fails.
     """
-    folder = _find(root, edition)
+    folder = find_edition(root, edition)
     facts = _facts(folder)
     made = facts["made"]
     judged = files_to_copy(folder / "predictions") if (folder / "predictions").is_dir() else []
@@ -177,7 +177,7 @@ def verify_edition(
 # --- the edition -----------------------------------------------------------------------
 
 
-def _find(root: Path, edition: str) -> Path:
+def find_edition(root: Path, edition: str) -> Path:
     """Folder of an edition by its name or its path; the folder of its pages will do."""
     named = edition_folder(root, edition)
     places = [Path(edition).expanduser(), Path(edition).expanduser().absolute().parent, named]

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from sense7 import __version__
-from sense7.cli import book, collect, data
+from sense7.cli import book, collect, data, exchange
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
 from sense7.errors import UserError
@@ -40,6 +40,8 @@ for _verb in (
     *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
 ):
     app.command()(_verb)
+app.command("import")(exchange.import_chats)
+app.command()(exchange.export)
 app.add_typer(judge, name="judge")
 
 

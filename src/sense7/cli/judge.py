@@ -102,7 +102,7 @@ def run(
 
     prices = Prices.of(price_in, price_out)
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    study, template = _opened(data, prompt)
+    study, template = _opened(data, prompt, shots)
     plan = plan_session(
         study,
         model=model,
@@ -255,12 +255,12 @@ def _require_none(problems: list[str]) -> None:
         raise typer.Exit(1)
 
 
-def _opened(data: str, prompt: Path | None):
-    """The study and the prompt that options name."""
+def _opened(data: str, prompt: Path | None, shots: str):
+    """The study and the prompt that options name; only rated examples need ratings."""
     from sense7.judge.asking.prompt import Prompt
     from sense7.loading import load
 
-    return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
+    return load(data, rated=shots != "zero"), Prompt.read(prompt) if prompt else Prompt.bundled()
 
 
 def _questions(
@@ -268,7 +268,7 @@ def _questions(
 ) -> "Questions":
     from sense7.judge.asking.questions import questions_for
 
-    study, template = _opened(data, prompt)
+    study, template = _opened(data, prompt, shots.kind)
     return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())
 
 

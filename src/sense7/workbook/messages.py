@@ -78,7 +78,8 @@ def read_messages(
             ERROR,
             "no-rating",
             "not one assistant turn has a rating that can be read.",
-            "write ratings as 1 to 5 or very poor to very good in rows whose Role is assistant.",
+            "write ratings as 1 to 5 or very poor to very good in rows whose Role is assistant. Without ratings "
+            "only a judge can be asked, and without rated examples: sense7 judge run.",
             sheet=table.sheet.name,
         )
     speaking = set(messages["conversation"])

@@ -89,6 +89,8 @@ def _candidates(
     for sheet in sheets.values():
         if id(sheet) in used or sheet.name in _KNOWN_SHEETS or is_scales_sheet(sheet):
             continue
+        if tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
+            continue
         candidate = _candidate(sheet)
         if candidate is not None:
             candidates.append(candidate)

@@ -23,7 +23,7 @@ from sense7.terminal import count_of
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.values import as_text
 
-__all__ = ["as_typed", "hash_tables", "read_tables", "read_text", "table_files"]
+__all__ = ["ENDINGS", "as_typed", "hash_tables", "read_table", "read_tables", "read_text", "table_files"]
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
@@ -123,8 +123,13 @@ def read_tables(folder: str | Path) -> dict[str, Sheet]:
     >>> read_tables(folder)["Tasks"].rows
     [['007', 12.0, 'NA']]
     """
+    return {path.stem: read_table(path) for path in table_files(folder)}
+
+
+def read_table(path: Path) -> Sheet:
+    """Read one table, a file that ends in .csv or .parquet, as :func:`read_tables` does."""
     readers = {".csv": _read_csv, ".parquet": _read_parquet}
-    return {path.stem: _sheet(path.stem, *readers[path.suffix.casefold()](path)) for path in table_files(folder)}
+    return _sheet(path.stem, *readers[path.suffix.casefold()](path))
 
 
 def _sheet(name: str, header: list[str], rows: list[list]) -> Sheet:

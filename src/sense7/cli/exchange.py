@@ -1,0 +1,143 @@
+"""The verbs that bring conversations of other programs here, and an edition to others: import and export."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sense7.cli.common import AllowUnreadable, Scale, Words, complain
+from sense7.errors import UserError
+from sense7.terminal import plain_lines
+
+__all__ = ["export", "import_chats"]
+
+_SIDES = ("user", "assistant")
+
+
+def import_chats(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of conversations, of any format.")],
+    out: Annotated[
+        Path, typer.Option(metavar="CHATS.jsonl|MINE.xlsx", help="File to write: conversations, or a workbook.")
+    ],
+    participant: Annotated[str | None, typer.Option(help="The person in all of these conversations.")] = None,
+    condition: Annotated[str | None, typer.Option(help="The assistant in all of these conversations.")] = None,
+    topic: Annotated[str | None, typer.Option(help="The topic of all of these conversations.")] = None,
+    ratings: Annotated[
+        Path | None,
+        typer.Option(metavar="RATINGS.csv", help="Ratings, one row per turn: .csv, .xlsx or .parquet."),
+    ] = None,
+    columns: Annotated[
+        Path | None,
+        typer.Option(metavar="MAP.yml", help="Meaning of the ratings' columns, in lines NAME: COLUMN."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COLUMN", help="The same for one column, e.g. Affective=q1; may be repeated."),
+    ] = None,
+    scale: Scale = None,
+    words: Words = None,
+    allow_unreadable: AllowUnreadable = False,
+    new_ids: Annotated[
+        bool, typer.Option("--new-ids", help="Number the conversations instead of keeping their ids.")
+    ] = False,
+    speaker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=user|assistant", help="A speaker's name in plain text; may be repeated."),
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
+
+    Formats: message lists of OpenAI and Anthropic, the data exports of ChatGPT and Claude, ShareGPT, WildChat, logs of
+    inspect_ai, plain text with User: and Assistant:. Each is recognized by its content.
+    """
+    from sense7.exchange import ImportSummary, read_chats, write_chats
+
+    _require_place(out, force)
+    of_workbook = out.suffix.casefold() == ".xlsx"
+    if not of_workbook and (ratings or columns or column or scale or words or allow_unreadable):
+        raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
+    if ratings is None and (columns or column or scale or words or allow_unreadable):
+        raise UserError("--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv.")
+    summary = ImportSummary()
+    chats = read_chats(
+        files,
+        participant=participant,
+        condition=condition,
+        topic=topic,
+        new_ids=new_ids,
+        speakers=_speakers(speaker or []),
+        summary=summary,
+        say=lambda line: print(line, file=sys.stderr),
+    )
+    if not of_workbook:
+        write_chats(chats, out)
+        print(plain_lines("\n".join([*summary.lines(), str(out)])))
+        return
+    _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary)
+
+
+def _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary) -> None:
+    from sense7.exchange.joining import join_ratings
+    from sense7.exchange.rating_tables import ColumnMap, read_ratings
+    from sense7.exchange.workbooks import write_workbook
+    from sense7.workbook import ReadingOptions
+
+    options = ReadingOptions.of(scale=scale, words=words, allow_unreadable=allow_unreadable)
+    table = None if ratings is None else read_ratings(ratings, ColumnMap.of(columns, column or []))
+    listed = list(chats)
+    joined = join_ratings(listed, table)
+    write_workbook(joined, files, out, options)
+    for line in joined.remarks:
+        complain(line)
+    print(plain_lines("\n".join([*summary.lines(), *joined.lines(), str(out)])))
+
+
+def _require_place(out: Path, force: bool) -> None:
+    if out.suffix.casefold() not in (".jsonl", ".xlsx"):
+        raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
+    if out.is_dir():
+        raise UserError(f"--out {out}: this is a folder. Give the name of a file.")
+    if out.exists() and not force:
+        raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
+
+
+def _speakers(items: list[str]) -> dict[str, str]:
+    """Names of speakers in plain text, without case, as the option gives them."""
+    named = {}
+    for item in items:
+        name, _, side = item.rpartition("=")
+        if not name.strip() or side.strip() not in _SIDES:
+            raise UserError(f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user.")
+        named[name.strip().casefold()] = side.strip()
+    return named
+
+
+def export(
+    edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="CRATE.zip", help="Archive to write; EDITION.crate.zip if not given.")
+    ] = None,
+    with_data: Annotated[
+        bool, typer.Option("--with-data", help="Put the workbook and its tables in, where a license allows it.")
+    ] = False,
+    license: Annotated[
+        str, typer.Option(metavar="SPDX|ADDRESS", help="License under which you share results, and data of your own.")
+    ] = "",
+    author: Annotated[list[str] | None, typer.Option(help="Who shares it; may be repeated.")] = None,
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Write an edition as one archive to share: an RO-Crate, with a Croissant description of the workbook's tables.
+
+    It holds recorded values, ledger, parameters and versions, and names the workbook by its SHA-256.
+    """
+    from sense7.book.crate import write_crate
+    from sense7.checkout import find_checkout
+
+    out = out or Path(f"{Path(edition).name}.crate.zip")
+    if out.suffix.casefold() != ".zip":
+        raise UserError(f"--out {out}: give a name that ends in .zip.")
+    if out.exists() and not force:
+        raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
+    print(write_crate(find_checkout(), edition, out, with_data=with_data, license=license, authors=author or []))

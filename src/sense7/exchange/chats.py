@@ -1,0 +1,167 @@
+"""A conversation as it comes from any source: what was said, and what is left out of it by name."""
+
+import contextlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Chat", "Draft", "Message", "Omitted", "expect", "kind_of", "seconds_of"]
+
+USER = "user"
+ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True)
+class Message:
+    """What one side said.
+
+    Attributes
+    ----------
+    role : {"user", "assistant"}
+        Who said it.
+    text : str
+        The text, character by character. An image, a sound or a file in it is a marker such as ``[image]``.
+    seconds : float, optional
+        Seconds since the first message.
+    """
+
+    role: str
+    text: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """A part of a conversation that is no text of either side.
+
+    Attributes
+    ----------
+    before : int
+        Number (from 1) of the message in which or before which it stood; one more than the last if after all.
+    what : str
+        Its kind: system message, tool call, tool result, image, reasoning ...
+    text : str
+        The text of a system message, the name of a tool; else empty.
+    """
+
+    before: int
+    what: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Chat:
+    """One conversation.
+
+    Attributes
+    ----------
+    id : str
+        As its source names it; empty if it has no name there.
+    messages : tuple of Message
+        In order.
+    participant, condition, topic, title : str, optional
+        Where the source says so. The condition is the assistant's model.
+    omitted : tuple of Omitted
+        What is not among the messages.
+    """
+
+    id: str
+    messages: tuple[Message, ...]
+    participant: str | None = None
+    condition: str | None = None
+    topic: str | None = None
+    title: str | None = None
+    omitted: tuple[Omitted, ...] = ()
+
+    def to_dict(self) -> dict:
+        """As one line of JSON Lines; what is not known is left out.
+
+        Examples
+        --------
+        >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
+        {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
+        """
+        names = ("participant", "condition", "topic", "title")
+        known = {"id": self.id} | {name: value for name in names if (value := getattr(self, name)) is not None}
+        known["messages"] = [
+            {"role": one.role, "content": one.text} | ({} if one.seconds is None else {"seconds": one.seconds})
+            for one in self.messages
+        ]
+        if self.omitted:
+            known["omitted"] = [
+                {"before": one.before, "what": one.what} | ({"text": one.text} if one.text else {})
+                for one in self.omitted
+            ]
+        return known
+
+
+@dataclass
+class Draft:
+    """A conversation while it is read, message by message."""
+
+    messages: list[Message] = field(default_factory=list)
+    omitted: list[Omitted] = field(default_factory=list)
+
+    def say(self, role: str, text: str, seconds: float | None = None) -> None:
+        """Add a message."""
+        self.messages.append(Message(role, text, seconds))
+
+    def omit(self, what: str, text: str = "") -> None:
+        """Name what stands here and is no text of either side."""
+        self.omitted.append(Omitted(len(self.messages) + 1, what, text))
+
+    def chat(self, name: str, **known: str | None) -> Chat:
+        """Give the conversation; ``known`` are attributes of :class:`Chat`."""
+        return Chat(name, tuple(self.messages), omitted=tuple(self.omitted), **known)
+
+
+def kind_of(value: object) -> str:
+    """Name the kind of a JSON value.
+
+    Examples
+    --------
+    >>> [kind_of(value) for value in ({}, [], "a", 1.5, True, None)]
+    ['an object', 'a list', 'a text', 'a number', 'true or false', 'null']
+    """
+    kinds = (
+        (bool, "true or false"),
+        (Mapping, "an object"),
+        (list, "a list"),
+        (str, "a text"),
+        (int | float, "a number"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+
+
+def expect(value: object, kind: type, where: str):
+    """Give a JSON value if it is of a kind.
+
+    Raises
+    ------
+    ValueError
+        If it is not; says where, what was expected, and what stands there.
+
+    Examples
+    --------
+    >>> expect(3, str, "messages[1].content")
+    Traceback (most recent call last):
+        ...
+    ValueError: messages[1].content: expected a text, found a number
+    """
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{where}: expected {kind_of(kind())}, found {kind_of(value)}")
+    return value
+
+
+def seconds_of(value: object) -> float | None:
+    """Give a time in seconds; None if it is none, or not finite.
+
+    Examples
+    --------
+    >>> seconds_of(3), seconds_of("3"), seconds_of(float("inf"))
+    (3.0, None, None)
+    """
+    with contextlib.suppress(OverflowError):
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    return None
