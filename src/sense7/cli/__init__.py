@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from sense7 import __version__
-from sense7.cli import book, data
+from sense7.cli import book, data, judge_compare  # noqa: F401 -- registers its verb
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
 from sense7.errors import UserError

@@ -87,18 +87,18 @@ class Evaluation:
         table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
         for name, table_of_file in self.metrics.runs.items():
             p = self.spearman_p[name]
-            numbers = [*(_number(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
+            numbers = [*(number_text(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
             table.append([name, f"{table_of_file.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
-        interval = [f"{self.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
+        interval = [f"{self.confidence:.0%} interval", n, *(interval_text(mean.loc[key]) for key in shown), ""]
         if len(self.files) == 1:
             return [*table, interval]
         return [
             *table,
-            ["mean", n, *(_number(mean.loc[key]) for key in shown), ""],
+            ["mean", n, *(number_text(mean.loc[key]) for key in shown), ""],
             interval,
-            ["sd over files", f"{len(self.files):,}", *(_number(spread.loc[key]) for key in shown), ""],
+            ["sd over files", f"{len(self.files):,}", *(number_text(spread.loc[key]) for key in shown), ""],
         ]
 
     def further_rows(self) -> list[list[str]]:
@@ -106,7 +106,7 @@ class Evaluation:
         table = [["metric", "mean", f"{self.confidence:.0%} interval", "sd over files", "note"]]
         for name, metric in METRICS.items():
             mean, spread = self.metrics.mean.loc[name], self.metrics.spread.loc[name]
-            table.append([metric.title, _number(mean), _interval(mean), _number(spread), mean["reason"]])
+            table.append([metric.title, number_text(mean), interval_text(mean), number_text(spread), mean["reason"]])
         return table
 
     def bounds_rows(self) -> list[list[str]]:
@@ -117,20 +117,20 @@ class Evaluation:
             frame = self.files[name].frame
             missing = int((frame["ground_truth"].notna() & frame["score"].isna()).sum())
             if missing:
-                ends = [[_number(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+                ends = [[number_text(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
-        parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
+        parts = [aligned_text(self.rows()) + _ABOUT_P, aligned_text(self.further_rows())]
         if len(self.bounds_rows()) > 1:
-            parts.append("Worst and best for any values of the missing scores\n" + _aligned(self.bounds_rows()))
+            parts.append("Worst and best for any values of the missing scores\n" + aligned_text(self.bounds_rows()))
         if len(self.files) > 1 and self.stability["n"].any():
             same, deviation = self.stability.loc["same_label"], self.stability.loc["score_deviation"]
             parts.append(
-                f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
-                f"scores of a conversation deviate by {_number(deviation)} levels on the average."
+                f"Over files {number_text(same)} of {same['n']:,} conversations keep one label; "
+                f"scores of a conversation deviate by {number_text(deviation)} levels on the average."
             )
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
@@ -146,18 +146,18 @@ class Evaluation:
                     "name": name,
                     "path": str(predictions.path),
                     "rows": len(predictions.frame),
-                    "metrics": _records(self.metrics.runs[name]),
-                    "coverage": _records(self.coverage[name]),
-                    "bounds": _records(self.bounds[name]),
+                    "metrics": records(self.metrics.runs[name]),
+                    "coverage": records(self.coverage[name]),
+                    "bounds": records(self.bounds[name]),
                     "spearman_naive_p": None if math.isnan(self.spearman_p[name]) else self.spearman_p[name],
                 }
                 for name, predictions in self.files.items()
             ],
             "over_files": {
-                "mean": _records(self.metrics.mean),
-                "spread": _records(self.metrics.spread),
-                "stability": _records(self.stability),
-                "calibration": _records(self.calibration),
+                "mean": records(self.metrics.mean),
+                "spread": records(self.metrics.spread),
+                "stability": records(self.stability),
+                "calibration": records(self.calibration),
                 "confusion": self.confusion.to_numpy().tolist(),
             },
             "skipped": [str(path) for path in self.skipped],
@@ -211,12 +211,8 @@ def evaluate(
     >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
     (0.5, 'no interval: participants are not known')
     """
-    if draws < 1 or not 0 < confidence < 1 or seed < 0:
-        raise UserError(
-            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
-            f"these are {draws}, {confidence:g} and {seed}."
-        )
-    read, skipped, left_out = _read(paths, score_scale)
+    require_settings(draws, seed, confidence)
+    read, skipped, left_out = read_paths(paths, score_scale)
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -224,7 +220,7 @@ def evaluate(
         for name, file in files.items()
     }
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    bootstrap = _bootstrap(frames, settings)
+    bootstrap = bootstrap_of(frames, settings)
     several = list(frames.values())
     return Evaluation(
         files=files,
@@ -248,7 +244,16 @@ def evaluate(
     )
 
 
-def _read(
+def require_settings(draws: int, seed: int, confidence: float) -> None:
+    """Refuse settings of intervals that are out of range."""
+    if draws < 1 or not 0 < confidence < 1 or seed < 0:
+        raise UserError(
+            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
+            f"these are {draws}, {confidence:g} and {seed}."
+        )
+
+
+def read_paths(
     paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
 ) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
     """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
@@ -264,7 +269,7 @@ def _read(
     return read, skipped, left_out
 
 
-def _bootstrap(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
+def bootstrap_of(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
     people = [frame["participant"] for frame in frames.values() if "participant" in frame]
     everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
@@ -399,21 +404,21 @@ def _unlike(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     return notes
 
 
-def _number(row: pd.Series) -> str:
+def number_text(row: pd.Series) -> str:
     return "" if math.isnan(row["estimate"]) else f"{row['estimate']:z.3f}"
 
 
-def _interval(row: pd.Series) -> str:
+def interval_text(row: pd.Series) -> str:
     return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
 
 
-def _aligned(rows: list[list[str]]) -> str:
+def aligned_text(rows: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _records(table: pd.DataFrame) -> dict[str, dict]:
+def records(table: pd.DataFrame) -> dict[str, dict]:
     """A table of estimates as JSON can hold it."""
     return {
         str(name): {
