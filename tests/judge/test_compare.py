@@ -273,3 +273,17 @@ def test_baselines_stand_beside_with_the_data_and_foreign_predictions_are_refuse
     ended = call(folder, "--data", "synthetic")
     assert isinstance(ended.exception, UserError)
     assert "conversations that are not of this data set: 40 of 40" in str(ended.exception)
+
+
+def test_juries_are_formed_only_where_they_are_asked_for(folder):
+    assert "Juries" not in call(folder).stdout
+    assert json.loads(call(folder, "--json").stdout)["juries"] == {"agreement": {}, "gains": []}
+    said = call(folder, "--jury", "median").stdout
+    assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members" in said
+    assert "median of 3 judges" in said
+    found = json.loads(call(folder, "--jury", "mean", "--worth", "5", "--json").stdout)["juries"]
+    assert {row["jury"] for row in found["gains"]} == {"near-prompt: mean of 2 runs", "mean of 3 judges"}
+    assert {row["worth"] for row in found["gains"]} == {False}
+    ended = call(folder, "--jury", "vote")
+    assert isinstance(ended.exception, UserError)
+    assert "no such rule" in str(ended.exception)

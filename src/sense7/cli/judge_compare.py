@@ -23,6 +23,10 @@ def compare(
         list[str] | None,
         typer.Option(metavar="JUDGE=IN,OUT", help="Prices of a million tokens read and written; can be repeated."),
     ] = None,
+    jury: Annotated[
+        str, typer.Option(metavar="mean|median|majority", help="Juries of runs and of judges, beside their members.")
+    ] = "",
+    worth: Annotated[float, typer.Option(help="Gain in a metric that a further call of a jury has to bring.")] = 0.0,
     policy: Policy = "strict",
     score_scale: Annotated[
         str | None, typer.Option(metavar="WORST-BEST", help="Scale of the scores in files of others, such as 0-100.")
@@ -34,7 +38,8 @@ def compare(
 ) -> None:
     """Compare judges with each other: paired differences of every metric, on the same conversations.
 
-    Files that are called alike but for the number of the run are runs of one judge. Judges are never averaged.
+    Files that are called alike but for the number of the run are runs of one judge. Judges are averaged only by
+    --jury, which adds what juries gain over their members, and whether that is worth the calls.
     """
     from sense7.judge.compare import Price
     from sense7.judge.compare import compare as compare_files
@@ -46,6 +51,8 @@ def compare(
         study=load(data) if data else None,
         each_run=each_run,
         prices=dict(Price.of(text) for text in price or ()),
+        jury=jury,
+        worth=worth,
         policy=policy,
         score_scale=None if score_scale is None else ScoreScale.of(score_scale),
         draws=draws,

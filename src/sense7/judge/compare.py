@@ -25,6 +25,7 @@ from sense7.judge.predictions import Predictions
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring.available_judges import aligned
 from sense7.judge.scoring.comparison import COVERAGE, Comparison, as_judges, compare_judges
+from sense7.judge.scoring.juries import juries_of, jury_tables, require_rule
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
 from sense7.study import Study
@@ -88,6 +89,10 @@ class Compared:
         Judge -> its files.
     policy, draws, seed, confidence
         As given.
+    juries : dict of DataFrame
+        As :func:`sense7.judge.scoring.juries.jury_tables` returns them; empty if none was asked for.
+    worth : float
+        Gain that an additional call of a jury has to bring.
     notes : list of str
         What has to be known to read the figures.
     """
@@ -99,6 +104,8 @@ class Compared:
     draws: int
     seed: int
     confidence: float
+    juries: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    worth: float = 0.0
     notes: list[str] = field(default_factory=list)
 
     def rows(self) -> list[list[str]]:
@@ -142,6 +149,32 @@ class Compared:
                 )
         return table
 
+    def jury_rows(self) -> list[list[str]]:
+        """Return what each jury adds as texts: a header, and one row per jury and metric."""
+        over = f"{self.confidence:.0%} interval"
+        table = [["jury", "metric", "over mean member", over, "over best", over, "per call", "at least", "p, Holm", ""]]
+        for (jury, metric), row in self.juries["gains"].iterrows():
+            best = pd.Series({"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]})
+            limit = "" if math.isnan(row["per_call_low"]) else f"{row['per_call_low']:z.4f}"
+            texts = [number_text(row), interval_text(row), number_text(best), interval_text(best)]
+            verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
+            cells = [*texts, f"{row['per_call']:z.4f}", limit, p_in_words(row["p_holm"]), verdict]
+            table.append([jury, _TITLES[metric], *cells])
+        return table
+
+    def jury_text(self) -> str:
+        """Return the juries as plain text."""
+        agreement = [
+            f"{jury}: Krippendorff's alpha of the members {number_text(row)} ({interval_text(row) or row['reason']})."
+            for jury, row in self.juries["agreement"].iterrows()
+        ]
+        about = (
+            "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
+            "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "
+            f"worth its calls where an additional one brings more than {self.worth:g}."
+        )
+        return "\n".join(["Juries", *agreement, aligned_text(self.jury_rows()), about])
+
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
         found = self.comparison
@@ -159,6 +192,8 @@ class Compared:
         if took := self.took_rows():
             parts.append("What they took, by the files\n" + aligned_text(took))
         parts.append(f"{about}\n{aligned_text(self.difference_rows())}")
+        if self.juries:
+            parts.append(self.jury_text())
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
@@ -180,6 +215,10 @@ class Compared:
                 for judge, measured in found.judges.items()
             ],
             "differences": {metric: list(records(table).values()) for metric, table in found.differences.items()},
+            "juries": {
+                "agreement": records(self.juries["agreement"]) if self.juries else {},
+                "gains": list(records(_flat(self.juries["gains"])).values()) if self.juries else [],
+            },
             "notes": self.notes,
         }
         return json.dumps(content, indent=1, allow_nan=False)
@@ -191,6 +230,8 @@ def compare(
     study: Study | None = None,
     each_run: bool = False,
     prices: Mapping[str, Price] | None = None,
+    jury: str = "",
+    worth: float = 0.0,
     policy: str = "strict",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
@@ -199,8 +240,8 @@ def compare(
 ) -> Compared:
     r"""Compare the judges of files of predictions with each other, and with the baselines.
 
-    Files of one folder that are called alike but for the number of the run are runs of one judge. Judges are never
-    taken together.
+    Files of one folder that are called alike but for the number of the run are runs of one judge. Judges are taken
+    together only where a jury is asked for.
 
     Parameters
     ----------
@@ -212,6 +253,10 @@ def compare(
         Whether each file is taken for a judge of its own.
     prices : mapping of Price, optional
         Judge -> price of a million tokens.
+    jury : {"", "mean", "median", "majority"}
+        Rule of the juries that are compared with their members, see :mod:`sense7.judge.scoring.juries`; none without.
+    worth : float
+        Gain in a metric that an additional call of a jury has to bring.
     policy, score_scale, draws, seed, confidence
         See :func:`sense7.judge.evaluate.evaluate`.
 
@@ -236,6 +281,8 @@ def compare(
     {'a minus b': 0.0}
     """
     require_settings(draws, seed, confidence)
+    if jury:
+        require_rule(jury)
     read, skipped, left_out = read_paths(paths, score_scale)
     groups = _judges(read, each_run)
     judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
@@ -246,12 +293,15 @@ def compare(
     frames = {f"{judge} {run}": frame for judge, runs in judges.items() for run, frame in runs.items()}
     bootstrap = bootstrap_of(frames, settings)
     comparison = compare_judges(judges, bootstrap, references=_baselines(study), policy=policy)
+    juries = juries_of(judges, comparison.people.index, jury, policy) if jury else []
     return Compared(
         comparison,
         _took(judges, prices).reindex(list(comparison.judges)),
         {judge: [file.path for file in files] for judge, files in groups.items()},
         policy,
         **settings,
+        juries=jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {},
+        worth=worth,
         notes=_notes(groups, comparison, skipped, left_out, policy),
     )
 
@@ -342,6 +392,11 @@ def _better(metric: str, row: pd.Series, confidence: float) -> str:
     if not row["p_holm"] < 1 - confidence:
         return "not distinguished"
     return row["first"] if (row["estimate"] > 0) != (metric in _LOWER_IS_BETTER) else row["second"]
+
+
+def _flat(gains: pd.DataFrame) -> pd.DataFrame:
+    """Gains with jury and metric as columns, so that each row says what it is."""
+    return gains.reset_index()
 
 
 def _or_blank(number: float, form: str) -> str:

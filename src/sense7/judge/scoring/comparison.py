@@ -50,6 +50,8 @@ class Comparison:
         left_out (scored, but not by all others), lacking (with ground truth, and without a usable score in some run).
     coverage : DataFrame
         Table of estimates: share of the replies with a usable score, over the conversations of all judges.
+    people : Series
+        Participant of each shared conversation, indexed by conversation; missing where no file says.
     conversations : int
         With ground truth, in the predictions of any judge.
     """
@@ -58,12 +60,13 @@ class Comparison:
     differences: dict[str, pd.DataFrame]
     left_out: pd.DataFrame
     coverage: pd.DataFrame = field(repr=False)
-    conversations: int = 0
+    people: pd.Series = field(repr=False)
+    conversations: int
 
     @property
     def shared(self) -> int:
         """Number of conversations that all metrics but coverage rest on."""
-        return int(self.left_out["shared"].iloc[0])
+        return len(self.people)
 
     def by_judge(self, metric: str) -> pd.DataFrame:
         """One metric of every judge, as a table of estimates."""
@@ -149,12 +152,12 @@ def compare_judges(
     if shared.empty:
         raise _nothing_shared(scored)
     people = _participants(everyone, truth.index)
-    measured = {judge: _on(runs, people.reindex(shared), bootstrap, policy) for judge, runs in everyone.items()}
+    measured = {judge: _on(runs, people[shared], bootstrap, policy) for judge, runs in everyone.items()}
     usable = {judge: np.isfinite(table).mean(axis=0) for judge, table in scores.items()}
     coverage, of_coverage = _coverage(usable, pairs, people, bootstrap)
-    differences = differences_of(measured, pairs, people.reindex(shared), bootstrap)
+    differences = differences_of(measured, pairs, people[shared], bootstrap)
     counts = _left_out(everyone, scored, len(shared))
-    return Comparison(measured, {COVERAGE: of_coverage, **differences}, counts, coverage, len(truth))
+    return Comparison(measured, {COVERAGE: of_coverage, **differences}, counts, coverage, people[shared], len(truth))
 
 
 def _left_out(judges: Mapping[str, Runs], scored: pd.DataFrame, shared: int) -> pd.DataFrame:
