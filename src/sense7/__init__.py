@@ -45,7 +45,8 @@ _PACKAGES = {
     """,
     "judge": "compare evaluate predictions",
     "judge.scoring": """
-        available_judges baselines comparison judge_specifications metrics noise_ceiling simulated three_judges
+        available_judges baselines certainty comparison edition_comparison judge_specifications juries metrics
+        noise_ceiling real_juries simulated three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""

@@ -117,10 +117,10 @@ def test_coverage_is_over_all_conversations(compared):
 
 def test_a_judge_against_the_others_has_the_signs_turned(compared):
     row = compared.differences["accuracy"].loc["near minus middle"]
+    assert compared.against("near", "accuracy").loc["middle", "estimate"] == row["estimate"]
     turned = compared.against("middle", "accuracy").loc["near"]
-    assert turned["estimate"] == row["estimate"]
-    turned = compared.against("near", "accuracy").loc["middle"]
     assert (turned["estimate"], turned["low"], turned["high"]) == (-row["estimate"], -row["high"], -row["low"])
+    assert turned["p_holm"] == row["p_holm"]
 
 
 def test_references_are_compared_with_judges_and_not_with_each_other(bootstrap):

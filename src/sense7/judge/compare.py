@@ -24,7 +24,7 @@ from sense7.judge.evaluate import (
 from sense7.judge.predictions import Predictions
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring.available_judges import aligned
-from sense7.judge.scoring.comparison import COVERAGE, Comparison, as_judges, compare_judges
+from sense7.judge.scoring.comparison import COVERAGE, JudgeComparison, as_judges, compare_judges
 from sense7.judge.scoring.juries import juries_of, jury_tables, require_rule
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
@@ -80,7 +80,7 @@ class Compared:
 
     Attributes
     ----------
-    comparison : Comparison
+    comparison : JudgeComparison
         Metrics and paired differences.
     took : DataFrame
         One row per judge: calls, input_tokens and output_tokens (mean of a call), seconds (median of a call), cost
@@ -97,7 +97,7 @@ class Compared:
         What has to be known to read the figures.
     """
 
-    comparison: Comparison
+    comparison: JudgeComparison
     took: pd.DataFrame
     files: dict[str, list[Path]]
     policy: str
@@ -361,7 +361,7 @@ def _took(judges: Mapping[str, Mapping[str, pd.DataFrame]], prices: Mapping[str,
 
 def _notes(
     groups: Mapping[str, list[Predictions]],
-    comparison: Comparison,
+    comparison: JudgeComparison,
     skipped: Sequence[Path],
     left_out: Mapping[Path, str],
     policy: str,

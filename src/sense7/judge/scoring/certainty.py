@@ -28,7 +28,7 @@ from sense7.findings.ground_truth import labels
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS
 
-__all__ = ["Selective", "certainties", "coverage_curve", "selective"]
+__all__ = ["TITLES", "Selective", "certainties", "coverage_curve", "references", "selective"]
 
 COVERAGES = tuple(share / 10 for share in range(1, 11))
 """Coverages of the curve that are shown."""
@@ -68,6 +68,17 @@ _AREAS = {
     "half_gain": "value on the more certain half against that of all, positive where certainty helps",
 }
 
+TITLES = {
+    "area": "area by certainty",
+    "chance": "area by chance",
+    "ideal": "area in the ideal order",
+    "gain": "area above chance",
+    "share": "share of the way from chance to ideal",
+    "half": "on the more certain half",
+    "half_gain": "the half against all",
+}
+"""Row of the areas -> name for readers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Selective:
@@ -79,12 +90,15 @@ class Selective:
         Where the certainty comes from; "" if there is none.
     curves : dict of DataFrame
         ``accuracy`` and ``mean_absolute_error`` -> table of estimates, one row per coverage.
+    ideal : dict of DataFrame
+        The curves in the ideal order.
     areas : dict of DataFrame
         The same -> table of estimates with the rows area, chance, ideal, gain, share, half, half_gain, and keys.
     """
 
     how: str
     curves: dict[str, pd.DataFrame] = field(repr=False)
+    ideal: dict[str, pd.DataFrame] = field(repr=False)
     areas: dict[str, pd.DataFrame] = field(repr=False)
 
 
@@ -183,13 +197,28 @@ def selective(
     data = _values(runs, certainty, policy)
     if not reason and data.empty:
         reason = "no conversation has a ground truth and a certainty"
-    curves, areas = {}, {}
-    for metric in AREA_KEYS:
-        if reason:
-            curves[metric], areas[metric] = _without(metric, reason)
-        else:
-            curves[metric], areas[metric] = _of_metric(data, metric, bootstrap, how)
-    return Selective("" if reason else how, curves, areas)
+    found = {
+        metric: _without(metric, reason) if reason else _of_metric(data, metric, bootstrap, how) for metric in AREA_KEYS
+    }
+    curves, ideal, areas = ({metric: tables[part] for metric, tables in found.items()} for part in range(3))
+    return Selective("" if reason else how, curves, ideal, areas)
+
+
+def references(found: Selective, metric: str) -> dict[str, pd.DataFrame]:
+    """Return the two curves that a judge's curve lies between: in the ideal order, and by chance.
+
+    Parameters
+    ----------
+    found : Selective
+        What :func:`selective` returned.
+    metric : {"accuracy", "mean_absolute_error"}
+        Which curves.
+    """
+    chance = found.curves[metric].copy()
+    for column in ("estimate", "low", "high"):
+        chance[column] = chance[column].iloc[-1]
+    bare = {"low": np.nan, "high": np.nan}
+    return {"ideal order": found.ideal[metric].assign(**bare), "by chance": chance.assign(**bare)}
 
 
 def _values(runs: Mapping[str, pd.DataFrame], certainty: pd.Series, policy: str) -> pd.DataFrame:
@@ -210,8 +239,8 @@ def _values(runs: Mapping[str, pd.DataFrame], certainty: pd.Series, policy: str)
 
 def _of_metric(
     data: pd.DataFrame, metric: str, bootstrap: ParticipantBootstrap, how: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Curve and areas of one metric."""
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Curve, that in the ideal order, and areas of one metric."""
     error = metric == "mean_absolute_error"
     value = data["wrong" if error else "right"].to_numpy(dtype=float)
     sign = -1 if error else 1
@@ -229,12 +258,13 @@ def _of_metric(
 
     method = f"{kind.method}; conversations by certainty: {how}"
     curve = {share: row(_at(share), kind.unit, f"{method}; coverage {share:.0%}") for share in COVERAGES}
+    ideal = {share: row(_at(share, ideal=True), kind.unit, f"{kind.method}; ideal order") for share in COVERAGES}
     parts = _parts(sign)
     areas = {
         name: row(parts[name], "share of the way" if name == "share" else kind.unit, f"{about}; {method}", key)
         for (name, about), key in zip(_AREAS.items(), AREA_KEYS[metric].values(), strict=True)
     }
-    return estimate_table(curve, "coverage"), estimate_table(areas, "area")
+    return estimate_table(curve, "coverage"), estimate_table(ideal, "coverage"), estimate_table(areas, "area")
 
 
 def _parts(sign: int) -> dict[str, Callable]:
@@ -256,10 +286,10 @@ def _parts(sign: int) -> dict[str, Callable]:
     }
 
 
-def _at(share: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The curve's value at a coverage."""
+def _at(share: float, *, ideal: bool = False) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The value at a coverage, of the curve by certainty or of the ideal one."""
     column = round(len(_GRID) * share) - 1
-    return lambda one, _: one[..., column]
+    return lambda *curves: curves[ideal][..., column]
 
 
 def _curves(
@@ -277,7 +307,7 @@ def _curves(
     return coverage_curve(each.sum(axis=0)), drawn
 
 
-def _without(metric: str, reason: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _without(metric: str, reason: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     kind = METRICS[metric]
 
     def row(method: str, key: str = "") -> dict:
@@ -285,7 +315,8 @@ def _without(metric: str, reason: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     curve = {share: row(f"coverage {share:.0%}") for share in COVERAGES}
     areas = {name: row(about, AREA_KEYS[metric][name]) for name, about in _AREAS.items()}
-    return estimate_table(curve, "coverage"), estimate_table(areas, "area")
+    curves = estimate_table(curve, "coverage")
+    return curves, curves.copy(), estimate_table(areas, "area")
 
 
 check_arguments(globals())

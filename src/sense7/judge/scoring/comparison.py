@@ -19,13 +19,13 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, resampled_p
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
 from sense7.estimators.multiplicity import holm
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, SHARE, OverRuns, over_runs
 from sense7.terminal import count_of
 
-__all__ = ["Comparison", "as_judges", "compare_judges", "differences_of", "pair_name"]
+__all__ = ["JudgeComparison", "as_judges", "compare_judges", "differences_in_words", "differences_of", "pair_name"]
 
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
@@ -35,7 +35,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class JudgeComparison:
     """What :func:`compare_judges` computed.
 
     Attributes
@@ -75,15 +75,15 @@ class Comparison:
         return estimate_table({name: runs.mean.loc[metric].to_dict() for name, runs in self.judges.items()}, "judge")
 
     def against(self, judge: str, metric: str) -> pd.DataFrame:
-        """One metric of every other judge minus that of ``judge``, as a table of estimates by judge.
+        """One metric of ``judge`` minus that of every other, as a table of estimates by the other one.
 
         P values are those of the whole family of pairs.
         """
         table = self.differences[metric]
-        first, second = table[table["second"] == judge], table[table["first"] == judge]
+        first, second = table[table["first"] == judge], table[table["second"] == judge]
         turned = second.assign(estimate=-second["estimate"], low=-second["high"], high=-second["low"])
-        rows = pd.concat([first.set_index("first"), turned.set_index("second")]).rename_axis("judge")
-        return rows.loc[[name for name in self.judges if name != judge], [*table.columns.drop(["first", "second"])]]
+        rows = pd.concat([first.set_index("second"), turned.set_index("first")]).rename_axis("compared with")
+        return rows.loc[[name for name in self.judges if name in rows.index], table.columns.drop(["first", "second"])]
 
 
 def pair_name(first: str, second: str) -> str:
@@ -101,7 +101,7 @@ def compare_judges(
     *,
     references: Mapping[str, Runs] | None = None,
     policy: str = "strict",
-) -> Comparison:
+) -> JudgeComparison:
     r"""Compare any number of judges on the conversations for which all have usable scores.
 
     Parameters
@@ -119,7 +119,7 @@ def compare_judges(
 
     Returns
     -------
-    Comparison
+    JudgeComparison
         Paired differences of all metrics for all pairs of judges, and of each judge with each reference.
 
     Raises
@@ -157,7 +157,9 @@ def compare_judges(
     coverage, of_coverage = _coverage(usable, pairs, people, bootstrap)
     differences = differences_of(measured, pairs, people[shared], bootstrap)
     counts = _left_out(everyone, scored, len(shared))
-    return Comparison(measured, {COVERAGE: of_coverage, **differences}, counts, coverage, people[shared], len(truth))
+    return JudgeComparison(
+        measured, {COVERAGE: of_coverage, **differences}, counts, coverage, people[shared], len(truth)
+    )
 
 
 def _left_out(judges: Mapping[str, Runs], scored: pd.DataFrame, shared: int) -> pd.DataFrame:
@@ -194,7 +196,7 @@ def differences_of(
     Returns
     -------
     dict
-        Metric -> table of estimates with first, second, p, p_holm; see :class:`Comparison`.
+        Metric -> table of estimates with first, second, p, p_holm; see :class:`JudgeComparison`.
     """
     tables = {}
     for metric, kind in METRICS.items():
@@ -343,6 +345,33 @@ def as_judges(baselines: Mapping) -> dict[str, Runs]:
     {}
     """
     return {f"baseline: {name}": {name: one.predictions} for name, one in baselines.items() if not one.reason}
+
+
+def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return differences with p values as texts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table of estimates with p and p_holm.
+
+    Examples
+    --------
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "p": 0.2, "p_holm": 0.4, "reason": ""}
+    >>> differences_in_words(pd.DataFrame(row, index=["a minus b"])).loc["a minus b"].tolist()
+    ['-0.100', '-0.200 to 0.050', '0.2000', '0.4000', '']
+    """
+    limits = zip(table["low"], table["high"], strict=True)
+    return pd.DataFrame(
+        {
+            "difference": [f"{value:z.3f}" if np.isfinite(value) else "" for value in table["estimate"]],
+            "interval": [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "" for low, high in limits],
+            "p": table["p"].map(p_in_words),
+            "p, Holm": table["p_holm"].map(p_in_words),
+            "note": table["reason"],
+        },
+        index=table.index,
+    )
 
 
 check_arguments(globals())
