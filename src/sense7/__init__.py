@@ -45,7 +45,7 @@ _PACKAGES = {
     """,
     "judge": "compare evaluate predictions",
     "judge.scoring": """
-        available_judges baselines certainty comparison edition_comparison judge_specifications juries metrics
+        available_judges baselines bias certainty compared comparison judge_specifications juries metrics
         noise_ceiling real_juries simulated three_judges
     """,
 }

@@ -28,7 +28,7 @@ COUNTS = frozenset(
     {
         *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
         *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
-        *("tests", "topics", "turns"),
+        *("judges", "tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""

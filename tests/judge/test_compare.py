@@ -191,7 +191,7 @@ def test_judges_without_a_conversation_in_common_are_refused():
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"a\.csv: lacks the column TaskId, so its conversations can't be matched"):
+    with pytest.raises(UserError, match=r"a\.csv: lacks the column TaskId, so its conversations can.t be matched"):
         compare(tmp_path)
     for name in "ab":
         text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
@@ -287,3 +287,11 @@ def test_juries_are_formed_only_where_they_are_asked_for(folder):
     ended = call(folder, "--jury", "vote")
     assert isinstance(ended.exception, UserError)
     assert "no such rule" in str(ended.exception)
+
+
+def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
+    for seed in range(4):
+        write_predictions(prediction_path(tmp_path, f"m{seed}", "p", 1), run_of(seed))
+    said = "no corrected p value can fall below 0.12, so no difference can be decided. Take --draws 480 or more."
+    assert said in compare(tmp_path, draws=100).text()
+    assert said not in compare(tmp_path, draws=480).text()

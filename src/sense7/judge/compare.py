@@ -20,6 +20,7 @@ from sense7.judge.evaluate import (
     read_paths,
     records,
     require_settings,
+    require_task_ids,
 )
 from sense7.judge.predictions import Predictions
 from sense7.judge.score_scale import ScoreScale
@@ -302,7 +303,7 @@ def compare(
         **settings,
         juries=jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {},
         worth=worth,
-        notes=_notes(groups, comparison, skipped, left_out, policy),
+        notes=[*_notes(groups, comparison, skipped, left_out, policy), *_few_draws(comparison, draws, confidence)],
     )
 
 
@@ -326,14 +327,7 @@ def _judges(read: Sequence[Predictions], each_run: bool) -> dict[str, list[Predi
 
 def _frame(study: Study | None, file: Predictions) -> pd.DataFrame:
     """Predictions by conversation, with what is known of the participants."""
-    nameless = int(file.frame["conversation"].isna().sum())
-    if nameless:
-        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
-        what = "lacks the column TaskId" if "conversation" in file.absent else blank
-        raise UserError(
-            f"{file.path}: {what}, so its conversations can't be matched with those of other judges. "
-            "Give each row its TaskId."
-        )
+    require_task_ids(file)
     if study is not None:
         require_synthetic(study, file)
         return aligned(study, file.frame, str(file.path))
@@ -385,6 +379,19 @@ def _notes(
     if skipped:
         notes.append(f"Passed over for their path, as the authors do: {len(skipped):,}; the first is {skipped[0]}.")
     return notes
+
+
+def _few_draws(comparison: JudgeComparison, draws: int, confidence: float) -> list[str]:
+    """A note where no corrected p value can decide, since it is no smaller than the resamples allow."""
+    pairs = len(comparison.differences[COVERAGE])
+    least = 2 * pairs / (draws + 1)
+    if least < 1 - confidence:
+        return []
+    enough = math.ceil(4 * pairs / (1 - confidence))
+    return [
+        f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
+        f"{min(1, least):.2g}, so no difference can be decided. Take --draws {enough} or more."
+    ]
 
 
 def _better(metric: str, row: pd.Series, confidence: float) -> str:

@@ -18,8 +18,10 @@ from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, 
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.scoring.simulated import ABOUT_SIMULATED
+from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
+from sense7.study import Study
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = [
     "Evaluation",
@@ -29,6 +31,12 @@ __all__ = [
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
     "participant are not; the interval over participants doesn't."
+)
+
+
+_ABOUT_BIAS = (
+    "above zero: scores higher than the ratings. By level the error falls with the ground truth of any judge that is "
+    "not perfect. p by Holm over the table."
 )
 
 
@@ -59,6 +67,8 @@ class Evaluation:
         Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
         What has to be known to read the figures.
+    bias : dict of DataFrame
+        Judge -> see :func:`sense7.judge.scoring.bias.bias_table`; empty without the data set that was judged.
     """
 
     files: dict[str, Predictions]
@@ -76,6 +86,7 @@ class Evaluation:
     calibration: pd.DataFrame = field(repr=False)
     stability: pd.DataFrame = field(repr=False)
     notes: list[str]
+    bias: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def rows(self) -> list[list[str]]:
         """Return the authors' metrics as texts: a header, one row per file, and rows over files.
@@ -132,6 +143,9 @@ class Evaluation:
                 f"Over files {number_text(same)} of {same['n']:,} conversations keep one label; "
                 f"scores of a conversation deviate by {number_text(deviation)} levels on the average."
             )
+        parts += [
+            f"Mean error of {judge} by group; {_ABOUT_BIAS}\n{_bias_text(table)}" for judge, table in self.bias.items()
+        ]
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
@@ -160,6 +174,7 @@ class Evaluation:
                 "calibration": records(self.calibration),
                 "confusion": self.confusion.to_numpy().tolist(),
             },
+            "bias": {judge: list(records(table.reset_index()).values()) for judge, table in self.bias.items()},
             "skipped": [str(path) for path in self.skipped],
             "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
@@ -170,6 +185,7 @@ class Evaluation:
 def evaluate(
     paths: str | Path | Sequence[str | Path],
     *,
+    study: Study | None = None,
     policy: str = "strict",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
@@ -184,6 +200,9 @@ def evaluate(
         Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
         holds the word results, as the authors' evaluation does, and those without a column IS_EMPATHY. A file
         that is named is always taken. A folder of an interrupted session gives the answers that it has so far.
+    study : Study, optional
+        The data set that was judged: then there is a table of each judge's mean error by length, position, condition,
+        topic, level and language.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
     score_scale : ScoreScale, optional
@@ -241,7 +260,32 @@ def evaluate(
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
         notes=_notes(files, skipped, left_out, policy),
+        bias={} if study is None else _bias(study, files, settings, policy),
     )
+
+
+def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
+    """Bias table of each judge."""
+    from sense7.judge.scoring.available_judges import aligned
+    from sense7.judge.scoring.bias import bias_table
+
+    judges: dict[str, dict[str, pd.DataFrame]] = {}
+    for name, file in files.items():
+        require_synthetic(study, file)
+        require_task_ids(file)
+        judges.setdefault(file.judge, {})[name] = aligned(study, file.frame, name)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **settings)
+    return {judge: bias_table(study, runs, bootstrap, policy=policy) for judge, runs in judges.items()}
+
+
+def require_task_ids(file: Predictions) -> None:
+    """Refuse predictions of which it is not known what conversations they are for."""
+    if nameless := int(file.frame["conversation"].isna().sum()):
+        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
+        what = "lacks the column TaskId" if "conversation" in file.absent else blank
+        raise UserError(
+            f"{file.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+        )
 
 
 def require_settings(draws: int, seed: int, confidence: float) -> None:
@@ -410,6 +454,13 @@ def number_text(row: pd.Series) -> str:
 
 def interval_text(row: pd.Series) -> str:
     return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
+
+
+def _bias_text(table: pd.DataFrame) -> str:
+    from sense7.judge.scoring.bias import bias_in_words
+
+    words = bias_in_words(table).reset_index()
+    return aligned_text([list(words.columns), *words.to_numpy().tolist()])
 
 
 def aligned_text(rows: list[list[str]]) -> str:

@@ -27,6 +27,7 @@ from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.findings.ground_truth import labels
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS
+from sense7.judge.scoring.simulated import method_prefix
 
 __all__ = ["TITLES", "Selective", "certainties", "coverage_curve", "references", "selective"]
 
@@ -200,6 +201,8 @@ def selective(
     found = {
         metric: _without(metric, reason) if reason else _of_metric(data, metric, bootstrap, how) for metric in AREA_KEYS
     }
+    for table in (table for tables in found.values() for table in tables):
+        table["method"] = method_prefix(runs) + table["method"]
     curves, ideal, areas = ({metric: tables[part] for metric, tables in found.items()} for part in range(3))
     return Selective("" if reason else how, curves, ideal, areas)
 

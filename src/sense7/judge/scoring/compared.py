@@ -16,7 +16,7 @@ from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
 from sense7.judge.scoring.available_judges import ABSENT
 from sense7.judge.scoring.baselines import Baseline
 from sense7.judge.scoring.comparison import JudgeComparison, as_judges, compare_judges
-from sense7.judge.scoring.juries import GAIN_METRICS, LOWER_IS_BETTER, RULES, juries_of, jury_tables
+from sense7.judge.scoring.juries import GAIN_METRICS, LOWER_IS_BETTER, RULES, juries_of, jury_tables, with_verdicts
 from sense7.judge.scoring.metrics import METRICS
 from sense7.taxonomy import SIMULATED_WORDS
 
@@ -181,7 +181,7 @@ def _counts(
             rows[f"{outcome}, {METRICS[metric].title}"] = estimate_row(
                 np.nan if why else int(chosen.sum()),
                 n=int(defined.sum()),
-                unit="judges and rules",
+                unit="judges",
                 method=f"{prefix}{METRICS[metric].title}: {outcome}, p by Holm below {1 - confidence:.2g}",
                 reason=why,
                 key=keys[outcome],
@@ -200,7 +200,8 @@ class EditionJuries:
     agreement : DataFrame
         Krippendorff's alpha of the members of each jury; that of the shown judge's runs has a key.
     gains : DataFrame
-        As :func:`sense7.judge.scoring.juries.jury_tables`, of all rules; those of the shown judge's runs have keys.
+        As :func:`sense7.judge.scoring.juries.jury_tables`, of all rules, which are one family for Holm; those of the
+        shown judge's runs have keys.
     """
 
     reason: str
@@ -237,7 +238,9 @@ def juries_of_edition(found: EditionComparison, judges: Mapping, bootstrap: Part
             shown = of_shown.replace(f"{rule} of ", "")
             alphas = ["jury_runs_alpha" if name == shown else "" for name in own.index]
             agreement = own.assign(key=alphas, method=prefix + own["method"])
-    return EditionJuries(reason, *((agreement, pd.concat(tables)) if tables else _no_jury(reason)))
+    if not tables:
+        return EditionJuries(reason, *_no_jury(reason))
+    return EditionJuries("", agreement, with_verdicts(pd.concat(tables), bootstrap))
 
 
 def _no_jury(reason: str) -> tuple[pd.DataFrame, pd.DataFrame]:
