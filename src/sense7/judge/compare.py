@@ -25,7 +25,7 @@ from sense7.judge.evaluate import (
 from sense7.judge.predictions import Predictions
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring.available_judges import aligned
-from sense7.judge.scoring.comparison import COVERAGE, JudgeComparison, as_judges, compare_judges
+from sense7.judge.scoring.comparison import COVERAGE, JudgeComparison, as_judges, compare_judges, least_p
 from sense7.judge.scoring.juries import juries_of, jury_tables, require_rule
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
@@ -384,13 +384,13 @@ def _notes(
 def _few_draws(comparison: JudgeComparison, draws: int, confidence: float) -> list[str]:
     """A note where no corrected p value can decide, since it is no smaller than the resamples allow."""
     pairs = len(comparison.differences[COVERAGE])
-    least = 2 * pairs / (draws + 1)
+    least = least_p(pairs, draws)
     if least < 1 - confidence:
         return []
     enough = math.ceil(4 * pairs / (1 - confidence))
     return [
         f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
-        f"{min(1, least):.2g}, so no difference can be decided. Take --draws {enough} or more."
+        f"{least:.2g}, so no difference can be decided. Take --draws {enough} or more."
     ]
 
 

@@ -101,3 +101,11 @@ def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(judges, boo
     found = compared.compare_edition(alone, "a", {}, bootstrap)
     assert "a comparison needs at least two judges" in found.reason
     assert np.isnan(found.counts["estimate"]).all()
+
+
+def test_resamples_too_few_for_a_decision_are_said_to_be(study, judges):
+    few = ParticipantBootstrap(study.conversations["participant"], 60, 1)
+    baselines = baseline_predictions(study, names=("own mean", "words per turn"))
+    counts = compared.compare_edition(judges, "simulated-judge", baselines, few).counts.set_index("key")
+    assert counts.loc["compared_worse_spearman", "reason"] == "too few resamples (60) to decide on 2 pairs"
+    assert counts.loc["compared_conversations", "estimate"] > 0

@@ -160,3 +160,15 @@ def test_without_participants_there_is_a_gain_and_no_test(people):
     assert tables["gains"]["estimate"].notna().all()
     assert tables["gains"][["low", "p", "per_call_low"]].isna().all(axis=None)
     assert not tables["gains"]["worth"].any()
+
+
+def test_a_member_whose_metric_is_undefined_is_not_the_best(people, bootstrap):
+    constant = run_of(1).assign(score=3.0)
+    judges = {"constant": {"1": constant}, "a": {"1": run_of(1)}, "b": {"1": run_of(2)}}
+    row = jury_tables(juries_of(judges, NAMES, "median"), people, bootstrap)["gains"].loc[
+        ("median of 3 judges", "spearman")
+    ]
+    assert row["best"] in ("a", "b")
+    assert np.isfinite(row["over_best"])
+    assert np.isnan(row["estimate"])
+    assert row["reason"]

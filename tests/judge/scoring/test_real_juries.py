@@ -68,9 +68,7 @@ def alpha_by_hand(ratings):
 
 def test_agreement_is_the_mean_over_questions(judged):
     row = real_juries.agreement_among_models(judged, three_judges.CorpusBootstrap(judged, 200, 1))
-    each = [
-        alpha_by_hand(group[list(JUDGES)].to_numpy(dtype=float).T)
-        for _, group in judged.groupby(["corpus", "question"])
-    ]
+    groups = judged.groupby(["corpus", "question"])
+    each = [alpha_by_hand(group[list(JUDGES)].to_numpy(dtype=float).T) for _, group in groups]
     assert row["estimate"] == pytest.approx(np.mean(each))
     assert (row["key"], row["n"]) == ("real_jury_alpha", 200)

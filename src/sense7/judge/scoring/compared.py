@@ -15,10 +15,11 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words, safe_names
 from sense7.judge.scoring.available_judges import ABSENT
 from sense7.judge.scoring.baselines import Baseline
-from sense7.judge.scoring.comparison import JudgeComparison, as_judges, compare_judges
+from sense7.judge.scoring.comparison import JudgeComparison, as_judges, compare_judges, least_p
 from sense7.judge.scoring.juries import GAIN_METRICS, LOWER_IS_BETTER, RULES, juries_of, jury_tables, with_verdicts
 from sense7.judge.scoring.metrics import METRICS
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = ["EditionComparison", "EditionJuries", "compare_edition", "gains_in_words", "juries_of_edition"]
 
@@ -142,7 +143,7 @@ def compare_edition(
             reason = str(error)
     prefix = f"{SIMULATED_WORDS}: " if judge in getattr(judges, "simulated", ()) else ""
     differences = {metric: _differences(comparison, judge, metric, reason, prefix) for metric in _KEYS}
-    counts = _counts(comparison, differences, reason, prefix, bootstrap.confidence)
+    counts = _counts(comparison, differences, reason, prefix, bootstrap)
     return EditionComparison(judge, reason, comparison, counts, differences)
 
 
@@ -157,9 +158,9 @@ def _differences(comparison: JudgeComparison | None, judge: str, metric: str, re
 
 
 def _counts(
-    comparison: JudgeComparison | None, differences: Mapping, reason: str, prefix: str, confidence: float
+    comparison: JudgeComparison | None, differences: Mapping, reason: str, prefix: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
-    rows = {}
+    rows, confidence = {}, bootstrap.confidence
     total, shared = (comparison.conversations, comparison.shared) if comparison else (0, 0)
     about = "with a usable score in every run of every judge; n: all with ground truth"
     rows["compared"] = estimate_row(
@@ -177,7 +178,7 @@ def _counts(
         favors = (table["estimate"] > 0) != (metric in LOWER_IS_BETTER)
         outcomes = {"better": decided & favors, "worse": decided & ~favors, "undecided": defined & ~decided}
         for outcome, chosen in outcomes.items():
-            why = reason or ("" if defined.any() else "no difference has a p value")
+            why = reason or _undecidable(int(defined.sum()), bootstrap)
             rows[f"{outcome}, {METRICS[metric].title}"] = estimate_row(
                 np.nan if why else int(chosen.sum()),
                 n=int(defined.sum()),
@@ -187,6 +188,15 @@ def _counts(
                 key=keys[outcome],
             )
     return estimate_table(rows, "count")
+
+
+def _undecidable(pairs: int, bootstrap: ParticipantBootstrap) -> str:
+    """Why no difference can be decided; "" if one can."""
+    if not pairs:
+        return "no difference has a p value"
+    if least_p(pairs, bootstrap.draws) < 1 - bootstrap.confidence:
+        return ""
+    return f"too few resamples ({bootstrap.draws:,}) to decide on {count_of(pairs, 'pair')}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,15 @@ from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, SHARE, OverRuns, over_runs
 from sense7.terminal import count_of
 
-__all__ = ["JudgeComparison", "as_judges", "compare_judges", "differences_in_words", "differences_of", "pair_name"]
+__all__ = [
+    "JudgeComparison",
+    "as_judges",
+    "compare_judges",
+    "differences_in_words",
+    "differences_of",
+    "least_p",
+    "pair_name",
+]
 
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
@@ -345,6 +353,17 @@ def as_judges(baselines: Mapping) -> dict[str, Runs]:
     {}
     """
     return {f"baseline: {name}": {name: one.predictions} for name, one in baselines.items() if not one.reason}
+
+
+def least_p(pairs: int, draws: int) -> float:
+    """Smallest p value by Holm that so many resamples allow for so many pairs.
+
+    Examples
+    --------
+    >>> round(least_p(6, 100), 3)
+    0.119
+    """
+    return min(1.0, 2 * pairs / (draws + 1))
 
 
 def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:

@@ -179,7 +179,8 @@ def gains(
     ('b', [0.06, 0.16, 0.03])
     """
     sign = -1 if lower_is_better else 1
-    best = max(members, key=lambda name: sign * members[name].estimate)
+    # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
+    best = max(members, key=lambda name: np.nan_to_num(sign * members[name].estimate, nan=-np.inf))
     mean = Measured(
         float(np.mean([member.estimate for member in members.values()])),
         _mean([member.draws for member in members.values()]),
