@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from sense7.cli.judge_compare import judge as judge_commands
+from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.multiplicity import holm

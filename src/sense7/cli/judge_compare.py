@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.judge import Policy, judge
+from sense7.cli.judge import Policy
 from sense7.terminal import plain_lines
 
 __all__ = ["compare"]
 
 
-@judge.command()
 def compare(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them, of any number of judges.")],
     data: Annotated[
