@@ -43,8 +43,11 @@ _PACKAGES = {
         individualized measures poor_turn ratings relative_importance reliability robustness structure
         sufficient_statistics whole whose_empathy words
     """,
-    "judge": "evaluate predictions",
-    "judge.scoring": "available_judges baselines judge_specifications metrics noise_ceiling simulated three_judges",
+    "judge": "compare evaluate predictions",
+    "judge.scoring": """
+        available_judges baselines bias certainty compared comparison judge_specifications juries metrics
+        noise_ceiling real_juries simulated three_judges
+    """,
 }
 """Modules that notebooks and tutorials use, by package."""
 

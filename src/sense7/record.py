@@ -28,7 +28,7 @@ COUNTS = frozenset(
     {
         *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
         *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
-        *("tests", "topics", "turns"),
+        *("judges", "tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""
@@ -172,7 +172,8 @@ class Recorder:
         Parameters
         ----------
         table : DataFrame
-            As statistics return it: estimate, low, high, n, unit, method, reason, key.
+            As statistics return it: estimate, low, high, n, unit, method, reason, key. Further columns, such as those
+            of tests, are not recorded.
 
         Raises
         ------
@@ -181,12 +182,12 @@ class Recorder:
         UserError
             If it is no table of estimates.
         """
-        from sense7.estimators.estimates import require_estimates
+        from sense7.estimators.estimates import COLUMNS, require_estimates
 
         require_estimates("record.table", "table", table)
         for row in table.to_dict("records"):
             if row.get("key"):
-                self._add(**row)
+                self._add(**{name: row[name] for name in ("key", *COLUMNS)})
         self._write()  # once: the file is written whole each time
 
 

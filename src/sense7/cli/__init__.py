@@ -19,6 +19,7 @@ from sense7 import __version__
 from sense7.cli import book, collect, data, exchange
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
+from sense7.cli.judge_compare import compare
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -42,6 +43,7 @@ for _verb in (
     app.command()(_verb)
 app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
+judge.command()(compare)
 app.add_typer(judge, name="judge")
 
 

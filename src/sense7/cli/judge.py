@@ -146,6 +146,9 @@ def run(
 @judge.command()
 def evaluate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
+    data: Annotated[
+        str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
+    ] = None,
     policy: Policy = "strict",
     score_scale: Annotated[
         str | None,
@@ -162,9 +165,11 @@ def evaluate(
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.evaluate import evaluate as evaluate_files
     from sense7.judge.score_scale import ScoreScale, declare_scale
+    from sense7.loading import load
 
+    settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence, score_scale=scale)
+    evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
     if scale:
         rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
         for kept in declare_scale(rescaled, scale):

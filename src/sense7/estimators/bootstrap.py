@@ -39,6 +39,7 @@ __all__ = [
     "pieces",
     "ratio",
     "ratio_difference",
+    "resampled_p",
     "sums_by_participant",
 ]
 
@@ -150,6 +151,40 @@ def ratio_difference(sums: np.ndarray) -> np.ndarray:
     """
     ratios = ratio(sums)
     return ratios[..., 0] - ratios[..., 1]
+
+
+def resampled_p(draws: np.ndarray) -> float:
+    r"""Return the two-sided p value of no difference, from a difference in every resample.
+
+    .. math:: \min\left(1, 2 \, \frac{1 + \min(\#\{d_b \le 0\}, \#\{d_b \ge 0\})}{B + 1}\right)
+
+    It is below one minus the confidence where the percentile interval excludes zero (but for the added one, which keeps
+    it above zero), and no smaller than 2 / (B + 1).
+
+    Parameters
+    ----------
+    draws : array, shape (draws,)
+        The difference in every resample; NaN where it is undefined, which is passed over.
+
+    Returns
+    -------
+    float
+        NaN where it is undefined in every resample.
+
+    References
+    ----------
+    Davison, A. C., & Hinkley, D. V. (1997). Bootstrap Methods and their Application, chapter 4.
+
+    Examples
+    --------
+    >>> resampled_p(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.4, 0.1, 0.2, 0.3, -0.1])), resampled_p(np.zeros(9))
+    (0.36363636363636365, 1.0)
+    """
+    defined = draws[np.isfinite(draws)]
+    if not len(defined):
+        return np.nan
+    smaller = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
+    return float(min(1.0, 2 * (1 + smaller) / (len(defined) + 1)))
 
 
 def jackknife_error(left_out: np.ndarray) -> float:

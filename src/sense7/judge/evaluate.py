@@ -18,8 +18,10 @@ from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, 
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
-from sense7.judge.scoring.simulated import ABOUT_SIMULATED
+from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
+from sense7.study import Study
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = [
     "Evaluation",
@@ -29,6 +31,12 @@ __all__ = [
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
     "participant are not; the interval over participants doesn't."
+)
+
+
+_ABOUT_BIAS = (
+    "above zero: scores higher than the ratings. By level the error falls with the ground truth of any judge that is "
+    "not perfect. p by Holm over the table."
 )
 
 
@@ -59,6 +67,8 @@ class Evaluation:
         Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
         What has to be known to read the figures.
+    bias : dict of DataFrame
+        Judge -> see :func:`sense7.judge.scoring.bias.bias_table`; empty without the data set that was judged.
     """
 
     files: dict[str, Predictions]
@@ -76,6 +86,7 @@ class Evaluation:
     calibration: pd.DataFrame = field(repr=False)
     stability: pd.DataFrame = field(repr=False)
     notes: list[str]
+    bias: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def rows(self) -> list[list[str]]:
         """Return the authors' metrics as texts: a header, one row per file, and rows over files.
@@ -87,18 +98,18 @@ class Evaluation:
         table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
         for name, table_of_file in self.metrics.runs.items():
             p = self.spearman_p[name]
-            numbers = [*(_number(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
+            numbers = [*(number_text(table_of_file.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"]
             table.append([name, f"{table_of_file.loc['accuracy', 'n']:,}", *numbers])
         mean, spread = self.metrics.mean, self.metrics.spread
         n = f"{mean.loc['accuracy', 'n']:,}"
-        interval = [f"{self.confidence:.0%} interval", n, *(_interval(mean.loc[key]) for key in shown), ""]
+        interval = [f"{self.confidence:.0%} interval", n, *(interval_text(mean.loc[key]) for key in shown), ""]
         if len(self.files) == 1:
             return [*table, interval]
         return [
             *table,
-            ["mean", n, *(_number(mean.loc[key]) for key in shown), ""],
+            ["mean", n, *(number_text(mean.loc[key]) for key in shown), ""],
             interval,
-            ["sd over files", f"{len(self.files):,}", *(_number(spread.loc[key]) for key in shown), ""],
+            ["sd over files", f"{len(self.files):,}", *(number_text(spread.loc[key]) for key in shown), ""],
         ]
 
     def further_rows(self) -> list[list[str]]:
@@ -106,7 +117,7 @@ class Evaluation:
         table = [["metric", "mean", f"{self.confidence:.0%} interval", "sd over files", "note"]]
         for name, metric in METRICS.items():
             mean, spread = self.metrics.mean.loc[name], self.metrics.spread.loc[name]
-            table.append([metric.title, _number(mean), _interval(mean), _number(spread), mean["reason"]])
+            table.append([metric.title, number_text(mean), interval_text(mean), number_text(spread), mean["reason"]])
         return table
 
     def bounds_rows(self) -> list[list[str]]:
@@ -117,21 +128,24 @@ class Evaluation:
             frame = self.files[name].frame
             missing = int((frame["ground_truth"].notna() & frame["score"].isna()).sum())
             if missing:
-                ends = [[_number(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+                ends = [[number_text(bounds.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
-        parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
+        parts = [aligned_text(self.rows()) + _ABOUT_P, aligned_text(self.further_rows())]
         if len(self.bounds_rows()) > 1:
-            parts.append("Worst and best for any values of the missing scores\n" + _aligned(self.bounds_rows()))
+            parts.append("Worst and best for any values of the missing scores\n" + aligned_text(self.bounds_rows()))
         if len(self.files) > 1 and self.stability["n"].any():
             same, deviation = self.stability.loc["same_label"], self.stability.loc["score_deviation"]
             parts.append(
-                f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
-                f"scores of a conversation deviate by {_number(deviation)} levels on the average."
+                f"Over files {number_text(same)} of {same['n']:,} conversations keep one label; "
+                f"scores of a conversation deviate by {number_text(deviation)} levels on the average."
             )
+        parts += [
+            f"Mean error of {judge} by group; {_ABOUT_BIAS}\n{_bias_text(table)}" for judge, table in self.bias.items()
+        ]
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
@@ -146,20 +160,21 @@ class Evaluation:
                     "name": name,
                     "path": str(predictions.path),
                     "rows": len(predictions.frame),
-                    "metrics": _records(self.metrics.runs[name]),
-                    "coverage": _records(self.coverage[name]),
-                    "bounds": _records(self.bounds[name]),
+                    "metrics": records(self.metrics.runs[name]),
+                    "coverage": records(self.coverage[name]),
+                    "bounds": records(self.bounds[name]),
                     "spearman_naive_p": None if math.isnan(self.spearman_p[name]) else self.spearman_p[name],
                 }
                 for name, predictions in self.files.items()
             ],
             "over_files": {
-                "mean": _records(self.metrics.mean),
-                "spread": _records(self.metrics.spread),
-                "stability": _records(self.stability),
-                "calibration": _records(self.calibration),
+                "mean": records(self.metrics.mean),
+                "spread": records(self.metrics.spread),
+                "stability": records(self.stability),
+                "calibration": records(self.calibration),
                 "confusion": self.confusion.to_numpy().tolist(),
             },
+            "bias": {judge: list(records(table.reset_index()).values()) for judge, table in self.bias.items()},
             "skipped": [str(path) for path in self.skipped],
             "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
@@ -170,6 +185,7 @@ class Evaluation:
 def evaluate(
     paths: str | Path | Sequence[str | Path],
     *,
+    study: Study | None = None,
     policy: str = "strict",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
@@ -184,6 +200,9 @@ def evaluate(
         Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
         holds the word results, as the authors' evaluation does, and those without a column IS_EMPATHY. A file
         that is named is always taken. A folder of an interrupted session gives the answers that it has so far.
+    study : Study, optional
+        The data set that was judged: then there is a table of each judge's mean error by length, position, condition,
+        topic, level and language.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
     score_scale : ScoreScale, optional
@@ -211,12 +230,8 @@ def evaluate(
     >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
     (0.5, 'no interval: participants are not known')
     """
-    if draws < 1 or not 0 < confidence < 1 or seed < 0:
-        raise UserError(
-            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
-            f"these are {draws}, {confidence:g} and {seed}."
-        )
-    read, skipped, left_out = _read(paths, score_scale)
+    require_settings(draws, seed, confidence)
+    read, skipped, left_out = read_paths(paths, score_scale)
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -224,7 +239,7 @@ def evaluate(
         for name, file in files.items()
     }
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    bootstrap = _bootstrap(frames, settings)
+    bootstrap = bootstrap_of(frames, settings)
     several = list(frames.values())
     return Evaluation(
         files=files,
@@ -245,10 +260,44 @@ def evaluate(
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
         notes=_notes(files, skipped, left_out, policy),
+        bias={} if study is None else _bias(study, files, settings, policy),
     )
 
 
-def _read(
+def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
+    """Bias table of each judge."""
+    from sense7.judge.scoring.available_judges import aligned
+    from sense7.judge.scoring.bias import bias_table
+
+    judges: dict[str, dict[str, pd.DataFrame]] = {}
+    for name, file in files.items():
+        require_synthetic(study, file)
+        require_task_ids(file)
+        judges.setdefault(file.judge, {})[name] = aligned(study, file.frame, name)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **settings)
+    return {judge: bias_table(study, runs, bootstrap, policy=policy) for judge, runs in judges.items()}
+
+
+def require_task_ids(file: Predictions) -> None:
+    """Refuse predictions of which it is not known what conversations they are for."""
+    if nameless := int(file.frame["conversation"].isna().sum()):
+        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
+        what = "lacks the column TaskId" if "conversation" in file.absent else blank
+        raise UserError(
+            f"{file.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+        )
+
+
+def require_settings(draws: int, seed: int, confidence: float) -> None:
+    """Refuse settings of intervals that are out of range."""
+    if draws < 1 or not 0 < confidence < 1 or seed < 0:
+        raise UserError(
+            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
+            f"these are {draws}, {confidence:g} and {seed}."
+        )
+
+
+def read_paths(
     paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
 ) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
     """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
@@ -264,7 +313,7 @@ def _read(
     return read, skipped, left_out
 
 
-def _bootstrap(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
+def bootstrap_of(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
     people = [frame["participant"] for frame in frames.values() if "participant" in frame]
     everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
@@ -399,21 +448,28 @@ def _unlike(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     return notes
 
 
-def _number(row: pd.Series) -> str:
+def number_text(row: pd.Series) -> str:
     return "" if math.isnan(row["estimate"]) else f"{row['estimate']:z.3f}"
 
 
-def _interval(row: pd.Series) -> str:
+def interval_text(row: pd.Series) -> str:
     return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
 
 
-def _aligned(rows: list[list[str]]) -> str:
+def _bias_text(table: pd.DataFrame) -> str:
+    from sense7.judge.scoring.bias import bias_in_words
+
+    words = bias_in_words(table).reset_index()
+    return aligned_text([list(words.columns), *words.to_numpy().tolist()])
+
+
+def aligned_text(rows: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _records(table: pd.DataFrame) -> dict[str, dict]:
+def records(table: pd.DataFrame) -> dict[str, dict]:
     """A table of estimates as JSON can hold it."""
     return {
         str(name): {

@@ -207,7 +207,7 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
                 "their conversations are not known. Give each row its TaskId."
             )
         require_synthetic(study, file)
-        judges.setdefault(file.judge, {})[file.name] = _aligned(study, file.frame, name)
+        judges.setdefault(file.judge, {})[file.name] = aligned(study, file.frame, name)
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
@@ -228,7 +228,7 @@ def _shipped(study: Study) -> Path | str:
     return folder if own.sha256 == provenance.sha256 and folder.is_dir() else ""
 
 
-def _aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
+def aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
     known = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, known["conversation"])
     predicted = frame.set_index("conversation")

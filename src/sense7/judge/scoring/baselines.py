@@ -267,9 +267,7 @@ def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, di
         rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
     if not baseline.reason:
         truth, people = frame["ground_truth"], frame["participant"]
-        table = label_metrics(truth, frame["score"], people, bootstrap)
-        if np.ptp(frame["score"] - frame["above"]) > 0:  # otherwise both are in the same order
-            table.loc["spearman"] = label_metrics(truth, frame["above"], people, bootstrap).loc["spearman"]
+        table = label_metrics(truth, frame["score"], people, bootstrap, frame["above"])
         rows = {metric: table.loc[metric].to_dict() for metric in rows}
         if np.ptp(frame["above"]) == 0:
             rows["spearman"]["reason"] = "it predicts the same for everybody"

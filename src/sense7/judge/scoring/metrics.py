@@ -176,10 +176,11 @@ _COVERAGE = _Metric("coverage", SHARE, "share of the rows of the file with a usa
 class _Scored:
     """Truth and score of the rows that have both, their participants, and all metrics of them."""
 
-    def __init__(self, truth, score, participant):
+    def __init__(self, truth, score, participant, order=None):
         truth, score = _numbers(truth, score)
         complete = np.isfinite(truth) & np.isfinite(score)
         self.truth, self.score = truth[complete], score[complete]
+        self.order = self.score if order is None else np.asarray(order, dtype=float)[complete]
         self.n = int(complete.sum())
         # Not by a Series' own index, which may repeat.
         self.participant = None if participant is None else _plain(participant)[complete].reset_index(drop=True)
@@ -201,11 +202,11 @@ class _Scored:
         with np.errstate(divide="ignore", invalid="ignore"):
             values = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
         if bootstrap is None:
-            values["spearman"] = spearman_in_draws(self.truth, self.score, np.ones((1, self.n)))[0]
+            values["spearman"] = spearman_in_draws(self.truth, self.order, np.ones((1, self.n)))[0]
         else:
             codes = bootstrap.codes(self.participant)
             values["spearman"] = bootstrap.in_every_draw(
-                partial(spearman_in_draws, self.truth, self.score, codes=codes)
+                partial(spearman_in_draws, self.truth, self.order, codes=codes)
             )
         return {name: values[name] for name in METRICS}
 
@@ -217,7 +218,7 @@ class _Scored:
             return METRICS[name].undefined
         if self.n == 1:
             return "only one conversation has both a score and a ground truth"
-        return "every score is the same" if np.ptp(self.score) == 0 else "ground truth is the same everywhere"
+        return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
 
 
 def _numbers(truth, score) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +232,9 @@ def _plain(participant) -> pd.Series:
     return pd.Series(np.asarray(participant, dtype=object), dtype=object)
 
 
-def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+def label_metrics(
+    truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None, order=None
+) -> pd.DataFrame:
     r"""Every metric of one run, with its interval.
 
     Of the labels' table of counts n, rows k truth and columns prediction, N its sum:
@@ -253,6 +256,8 @@ def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstra
         Participant of each conversation.
     bootstrap : ParticipantBootstrap, optional
         Bootstrap resamples of participants, which it has to know. Without either there is no interval.
+    order : array-like of float, optional
+        By what Spearman's rho orders conversations, where that is not the score.
 
     Returns
     -------
@@ -278,8 +283,7 @@ def label_metrics(truth, score, participant=None, bootstrap: ParticipantBootstra
     >>> float(found.loc["accuracy", "estimate"]), int(found.loc["accuracy", "n"])
     (0.75, 4)
     """
-    scored = _Scored(truth, score, participant)
-    return _metric_table(scored, bootstrap)
+    return _metric_table(_Scored(truth, score, participant, order), bootstrap)
 
 
 def _metric_table(scored: _Scored, bootstrap: ParticipantBootstrap | None, draws: Mapping | None = None):
@@ -374,7 +378,7 @@ def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
-    return _Scored(frame["ground_truth"], counted_scores(frame, policy), frame.get("participant"))
+    return _Scored(frame["ground_truth"], counted_scores(frame, policy), frame.get("participant"), frame.get("above"))
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
@@ -588,11 +592,14 @@ class OverRuns:
     spread : DataFrame
         Standard deviation over runs (n - 1), without an interval; n: runs. It says how much the judge's answers
         change from run to run, and nothing of sampling.
+    draws : dict of array
+        Metric -> its mean over runs in every resample; empty where there is no interval.
     """
 
     runs: dict[str, pd.DataFrame]
     mean: pd.DataFrame
     spread: pd.DataFrame
+    draws: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
 
 def over_runs(
@@ -606,7 +613,8 @@ def over_runs(
     Parameters
     ----------
     frames : mapping or sequence of DataFrame
-        Predictions of each run, by name; the runs of a sequence are called 1, 2, ..
+        Predictions of each run, by name; the runs of a sequence are called 1, 2, .. Spearman's rho is that of the
+        column ``above`` where there is one, as baselines have it.
     bootstrap : ParticipantBootstrap, optional
         Draws of the participants of all runs.
     policy : {"strict", "authors"}
@@ -636,14 +644,17 @@ def over_runs(
     runs = {name: _run(frame, bootstrap, policy) for name, frame in frames.items()}
     reason = next(filter(None, (run.no_interval for run in runs.values())), "")
     everyone = None if reason else pd.concat([run.participant for run in runs.values()], ignore_index=True)
+    names = ("coverage", *METRICS)
+    draws = {} if reason else {name: np.mean([run.draws[name] for run in runs.values()], axis=0) for name in names}
     rows = {
-        name: _rows_over_runs(name, list(runs.values()), everyone, bootstrap, reason) for name in ("coverage", *METRICS)
+        name: _rows_over_runs(name, list(runs.values()), draws.get(name), everyone, bootstrap, reason) for name in names
     }
     means, spreads = ({name: pair[side] for name, pair in rows.items()} for side in (0, 1))
     return OverRuns(
         {name: run.table for name, run in runs.items()},
         estimate_table(means, "metric"),
         estimate_table(spreads, "metric"),
+        draws,
     )
 
 
@@ -668,7 +679,7 @@ def _run(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None, policy: st
     return _Run(table, draws, scored.participant, reason)
 
 
-def _rows_over_runs(name: str, runs: Sequence[_Run], participant, bootstrap, reason: str) -> tuple[dict, dict]:
+def _rows_over_runs(name: str, runs: Sequence[_Run], draws, participant, bootstrap, reason: str) -> tuple[dict, dict]:
     """Mean and spread of a metric over runs; ``reason`` says why there is no interval."""
     metric = METRICS.get(name, _COVERAGE)
     values = np.array([run.table.loc[name, "estimate"] for run in runs])
@@ -676,10 +687,9 @@ def _rows_over_runs(name: str, runs: Sequence[_Run], participant, bootstrap, rea
     if lacking := [run.table.loc[name, "reason"] for run in runs if np.isnan(run.table.loc[name, "estimate"])]:
         undefined = f"undefined in {len(lacking):,} of {count_of(len(runs), 'run')}: {lacking[0]}"
     why = undefined or reason
-    drawn = None if why else np.mean([run.draws[name] for run in runs], axis=0)
     method = _mean_over(len(runs), metric.method)
     n = max(int(run.table.loc[name, "n"]) for run in runs)
-    mean = _row(_Metric(metric.title, metric.unit, method), values.mean(), drawn, n, participant, bootstrap, why)
+    mean = _row(_Metric(metric.title, metric.unit, method), values.mean(), draws, n, participant, bootstrap, why)
     return mean, _spread_row(metric, values, undefined)
 
 

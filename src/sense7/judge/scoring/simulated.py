@@ -26,7 +26,7 @@ from sense7.judge.predictions import (
 from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_JUDGE, SYNTHETIC_SHEET
+from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import Sheet
 
@@ -44,6 +44,23 @@ ABOUT_SIMULATED = (
 _NOTE = "A simulated judge made these predictions. No model was asked; its scores say nothing about any model."
 _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 """Why a reply ended, by its kind; see :data:`sense7.simulate.judge.KINDS`."""
+
+
+def method_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
+    """Return what the method of every value of a simulated judge begins with; "" for any other judge.
+
+    Parameters
+    ----------
+    runs : mapping
+        Run -> predictions, with the column model if it is known.
+
+    Examples
+    --------
+    >>> method_prefix({"1": pd.DataFrame({"model": [SIMULATED_JUDGE]})}), method_prefix({})
+    ('simulated judge: ', '')
+    """
+    made = any("model" in frame and (frame["model"] == SIMULATED_JUDGE).any() for frame in runs.values())
+    return f"{SIMULATED_WORDS}: " if made else ""
 
 
 def simulated_folder(workbook: str | Path) -> Path:

@@ -21,9 +21,9 @@ Kumar, A., Poungpeth, N., Yang, D., Farrell, E., Lambert, B., Groh, M. (2025). W
 for Judging Empathic Communication. arXiv 2506.10150.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -847,7 +847,7 @@ def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> 
 
 
 def against_the_left_out_expert(
-    judged: pd.DataFrame, resampling: CorpusBootstrap, measure: str = "spearman"
+    judged: pd.DataFrame, resampling: CorpusBootstrap, measure: str = "spearman", raters: Sequence[str] = RATERS
 ) -> ByQuestion:
     r"""Return how near experts and judges come to the same targets: the mean of two experts.
 
@@ -869,11 +869,13 @@ def against_the_left_out_expert(
         Resamples of conversations.
     measure : {"spearman", "error"}
         Which statistic.
+    raters : sequence of str
+        Columns that are compared with the experts.
 
     Returns
     -------
     ByQuestion
-        Raters expert (the one who is left out), gpt, claude, gemini and crowd. Spearman: -1 .. 1, higher is nearer;
+        Raters expert (the one who is left out) and ``raters``. Spearman: -1 .. 1, higher is nearer;
         error: share of the scale's range, 0 .. 1, lower is nearer.
 
     Raises
@@ -889,35 +891,33 @@ def against_the_left_out_expert(
     method = f"{kind} with the mean of two experts, the third left out, averaged over the three"
     unit = _RHO if measure == "spearman" else _RANGE
     return replace(
-        _by_question(judged, resampling, (EXPERT, *RATERS), statistic, unit, method),
+        _by_question(judged, resampling, (EXPERT, *raters), partial(statistic, raters), unit, method),
         key=(lambda rater, row: f"three_judges_left_out_{rater}_{row}")
         if measure == "spearman"
         else (lambda rater, row: f"three_judges_error_{rater}_{row}"),
     )
 
 
-# Columns of raters that are compared with each target: the expert who is left out, and all other raters.
-_COMPARED = [[out, *range(len(EXPERTS), len(EXPERTS) + len(RATERS))] for out in range(len(EXPERTS))]
-
-
-def _raters_and_targets(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Ratings by experts and raters, and the means of two experts, one column for each expert who is left out."""
+def _raters_and_targets(raters: Sequence[str], group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
+    """Ratings by experts and raters; the means of two experts, one column for each who is left out; who is compared."""
     targets = [
         _columns(group, [expert for expert in EXPERTS if expert != left_out]).mean(axis=1) for left_out in EXPERTS
     ]
-    return _columns(group, [*EXPERTS, *RATERS]), np.column_stack(targets)
+    places = range(len(EXPERTS), len(EXPERTS) + len(raters))
+    compared = [[out, *places] for out in range(len(EXPERTS))]
+    return _columns(group, [*EXPERTS, *raters]), np.column_stack(targets), compared
 
 
-def _spearman_with_two(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-    raters, targets = _raters_and_targets(group)
-    pairs = [(rater, raters.shape[1] + out) for out, compared in enumerate(_COMPARED) for rater in compared]
-    rho = spearmans_in_draws([*raters.T, *targets.T], pairs, weights)
-    return rho.reshape(len(weights), len(_COMPARED), -1).mean(axis=1)
+def _spearman_with_two(raters: Sequence[str], group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+    ratings, targets, compared = _raters_and_targets(raters, group)
+    pairs = [(rater, ratings.shape[1] + out) for out, places in enumerate(compared) for rater in places]
+    rho = spearmans_in_draws([*ratings.T, *targets.T], pairs, weights)
+    return rho.reshape(len(weights), len(compared), -1).mean(axis=1)
 
 
-def _error_from_two(group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-    raters, targets = _raters_and_targets(group)
-    errors = [np.abs(raters[:, compared] - targets[:, [out]]) for out, compared in enumerate(_COMPARED)]
+def _error_from_two(raters: Sequence[str], group: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+    ratings, targets, compared = _raters_and_targets(raters, group)
+    errors = [np.abs(ratings[:, places] - targets[:, [out]]) for out, places in enumerate(compared)]
     return _mean(np.mean(errors, axis=0) / _range(group), weights)
 
 

@@ -1,0 +1,394 @@
+r"""Juries: one score from several calls, of one judge or of several, and whether that is worth the calls.
+
+A jury is made only where it is asked for. Its members are the runs of one judge, or one run of each of several judges;
+a jury of judges has as many runs as its member with the fewest. Three rules make one score of the members' scores:
+
+- *mean* and *median* of the scores;
+- *majority*: the most frequent label; of equally frequent ones that nearest to the mean of the scores, then the lower.
+
+The gain is that of the jury's metric over its members' mean metric, and over the best member's; which member that is
+has been seen in the same data, so the second gain is if anything understated. A gain is always positive where the jury
+is better: of an error, it is the member's minus the jury's.
+
+Whether a jury is worth its cost is asked by the gain per additional call: over the mean run for runs of one judge,
+since no run is better than another by design, and over the best member for several judges, since one could ask that
+one alone.
+
+Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.multiplicity import holm
+from sense7.judge.predictions import counted_scores
+from sense7.judge.scoring.metrics import METRICS, OverRuns, over_runs
+
+__all__ = ["RULES", "Gain", "Jury", "agreement_sums", "gains", "juries_of", "jury_scores", "krippendorff_alpha"]
+
+RULES = ("mean", "median", "majority")
+"""How a jury makes one score of those of its members."""
+
+GAIN_METRICS = ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa")
+LOWER_IS_BETTER = ("mean_absolute_error",)
+
+
+def require_rule(rule: str) -> None:
+    """Refuse a rule that is none."""
+    if rule not in RULES:
+        raise UserError(f"--jury {rule}: no such rule. Give one of {', '.join(RULES)}.")
+
+
+def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
+    """Return one score for each conversation from those of the members.
+
+    Parameters
+    ----------
+    scores : array, shape (members, conversations)
+        NaN where a member has none: the others decide.
+    rule : {"mean", "median", "majority"}
+        See the module. Labels are scores rounded half to even.
+
+    Returns
+    -------
+    array, shape (conversations,)
+        NaN where no member has a score.
+
+    Raises
+    ------
+    UserError
+        If there is no such rule.
+
+    Examples
+    --------
+    >>> members = np.array([[4.0, 2.0, 1.0], [4.0, 3.0, np.nan], [1.0, 5.0, 2.0]])
+    >>> [jury_scores(members, rule).round(2).tolist() for rule in RULES]
+    [[3.0, 3.33, 1.5], [4.0, 3.0, 1.5], [4.0, 3.0, 1.0]]
+    """
+    require_rule(rule)
+    frame = pd.DataFrame(scores)
+    if rule != "majority":
+        return (frame.mean() if rule == "mean" else frame.median()).to_numpy()
+    rounded, means = np.rint(scores), frame.mean().to_numpy()
+    levels = np.unique(rounded[np.isfinite(rounded)])
+    if not len(levels):
+        return means
+    votes = np.stack([(rounded == level).sum(axis=0) for level in levels])
+    distance = np.abs(levels[:, None] - means)
+    first = np.where(votes == votes.max(axis=0), distance.round(9), np.inf)
+    return np.where(np.isfinite(means), levels[np.argmin(first, axis=0)], np.nan)
+
+
+def agreement_sums(scores: np.ndarray) -> np.ndarray:
+    r"""Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4).
+
+    Number of scores m, their sum, sum of squares, and :math:`(m \sum x^2 - (\sum x)^2) / (m - 1)`; all zero where fewer
+    than two members have a score. They add up over conversations.
+    """
+    known = np.isfinite(scores)
+    count = known.sum(axis=0).astype(float)
+    values = np.where(known, scores, 0.0)
+    total, squares = values.sum(axis=0), (values**2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        within = (count * squares - total**2) / (count - 1)
+    return np.where(count[:, None] > 1, np.column_stack([count, total, squares, within]), 0.0)
+
+
+def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
+    r"""Return Krippendorff's alpha for intervals, from :func:`agreement_sums` added up over conversations.
+
+    .. math:: \alpha = 1 - \frac{D_o}{D_e},\quad
+        D_o = \frac{1}{n} \sum_c \sum_{i \ne j} \frac{(x_{ic} - x_{jc})^2}{m_c - 1},\quad
+        D_e = \frac{1}{n (n - 1)} \sum_{v \ne w} (x_v - x_w)^2
+
+    with the :math:`m_c` scores of conversation c that has at least two, and v, w over all n scores of these.
+
+    Parameters
+    ----------
+    sums : array, shape (..., 4)
+
+    Returns
+    -------
+    array, shape (...)
+        At most 1; zero is agreement by chance. NaN where all scores are the same.
+
+    Notes
+    -----
+    Checked against the double sums of the formula.
+
+    Examples
+    --------
+    >>> same = np.array([[1.0, 3.0, 5.0], [1.0, 3.0, 5.0]])
+    >>> float(krippendorff_alpha(agreement_sums(same).sum(axis=0)))
+    1.0
+    """
+    n, total, squares, within = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = 2 * within / n
+        expected = 2 * (n * squares - total**2) / (n * (n - 1))
+        return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
+
+
+class Measured(NamedTuple):
+    """A metric, and its value in every resample (None without an interval)."""
+
+    estimate: float
+    draws: np.ndarray | None
+
+
+class Gain(NamedTuple):
+    """What a jury adds to its members in one metric; see :func:`gains`."""
+
+    best: str
+    over_best: Measured
+    over_mean: Measured
+    per_call: Measured
+
+
+def gains(
+    jury: Measured, members: Mapping[str, Measured], *, calls: int, of_runs: bool, lower_is_better: bool = False
+) -> Gain:
+    """Return a jury's gain over its best member, over the mean of its members, and per additional call.
+
+    Parameters
+    ----------
+    jury : Measured
+        A metric of the jury.
+    members : mapping
+        The same of each member, on the same conversations and in the same resamples.
+    calls : int
+        Calls of the jury for a conversation; a member has one.
+    of_runs : bool
+        Whether the members are runs of one judge: then the gain per call is over their mean, else over the best.
+    lower_is_better : bool
+        Whether the metric is an error.
+
+    Examples
+    --------
+    >>> members = {"a": Measured(0.5, None), "b": Measured(0.6, None), "c": Measured(0.4, None)}
+    >>> found = gains(Measured(0.66, None), members, calls=3, of_runs=False)
+    >>> found.best, [round(part.estimate, 3) for part in found[1:]]
+    ('b', [0.06, 0.16, 0.03])
+    """
+    sign = -1 if lower_is_better else 1
+    # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
+    best = max(members, key=lambda name: np.nan_to_num(sign * members[name].estimate, nan=-np.inf))
+    mean = Measured(
+        float(np.mean([member.estimate for member in members.values()])),
+        _mean([member.draws for member in members.values()]),
+    )
+    over_best, over_mean = (_minus(jury, other, sign) for other in (members[best], mean))
+    rests_on = over_mean if of_runs else over_best
+    per_call = Measured(*(None if part is None else part / (calls - 1) for part in rests_on))
+    return Gain(best, over_best, over_mean, per_call)
+
+
+def _mean(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    return None if any(one is None for one in draws) else np.mean(draws, axis=0)
+
+
+def _minus(one: Measured, other: Measured, sign: int) -> Measured:
+    drawn = None if one.draws is None or other.draws is None else sign * (one.draws - other.draws)
+    return Measured(sign * (one.estimate - other.estimate), drawn)
+
+
+def one_sided(confidence: float) -> float:
+    """Confidence of the two-sided interval whose lower end is a one-sided limit.
+
+    >>> round(one_sided(0.95), 6)
+    0.9
+    """
+    return 2 * confidence - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Jury:
+    """One jury.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``mean of 3 judges``.
+    members : dict
+        Name of a member -> its runs.
+    runs : dict of DataFrame
+        Predictions of the jury.
+    of_runs : bool
+        Whether its members are runs of one judge.
+    """
+
+    name: str
+    members: dict[str, Mapping[str, pd.DataFrame]] = field(repr=False)
+    runs: dict[str, pd.DataFrame] = field(repr=False)
+    of_runs: bool
+
+    @property
+    def calls(self) -> int:
+        """Calls for one conversation."""
+        return len(self.members)
+
+
+def juries_of(
+    judges: Mapping[str, Mapping[str, pd.DataFrame]], conversations: pd.Index, rule: str, policy: str = "strict"
+) -> list[Jury]:
+    """Return the juries that judges can form: of the runs of each that has several, and of all judges.
+
+    Parameters
+    ----------
+    judges : mapping
+        Judge -> run -> predictions.
+    conversations : Index
+        Those that are judged; all of them are in every run.
+    rule : {"mean", "median", "majority"}
+        See :func:`jury_scores`.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.predictions.counted_scores`.
+
+    Raises
+    ------
+    UserError
+        If there is no such rule, or one judge of one run, who is no jury.
+    """
+    require_rule(rule)
+    on = {judge: {name: _rows(frame, conversations) for name, frame in runs.items()} for judge, runs in judges.items()}
+    found = []
+    for judge, runs in on.items():
+        if len(runs) > 1:
+            members = {name: {name: frame} for name, frame in runs.items()}
+            together = {"jury": _together(list(runs.values()), rule, policy)}
+            found.append(Jury(f"{judge}: {rule} of {len(runs):,} runs", members, together, of_runs=True))
+    if len(on) > 1:
+        fewest = min(map(len, on.values()))
+        each = [list(runs.values())[:fewest] for runs in on.values()]
+        together = {
+            str(number): _together(frames, rule, policy) for number, frames in enumerate(zip(*each, strict=True), 1)
+        }
+        found.append(Jury(f"{rule} of {len(on):,} judges", dict(on), together, of_runs=False))
+    if not found:
+        raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
+    return found
+
+
+def _rows(frame: pd.DataFrame, conversations: pd.Index) -> pd.DataFrame:
+    return frame.set_index(frame["conversation"].to_numpy(dtype=object)).loc[conversations].reset_index(drop=True)
+
+
+def _together(frames: Sequence[pd.DataFrame], rule: str, policy: str) -> pd.DataFrame:
+    score = jury_scores(np.stack([counted_scores(frame, policy) for frame in frames]), rule)
+    kept = frames[0][["conversation", "ground_truth"]]
+    return kept.assign(score=score, status=np.where(np.isfinite(score), "ok", "unstated"))
+
+
+def jury_tables(
+    juries: Sequence[Jury],
+    people: pd.Series,
+    bootstrap: ParticipantBootstrap | None,
+    *,
+    policy: str = "strict",
+    worth: float = 0.0,
+) -> dict[str, pd.DataFrame]:
+    """Return what each jury adds to its members, and how much these agree.
+
+    Parameters
+    ----------
+    juries : sequence of Jury
+        As :func:`juries_of` returns them.
+    people : Series
+        Participant of each conversation, indexed by conversation, in the order of the juries' rows.
+    bootstrap : ParticipantBootstrap or None
+        Resamples of participants, the same for all.
+    policy : {"strict", "authors"}
+        Of the members' scores.
+    worth : float
+        Gain in a metric that an additional call has to bring.
+
+    Returns
+    -------
+    dict
+        ``agreement``: Krippendorff's alpha, one row per jury. ``gains``: indexed by jury and metric, the gain over the
+        mean of the members (estimate, low, high, ...), over_best with best_low and best_high, best (the member),
+        per_call with per_call_low (one-sided limit), p (one-sided, no more than ``worth`` per additional call), p_holm
+        (over the juries, for each metric) and worth (whether p_holm decides).
+    """
+    alphas, rows = {}, {}
+    for jury in juries:
+        alphas[jury.name] = _agreement(jury, people, bootstrap, policy)
+        together = _measured(jury.runs, people, bootstrap, "strict")
+        members = {name: _measured(runs, people, bootstrap, policy) for name, runs in jury.members.items()}
+        for metric in GAIN_METRICS:
+            found = gains(
+                _of(together, metric),
+                {name: _of(member, metric) for name, member in members.items()},
+                calls=jury.calls,
+                of_runs=jury.of_runs,
+                lower_is_better=metric in LOWER_IS_BETTER,
+            )
+            rows[jury.name, metric] = gain_row(found, METRICS[metric], people, bootstrap, worth)
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index = pd.MultiIndex.from_tuples(rows, names=["jury", "metric"])
+    return {"agreement": estimate_table(alphas, "jury"), "gains": with_verdicts(table, bootstrap)}
+
+
+def with_verdicts(table: pd.DataFrame, bootstrap: ParticipantBootstrap | None) -> pd.DataFrame:
+    """Rows of :func:`gain_row`, indexed by jury and metric, with Holm's correction and whether the jury is worth it."""
+    corrected = table.groupby(level="metric", sort=False)["p"].transform(lambda p: holm(p.to_numpy()))
+    decided = corrected < 1 - (bootstrap.confidence if bootstrap else 1.0)
+    return table.assign(p_holm=corrected, worth=decided)
+
+
+def gain_row(found: Gain, metric, people: pd.Series, bootstrap: ParticipantBootstrap | None, worth: float) -> dict:
+    """One row of ``gains``, see :func:`jury_tables`; ``metric`` has unit and method."""
+    method = f"gain of the jury over the mean of its members: {metric.method}"
+    n, drawn = len(people), found.over_mean.draws
+    if drawn is None or bootstrap is None:
+        reason = "no interval: participants are not known" if np.isfinite(found.over_mean.estimate) else "undefined"
+        row = estimate_row(found.over_mean.estimate, n=n, unit=metric.unit, method=method, reason=reason)
+        limits = dict.fromkeys(("best_low", "best_high", "per_call_low", "p"), np.nan)
+    else:
+        mean = Estimate(found.over_mean.estimate, *bootstrap.interval(drawn, people))
+        row = bootstrap.row(mean, n=n, unit=metric.unit, method=method)
+        low, high, _ = bootstrap.interval(found.over_best.draws, people)
+        per_call = found.per_call.draws[np.isfinite(found.per_call.draws)]
+        limits = {
+            "best_low": low,
+            "best_high": high,
+            "per_call_low": float(np.quantile(per_call, 1 - bootstrap.confidence)) if len(per_call) else np.nan,
+            "p": (1 + np.count_nonzero(per_call <= worth)) / (1 + len(per_call)) if len(per_call) else np.nan,
+        }
+    own = {"best": found.best, "over_best": found.over_best.estimate, "per_call": found.per_call.estimate}
+    return row | own | limits
+
+
+def _measured(runs: Mapping[str, pd.DataFrame], people: pd.Series, bootstrap, policy: str) -> OverRuns:
+    frames = {name: frame.assign(participant=people.to_numpy()) for name, frame in runs.items()}
+    return over_runs(frames, bootstrap, policy=policy)
+
+
+def _of(measured: OverRuns, metric: str) -> Measured:
+    return Measured(float(measured.mean.loc[metric, "estimate"]), measured.draws.get(metric))
+
+
+def _agreement(jury: Jury, people: pd.Series, bootstrap, policy: str) -> dict:
+    """Krippendorff's alpha among the members, of a jury of judges among their first runs."""
+    firsts = [next(iter(runs.values())) for runs in jury.members.values()]
+    sums = agreement_sums(np.stack([counted_scores(frame, policy) for frame in firsts]))
+    method = f"Krippendorff's alpha (interval) of {len(firsts):,} members"
+    if bootstrap is None or people.isna().any():
+        reason = "no interval: participants are not known"
+        return estimate_row(
+            krippendorff_alpha(sums.sum(axis=0)), n=len(people), unit="alpha", method=method, reason=reason
+        )
+    found = bootstrap.estimate(krippendorff_alpha, sums, people)
+    undefined = "all members give the same score everywhere"
+    return bootstrap.row(found, n=len(people), unit="alpha", method=method, undefined=undefined)
+
+
+check_arguments(globals())
