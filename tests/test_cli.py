@@ -182,14 +182,15 @@ def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
 
 
 def test_ledger_of_an_edition_that_is_not_there_names_those_that_are(call):
-    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "make book DATA=nowhere")
+    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "sense7 build nowhere")
 
 
 def edition_with(root, verdict, grade):
     """A checkout with one finished edition whose ledger holds one row."""
-    for folder in ("notebooks", "_build/editions/official"):
+    for folder in ("notebooks", "data", "_build/editions/official"):
         (root / folder).mkdir(parents=True)
-    (root / "_config.yml").touch()
+    for name in ("_config.yml", "data/claims.yml"):
+        (root / name).touch()
     row = {
         "id": "participants",
         "published": {"title": "Participants", "value": 109, "shown": "109", "grade": grade, "contradiction": None},

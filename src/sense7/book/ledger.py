@@ -23,7 +23,7 @@ __all__ = ["CLAIMS", "read_ledger", "read_truth", "write_ledger"]
 CLAIMS = "data/claims.yml"
 
 
-def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
+def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
     """Ledger of a finished edition, as plain values, and what its data are.
 
     Raises
@@ -31,20 +31,17 @@ def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
     UserError
         If there is no such edition.
     """
-    folder = edition_folder(root, name)
+    folder = edition_folder(place, name)
     try:
         rows = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
     except OSError:
-        present = sorted(path.parent.name for path in (root / "_build/editions").glob("*/ledger.json"))
+        present = sorted(path.parent.name for path in (place / "_build/editions").glob("*/ledger.json"))
         raise UserError(
-            f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). "
-            f"Build it: make book DATA={name}"
+            f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). Build it: sense7 build {name}"
         ) from None
     except ValueError as error:
-        raise UserError(
-            f"{folder}: its ledger can't be read ({error}). Build it again: make book DATA={name}"
-        ) from None
+        raise UserError(f"{folder}: its ledger can't be read ({error}). Build it again: sense7 build {name}") from None
     return rows, facts["label"]
 
 

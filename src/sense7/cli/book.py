@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sense7 import __version__
 from sense7.cli.common import (
     AllowUnreadable,
     Jobs,
@@ -21,6 +22,7 @@ from sense7.cli.common import (
     complain,
     fail,
     progress_bar,
+    require_book,
 )
 from sense7.terminal import count_of, plain_lines
 
@@ -48,9 +50,10 @@ def build(
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.book import unchanged
     from sense7.book.jupyter_book import JupyterBook
+    from sense7.checkout import find_project
 
-    command = sys.argv[2:]
-
+    require_book("Building a book")
+    command, project = sys.argv[2:], find_project()
     parameters = assignments(parameter or [])
     if prompted:
         parameters["prompted_condition"] = prompted
@@ -62,6 +65,8 @@ def build(
         options = ReadingOptions.of(scale, words, allow_unreadable)
         try:
             with progress_bar(quiet) as (say, progress):
+                if not project.is_checkout:
+                    say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
                 built = build_edition(
                     data,
                     name=name,
@@ -104,10 +109,10 @@ def ledger(
 ) -> None:
     """Print every published claim beside what an edition computed."""
     from sense7.book.ledger import read_ledger
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
-    rows, label = read_ledger(find_checkout(), edition)
+    rows, label = read_ledger(find_project().place, edition)
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
@@ -119,7 +124,7 @@ def ledger(
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
-            "workbook from the authors' repository is compared: sense7 fetch official, then make book DATA=official",
+            "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
             1,
         )
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
@@ -168,10 +173,11 @@ def run(
     """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
     from sense7.book.execute import BuildError
     from sense7.book.rerun import rerun
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
+    require_book("Running a notebook")
     try:
-        done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
+        done = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
     except BuildError as error:
         fail(str(error), 1)
     print(f"{done.results}\n{done.notebook}")
@@ -185,11 +191,12 @@ def verify(
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
     from sense7.book.execute import BuildError
     from sense7.book.verify import verify_edition
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
+    require_book("Verifying an edition")
     try:
         with progress_bar(quiet) as (say, progress):
-            comparison = verify_edition(find_checkout(), edition, workers=jobs, say=say, progress=progress)
+            comparison = verify_edition(find_project(), edition, workers=jobs, say=say, progress=progress)
     except BuildError as error:
         fail(str(error), 1)
     for note in comparison.notes:
@@ -247,13 +254,14 @@ def sweep(
     from sense7.book.scheduler import connect
     from sense7.book.sweep import read_grid
     from sense7.book.sweep import sweep as run_sweep
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
-    root = find_checkout()
+    require_book("A sweep")
+    project = find_project()
     points = read_grid(grid, parameter or [])
-    with connect(scheduler, jobs, shared=root) as where, progress_bar(quiet) as (say, progress):
+    with connect(scheduler, jobs, shared=project.place) as where, progress_bar(quiet) as (say, progress):
         failures = run_sweep(
-            root, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
+            project, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
         )
     for failure in failures:
         complain(failure)
@@ -269,10 +277,11 @@ def site(
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
     from sense7.book.inputs import configuration
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
-    root = find_checkout()
-    print(write_site(edition_folder(root, "synthetic").parent, editions, out, configuration(root)["repository"]["url"]))
+    root, place = find_project()
+    finished = edition_folder(place, "synthetic").parent
+    print(write_site(finished, editions, out, configuration(root)["repository"]["url"]))
 
 
 def notebooks(

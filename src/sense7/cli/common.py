@@ -23,6 +23,7 @@ __all__ = [
     "complain",
     "fail",
     "progress_bar",
+    "require_book",
 ]
 
 Scale = Annotated[
@@ -74,6 +75,20 @@ def assignments(items: list[str]) -> dict:
     return values
 
 
+_BOOK = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
+
+
+def require_book(purpose: str) -> None:
+    """Refuse to go on without the packages of the extra ``book``."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in _BOOK if find_spec(name) is None]:
+        raise UserError(
+            f"{purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
+            "Install the companion with what builds books: pip install 'sense7-companion[book]'"
+        )
+
+
 class progress_bar:
     """Lines and, on a terminal, a bar on standard error; nothing if quiet."""
 
@@ -93,7 +108,7 @@ class progress_bar:
         task = self.bar.add_task("notebooks", total=None)
 
         def say(line: str) -> None:
-            console.print(plain_lines(f"  {line}"), markup=False)
+            console.print(plain_lines(f"  {line}"), markup=False, soft_wrap=True)
 
         def progress(done: int, total: int, name: str) -> None:
             self.bar.update(task, completed=done, total=total)
