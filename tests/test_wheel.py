@@ -149,10 +149,11 @@ def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_insta
 def pythons():
     """Programs of the supported Pythons that this machine has, by version."""
     places = [*Path.home().glob(".pyenv/versions/3.*/bin"), *map(Path, os.environ["PATH"].split(os.pathsep))]
+    places = [place for place in places if place.name != "shims"]  # which are programs of pyenv's own
     found = {}
     for minor in range(11, LATEST + 1):
         programs = [place / f"python3.{minor}" for place in places if (place / f"python3.{minor}").is_file()]
-        found |= {f"3.{minor}": program for program in programs[-1:]}
+        found |= {f"3.{minor}": program for program in programs[:1]}
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sense7.errors import UserError
+from sense7.terminal import did_you_mean
 
 try:
     import fcntl
@@ -21,6 +22,7 @@ __all__ = [
     "disk_trouble",
     "exchange",
     "lock_file",
+    "names_beside",
     "not_written",
     "one_line",
     "parse_yaml",
@@ -61,9 +63,18 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file. Check the path.") from None
+        hint = did_you_mean(path.name, names_beside(path), "Check the path.")
+        raise UserError(f"{path}: there is no such file. {hint}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+
+
+def names_beside(path: Path) -> list[str]:
+    """Names of what lies in the folder of a path; none where there is no such folder, or it can't be read."""
+    try:
+        return sorted(entry.name for entry in path.parent.iterdir())
+    except (OSError, ValueError):
+        return []
 
 
 @contextlib.contextmanager

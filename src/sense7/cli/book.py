@@ -11,26 +11,33 @@ import typer
 from sense7 import __version__
 from sense7.cli.common import (
     AllowUnreadable,
+    DataOption,
     Jobs,
     Parameters,
     Prompted,
     Quiet,
+    SameData,
     Scale,
     Scheduler,
     Words,
     assignments,
     complain,
     fail,
+    one_data,
     progress_bar,
     require_book,
 )
+from sense7.errors import UserError
 from sense7.terminal import count_of, plain_lines
 
 __all__ = ["build", "ledger", "notebooks", "run", "site", "sweep", "verify"]
 
 
 def build(
-    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")] = "synthetic",
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A workbook, or the name of a data set; synthetic if not given.")
+    ] = "",
+    data_option: SameData = None,
     name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
     predictions: Annotated[
         str | None, typer.Option(help="Folder of a judge's predictions; predictions_NAME if that is there.")
@@ -54,6 +61,7 @@ def build(
 
     require_book("Building a book")
     command, project = sys.argv[2:], find_project()
+    data = one_data(data, data_option, "synthetic")
     parameters = assignments(parameter or [])
     if prompted:
         parameters["prompted_condition"] = prompted
@@ -165,22 +173,55 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
 
 def run(
     notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
+    data: DataOption = None,
     parameter: Parameters = None,
+    prompted: Prompted = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.ipynb", help="Where the copy is to be; NAME.executed.ipynb here.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
+    """Execute a copy of one notebook with parameters of your own, and print what it recorded.
+
+    The last two lines are the folder of the values and the executed copy.
+    """
     from sense7.book.execute import BuildError
     from sense7.book.rerun import rerun
     from sense7.checkout import find_project
 
     require_book("Running a notebook")
+    parameters = assignments(parameter or [])
+    for name, value in (("data", data), ("prompted_condition", prompted)):
+        if value is not None and parameters.setdefault(name, value) != value:
+            raise UserError(f"{name}: given twice, as {parameters[name]} and as {value}. Give one of them.")
     try:
-        done = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
+        done = rerun(find_project().sources, notebook, parameters, out=out)
     except BuildError as error:
         fail(str(error), 1)
+    if not quiet:
+        _print_values(
+            ": ".join(filter(None, (done.name, done.label))),
+            json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8")),
+        )
     print(f"{done.results}\n{done.notebook}")
+
+
+def _print_values(title: str, values: list[dict]) -> None:
+    """Print what a notebook recorded: value with its interval, n, or why there is none."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from sense7.record import format_value
+
+    table = Table(title=Text(plain_lines(title)), title_justify="left")
+    for head in ("Name", "Value", "n", "How it was computed"):
+        table.add_column(head, justify="right" if head == "n" else "left", overflow="fold")
+    for value in values:
+        n = "" if value["n"] is None else f"{value['n']:,}"
+        cells = (value["key"], format_value(value), n, value["method"] or value["reason"] or "")
+        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def verify(
