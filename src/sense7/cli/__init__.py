@@ -21,6 +21,7 @@ from sense7 import __version__
 from sense7.cli import book, data
 from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
+from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -65,6 +66,7 @@ for _verb in (
 ):
     app.command()(_verb)
 app.add_typer(judge, name="judge")
+app.add_typer(new, name="new")
 
 
 def main() -> None:
