@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sense7.errors import UserError
-from sense7.terminal import did_you_mean
 
 try:
     import fcntl
@@ -63,6 +62,8 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
+        from sense7.terminal import did_you_mean  # scripts/set_up.py has this module, and no other
+
         hint = did_you_mean(path.name, names_beside(path), "Check the path.")
         raise UserError(f"{path}: there is no such file. {hint}") from None
     except (OSError, ValueError) as error:

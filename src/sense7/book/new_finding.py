@@ -51,7 +51,9 @@ def write_finding(root: Path, name: str, title: str = "") -> list[Path]:
     taken += [root / "notebooks" / f"{before}-{stem}.md" for before, _, stem in known if stem == name]
     if taken:
         raise UserError(f"{taken[0]}: there is a finding of this name. Give another name.")
-    words = {"NAME": name, "MODULE": module, "NUMBER": number, "TITLE": title or _title_of(name)}
+    title = " ".join(title.split()) or name.replace("-", " ").capitalize()
+    sentence = title if title[-1] in ".?!" else f"{title}."
+    words = {"NAME": name, "MODULE": module, "NUMBER": number, "TITLE": title, "SENTENCE": sentence}
     contents = root / "_toc.yml"
     page = f"notebooks/{number}-{name}"
     texts = {
@@ -70,15 +72,6 @@ def write_finding(root: Path, name: str, title: str = "") -> list[Path]:
 
 def _tests(root: Path, module: str) -> Path:
     return root / "tests/findings" / f"test_{module}.py"
-
-
-def _title_of(name: str) -> str:
-    """A heading: the name in words, as a sentence.
-
-    >>> _title_of("length-of-turns")
-    'Length of turns.'
-    """
-    return f"{name.replace('-', ' ').capitalize()}."
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
