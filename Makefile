@@ -129,6 +129,16 @@ lock: setup ## solve both locks again from pyproject.toml (UPGRADE=1: newest ver
 	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 
+# Nothing is published: the packages lie in _build/release.
+.PHONY: release-check
+release-check: judge ## what has to be true before a release: one version, derived files, every test, and the packages
+	@$(BIN)/python scripts/check_release.py
+	@$(MAKE) derived
+	@git diff --exit-code --stat || { echo "Derived files were not up to date: commit them, and begin again."; exit 2; }
+	@$(MAKE) test-long
+	@rm -rf _build/release && $(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir _build/release .
+	@cd _build/release && sha256sum *.whl *.tar.gz
+
 .PHONY: clean
 clean: ## remove everything that was built, and keep .venv
 	rm -rf _build

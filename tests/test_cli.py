@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from sense7 import cli
 from sense7.workbook import read_sheets
 
 SENSE7 = Path(sys.executable).with_name("sense7")
@@ -57,6 +60,102 @@ def test_a_wrong_call_ends_with_2_and_no_traceback(arguments):
     done = run(*arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["biuld"], "sense7: No such command 'biuld'. Did you mean 'build'? Help: sense7 --help"),
+        (
+            ["verify", "--quite"],
+            "sense7: No such option: --quite (Possible options: --quiet). Help: sense7 verify --help",
+        ),
+        (["fetch"], "sense7: Missing argument 'name'. Help: sense7 fetch --help"),
+        (["judge", "rnu"], "sense7: No such command 'rnu'. Did you mean 'run'? Help: sense7 judge --help"),
+    ],
+)
+def test_a_wrong_call_is_said_in_one_line_with_what_was_meant(arguments, said):
+    done = run(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{said}\n")
+
+
+def test_every_verb_is_listed_once_under_its_panel():
+    text = run("--help").stdout
+    panels = dict(re.findall(r"^╭─ ([\w ]+) ─+╮\n(.*?)^╰", text, re.DOTALL | re.MULTILINE))
+    listed = {panel: re.findall(r"^│ (\w[\w-]*) ", lines, re.MULTILINE) for panel, lines in panels.items()}
+    assert list(listed) == ["Options", *cli._PANELS]
+    assert sorted(verb for panel in cli._PANELS for verb in listed[panel]) == sorted(get_command(cli.app).commands)
+    for panel, verbs in cli._PANELS.items():
+        assert [verb for verb in verbs.split() if verb in listed[panel]] == listed[panel]
+
+
+@pytest.mark.parametrize(("short", "long"), [("-h", "--help"), ("-V", "--version")])
+def test_short_options_say_the_same(short, long):
+    assert run(short).stdout == run(long).stdout
+    if short == "-h":
+        assert run("judge", "run", short).stdout == run("judge", "run", long).stdout
+
+
+def test_a_shell_completes_verbs():
+    done = run(_SENSE7_COMPLETE="complete_bash", COMP_WORDS="sense7 bu", COMP_CWORD="1")
+    assert done.stdout.split() == ["build"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        (["check", "absent.xlsx", "--json"], 2, "absent.xlsx: neither the name"),
+        (["ledger", "nowhere", "--json"], 2, "there is no edition 'nowhere'"),
+        (["check", "--json"], 2, "Missing argument"),
+    ],
+)
+def test_an_error_is_json_where_the_result_would_be(arguments, code, part):
+    done = run(*arguments)
+    said = json.loads(done.stderr)
+    assert (done.returncode, done.stdout, said["exit_code"], said.keys()) == (code, "", code, {"error", "exit_code"})
+    assert part in said["error"]
+
+
+def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ratings-2025.xlsx").touch()
+    refused(run("check", "rating-2025.xlsx"), "neither the name", "Did you mean ratings-2025.xlsx?")
+    refused(run("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
+    (tmp_path / "words.yml").touch()
+    refused(run("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Did you mean words.yml?")
+
+
+def test_a_notebook_that_is_spelt_otherwise_is_suggested():
+    refused(run("run", "relaibility"), "Did you mean reliability?")
+
+
+def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = run("run", "00", "--data", "synthetic").stdout.splitlines()
+    assert lines[-2:] == [str(tmp_path / f"00-taxonomy.executed.{end}") for end in ("results", "ipynb")]
+    recorded = json.loads((tmp_path / "00-taxonomy.executed.results" / "00-taxonomy.json").read_text("utf-8"))
+    shown = "\n".join(lines)
+    assert recorded
+    assert all(value["key"] in shown for value in recorded)
+    assert run("run", "00", "-q").stdout.splitlines() == lines[-2:]
+
+
+def test_the_data_of_a_run_are_given_once():
+    refused(run("run", "03", "--data", "synthetic", "-p", "data=official"), "data: given twice, as official and as syn")
+
+
+def test_older_spellings_still_work(tmp_path):
+    for name, option in (("a.xlsx", "--set"), ("b.xlsx", "-p")):
+        given = (option, "participants=12", option, "conversations=12")
+        assert run("simulate", "--out", tmp_path / name, "--no-judge", *given).returncode == 0
+    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
+
+
+def test_data_may_be_given_by_the_option_that_other_verbs_have(tmp_path):
+    assert run("check", "--data", "synthetic").stdout == run("check", "synthetic").stdout
+    refused(run("check", "synthetic", "--data", "real"), "data: given twice, as synthetic and as real")
+    refused(run("build", "--data", tmp_path / "absent.xlsx", "-q"), "absent.xlsx: neither the name of a data set")
+    refused(run("check"), "Missing argument 'DATA'")
 
 
 def test_an_unknown_data_set_is_refused_with_the_names_that_exist():
@@ -146,7 +245,7 @@ def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_i
     ("options", "said"),
     [
         (("--judge", "x", "--no-judge"), "exclude each other"),
-        (("--set", "judge_signal=1", "--no-judge"), "--set judge_signal and --no-judge exclude each other"),
+        (("--set", "judge_signal=1", "--no-judge"), "-p judge_signal and --no-judge exclude each other"),
         (("--set", "judge_signal=9"), "judge_signal is 9; accepted: a number from 0 to 3"),
         (("--set", "judge_colour=9"), "no parameter judge_colour"),
         (("--judge", "results"), "holds the word results"),
@@ -182,14 +281,15 @@ def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
 
 
 def test_ledger_of_an_edition_that_is_not_there_names_those_that_are(call):
-    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "make book DATA=nowhere")
+    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "sense7 build nowhere")
 
 
 def edition_with(root, verdict, grade):
     """A checkout with one finished edition whose ledger holds one row."""
-    for folder in ("notebooks", "_build/editions/official"):
+    for folder in ("notebooks", "data", "_build/editions/official"):
         (root / folder).mkdir(parents=True)
-    (root / "_config.yml").touch()
+    for name in ("_config.yml", "data/claims.yml"):
+        (root / name).touch()
     row = {
         "id": "participants",
         "published": {"title": "Participants", "value": 109, "shown": "109", "grade": grade, "contradiction": None},

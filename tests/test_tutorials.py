@@ -9,10 +9,12 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer
+from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from sense7 import cli
@@ -201,7 +203,7 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
 
 def test_the_way_to_the_library(empty_folder):
     reader = Reader()
-    assert go_through(PAGES["library"], reader) == 5
+    assert go_through(PAGES["library"], reader) == 7
     study, text = reader.names["study"], PAGES["library"].read_text("utf-8")
     rows = re.findall(r"^\| `study\.(\w+)` \|.*\| (.*) \|$", text, re.MULTILINE)
     assert [name for name, _ in rows] == ["conversations", "turns", "messages", "participants", "columns"]
@@ -230,6 +232,9 @@ def every_command():
 OF_OTHERS = {"read", "export", ".venv/bin/dask", ".venv/bin/python"}
 """The shell's own, and programs whose options are not ours to hold."""
 
+INSTALLERS = {"pip", "pipx", "uvx"}
+"""Their words: a verb or option, the package with its extras, and for uvx the command to run."""
+
 
 @pytest.mark.parametrize("words", every_command())
 def test_every_command_exists_with_its_options(words):
@@ -238,7 +243,14 @@ def test_every_command_exists_with_its_options(words):
         targets = [word for word in words[1:] if "=" not in word]
         assert all(re.search(rf"^{re.escape(target)}:.*## ", makefile, re.MULTILINE) for target in targets)
         assert all(f"$({word.partition('=')[0]})" in makefile for word in words[1:] if "=" in word)
-    elif words[0] == SENSE7:
+    elif words[0] in INSTALLERS:
+        package = Requirement(words[2])
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+        assert package.name == project["name"]
+        assert package.extras <= set(project["optional-dependencies"])
+        if words[3:]:
+            test_every_command_exists_with_its_options(words[3:])
+    elif words[0] in {SENSE7, "sense7"}:
         command, rest = typer.main.get_command(cli.app), words[1:]
         while hasattr(command, "commands"):
             assert rest[0] in command.commands, shlex.join(words)

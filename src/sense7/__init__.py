@@ -24,14 +24,22 @@ _WHERE = {
     "StratifiedBootstrap": "estimators.bootstrap",
     "Study": "study",
     "UserError": "errors",
+    "cohens_d": "estimators.effect_size",
     "count_of": "terminal",
     "cronbach_alpha": "estimators.alpha",
     "estimate_table": "estimators.estimates",
     "ground_truth": "findings.ground_truth",
+    "holm": "estimators.multiplicity",
+    "intraclass_correlations": "estimators.intraclass",
     "load": "loading",
+    "omega_total": "estimators.factor",
     "read_values": "record",
     "read_workbook": "workbook",
+    "weighted_kappa": "estimators.kappa",
 }
+_SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "omega": "omega_total"}
+"""Names by which a statistic is looked for -> its name here."""
+
 _PACKAGES = {
     "estimators": """
         alpha bootstrap clustered cumulative_logit effect_size estimates factor group_factors intraclass item_analysis
@@ -65,12 +73,20 @@ __all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):
+    name = _SHORT.get(name, name)
     if name in _WHERE:
         return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"sense7.{_MODULES[name]}")
-    raise AttributeError(f"module 'sense7' has no attribute {name!r}")
+    hint = "" if name.startswith("__") else _did_you_mean(name)
+    raise AttributeError(f"module 'sense7' has no attribute {name!r}{hint}", name=name)
+
+
+def _did_you_mean(name: str) -> str:
+    from sense7.terminal import did_you_mean
+
+    return f". {did_you_mean(name, __dir__(), 'dir(sense7) lists those it has.')}"
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_SHORT, "__version__"})

@@ -1,20 +1,29 @@
-"""Where files lie: the checkout that books are built from, and its commit; the project's own data; the cache."""
+"""Where files lie: the project that books are built from, and where they are built; its data; its commit; the cache.
+
+Books are built from a checkout or, where there is none, from what the installed package carries of it: notebooks,
+pages, data and configuration. The wheel's build copies them into the package (pyproject.toml), so that the repository
+holds them once.
+"""
 
 import os
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 from sense7 import __file__ as _package
 from sense7.errors import UserError
 
-__all__ = ["cache_folder", "commit_of", "data_file", "find_checkout", "find_root"]
+__all__ = ["CARRIED", "Project", "cache_folder", "commit_of", "data_file", "find_checkout", "find_project", "find_root"]
+
+CARRIED = "_project"
+"""Folder of an installed package with what a book is built from."""
 
 _SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requirements.lock")
 """What a book is made of: changes elsewhere in the checkout do not show in it."""
 
 
 def find_root() -> Path | None:
-    """Find the checkout: the folder that holds ``_config.yml`` and ``notebooks/``.
+    """Find the checkout: the folder that holds ``_config.yml``, ``notebooks/`` and ``data/claims.yml``.
 
     Returns
     -------
@@ -32,17 +41,63 @@ def find_root() -> Path | None:
         root = Path(named).expanduser().resolve()
         if not _is_root(root):
             raise UserError(
-                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml and notebooks/ there). "
+                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml, notebooks/ and data/claims.yml "
+                "there). "
                 "Correct the variable or unset it."
             )
         return root
     here = Path.cwd()
     candidates = [Path(__file__).resolve().parents[2], here, *here.parents]
-    return next((folder for folder in candidates if _is_root(folder)), None)
+    return next((folder for folder in candidates if _is_root(folder) and folder != _carried()), None)
+
+
+def _carried() -> Path:
+    return Path(__file__).resolve().parent / CARRIED
+
+
+class Project(NamedTuple):
+    """What books are built from, and where.
+
+    Attributes
+    ----------
+    sources : Path
+        Folder that holds ``notebooks/``, ``book/``, ``data/``, ``_config.yml`` and ``_toc.yml``; only read.
+    place : Path
+        Folder in which ``_build`` is written: the checkout, or else the working directory.
+    """
+
+    sources: Path
+    place: Path
+
+    @property
+    def is_checkout(self) -> bool:
+        """Whether the sources can be edited where they are."""
+        return self.sources == self.place
+
+
+def find_project() -> Project:
+    """Find what books are built from, and where: the checkout or else the installed package and the working directory.
+
+    Raises
+    ------
+    UserError
+        If there is neither, or the working directory is a part of the installed package.
+    """
+    if (root := find_root()) is not None:
+        return Project(root, root)
+    sources, place = _carried(), Path.cwd()
+    if not _is_root(sources):
+        raise UserError(
+            f"{sources}: notebooks and pages are missing, and there is no checkout. Install the package again: "
+            "pip install --force-reinstall 'sense7-companion[book]'; or set SENSE7_ROOT to a checkout."
+        )
+    if place.is_relative_to(sources.parent):
+        raise UserError(f"{place}: a folder of the installed package, where nothing is written. Use another folder.")
+    return Project(sources, place)
 
 
 def find_checkout() -> Path:
-    """The checkout to build from.
+    """The checkout, for what edits or measures it.
 
     Raises
     ------
@@ -51,12 +106,13 @@ def find_checkout() -> Path:
     """
     root = find_root()
     if root is None:
-        raise UserError("no checkout found: run this inside one, or set SENSE7_ROOT to it.")
+        raise UserError("no checkout found, which this needs: run it inside one, or set SENSE7_ROOT to it.")
     return root
 
 
 def _is_root(folder: Path) -> bool:
-    return (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir()
+    # The first two alone are any Jupyter Book's.
+    return all((folder / name).exists() for name in ("_config.yml", "notebooks", "data/claims.yml"))
 
 
 def data_file(name: str) -> Path:
@@ -72,7 +128,7 @@ def data_file(name: str) -> Path:
         raise ValueError(f"a name inside data/ is expected, not {name}")
     root = find_root()
     folders = [root / "data"] if root else []
-    folders.append(Path(__file__).resolve().parent / "_data")
+    folders.append(_carried() / "data")
     for folder in folders:
         if (folder / relative).is_file():
             return folder / relative
@@ -103,9 +159,9 @@ def commit_of(root: Path) -> dict:
     Returns
     -------
     dict
-        ``commit``: its hash, None where git or its history is missing; ``changed``: whether a file that a book
-        is made of differs from it, None where that is not known; ``apart``: whether the library lies outside of the
-        checkout, so that the commit says nothing of it.
+        ``commit``: its hash, None where git or its history is missing, as for an installed package; ``changed``:
+        whether a file that a book is made of differs from it, None where that is not known; ``apart``: whether the
+        library lies outside of the checkout, so that the commit says nothing of it.
     """
     root = root.resolve()
     apart = not Path(_package).resolve().is_relative_to(root)

@@ -21,6 +21,7 @@ __all__ = [
     "disk_trouble",
     "exchange",
     "lock_file",
+    "names_beside",
     "not_written",
     "one_line",
     "parse_yaml",
@@ -61,9 +62,20 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file. Check the path.") from None
+        from sense7.terminal import did_you_mean  # scripts/set_up.py has this module, and no other
+
+        hint = did_you_mean(path.name, names_beside(path), "Check the path.")
+        raise UserError(f"{path}: there is no such file. {hint}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+
+
+def names_beside(path: Path) -> list[str]:
+    """Names of what lies in the folder of a path; none where there is no such folder, or it can't be read."""
+    try:
+        return sorted(entry.name for entry in path.parent.iterdir())
+    except (OSError, ValueError):
+        return []
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ WIDTH = 80
 
 def main() -> None:
     """Run the command line; see :func:`sense7.cli.main`."""
-    if sys.argv[1:] == ["--help"] and _show_help():
+    if sys.argv[1:] in (["--help"], ["-h"]) and _show_help():
         return
     if sys.argv[1:2] == ["build"] and _up_to_date():
         return

@@ -1,6 +1,8 @@
 """Text for a terminal, which would obey escape sequences that a workbook or a server put into it."""
 
-__all__ = ["count_of", "in_words", "plain", "plain_lines"]
+from collections.abc import Iterable
+
+__all__ = ["count_of", "did_you_mean", "in_words", "plain", "plain_lines"]
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -25,6 +27,23 @@ def in_words(number: int) -> str:
     ('five', '1,500')
     """
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
+def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:
+    """A question that names what is spelt most alike; another text where nothing is.
+
+    Examples
+    --------
+    >>> did_you_mean("Relaibility", ["agreement", "reliability"])
+    'Did you mean reliability?'
+    >>> did_you_mean("words", ["agreement"], "Check the name.")
+    'Check the name.'
+    """
+    import difflib
+
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(text.casefold(), folded, n=1)
+    return f"Did you mean {plain(folded[close[0]])}?" if close else otherwise
 
 
 def plain(text: str) -> str:

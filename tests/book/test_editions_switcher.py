@@ -147,7 +147,7 @@ def test_a_site_of_a_repository_elsewhere_has_no_map(tmp_path):
 
 def test_a_site_is_whole_or_not_there(tmp_path):
     make_edition(tmp_path / "editions", "one")
-    with pytest.raises(UserError, match=r"absent.*Build it first: make book DATA="):
+    with pytest.raises(UserError, match=r"absent.*Build it first: sense7 build"):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
     with pytest.raises(UserError, match="results: No such file"):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")

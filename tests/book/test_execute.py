@@ -13,7 +13,7 @@ import pytest
 from sense7.book import execute
 from sense7.book.execute import BuildError
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import library_digest, plan, plan_jobs
+from sense7.book.plan import environment_of, library_digest, plan, plan_jobs
 from sense7.errors import UserError
 
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
@@ -30,7 +30,7 @@ class Runner:
             find_notebooks(self.checkout.root),
             GIVEN | given,
             workbook,
-            [self.checkout.root / "requirements.lock"],
+            environment_of(self.checkout.root),
             beside,
         )
 

@@ -9,6 +9,7 @@ import pytest
 
 from sense7.book.scheduler import ThisMachine
 from sense7.book.sweep import read_grid, sweep
+from sense7.checkout import Project
 from sense7.errors import UserError
 
 PARAMETERS = 'data = "synthetic"\nseed = 1\ndraws = 100\nresults = "results"'
@@ -93,7 +94,7 @@ def test_what_is_unfit_is_said_before_anything_is_executed(small, assigned, data
     out = small.root / "t.csv"
     points = read_grid(None, ["seed=2,3", *assigned])
     with pytest.raises(UserError, match=re.escape(message)):
-        sweep(small.root, "01", points, [str(small.root / data)], out, where=ThisMachine(1))
+        sweep(Project(small.root, small.root), "01", points, [str(small.root / data)], out, where=ThisMachine(1))
     assert not out.exists()
     assert not list(small.root.rglob("_build"))
 

@@ -13,6 +13,7 @@ import pytest
 from sense7.book import verify
 from sense7.book.build import BuildError, build_edition
 from sense7.book.verify import TOLERANCE, compare, figure_data, verify_edition
+from sense7.checkout import Project
 from sense7.errors import UserError
 
 CODE = """\
@@ -97,7 +98,7 @@ def test_whatever_was_tampered_with_is_found(built, copy):
     change(copy / "html" / "book" / "ledger.html", "<strong>not comparable</strong>", "<strong>reproduced</strong>")
     change_figure(copy / "html" / "notebooks" / "01-a.html")
     change_figure(copy / "notebooks" / "01-a.ipynb")
-    comparison = verify_edition(built.root, str(copy))
+    comparison = verify_edition(Project(built.root, built.root), str(copy))
     assert found(comparison) == {
         ("recorded values", "01-a", "seed_of_a.estimate"),
         ("ledger", "counted", "verdict"),
@@ -144,6 +145,30 @@ def test_numbers_may_differ_by_the_stated_tolerance_and_nothing_else_may(shown, 
     assert compare(shown, recomputed) == state
 
 
+def executed(path, *cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cells": list(cells)}), "utf-8")
+
+
+def drawing(name, text):
+    data = base64.b64encode(text.encode()).decode()
+    shown = f'<figure class="sense7-figure"><a download="{name}.csv" href="data:text/csv;base64,{data}"></a></figure>'
+    outputs = [{"data": {"text/html": [shown]}}]
+    return {"cell_type": "code", "source": [f'draw(name="{name}")'], "outputs": outputs}
+
+
+def test_a_figure_that_a_page_borrows_from_another_notebook_is_compared_with_that_one(tmp_path):
+    prose = {"cell_type": "markdown", "source": ["```{specifications} b\n```\n", "```{picture} notebooks/02-c c\n```"]}
+    executed(tmp_path / "notebooks" / "01-a.ipynb", drawing("a", "1"), prose, drawing("b", "2"))
+    executed(tmp_path / "notebooks" / "02-c.ipynb", drawing("c", "3"))
+    executed(tmp_path / "notebooks" / "15-robustness.ipynb", drawing("b", "4"))
+    own = {("01-a", "a (1)"): 1, ("01-a", "b (1)"): 2, ("02-c", "c (1)"): 3, ("15-robustness", "b (1)"): 4}
+    page = own | {("01-a", "b (1)"): 4, ("01-a", "b (2)"): 2, ("01-a", "c (1)"): 3}
+    for expected, borrowed in ((own, False), (page, True)):
+        parts = verify._notebook_figures(tmp_path, borrowed)
+        assert {(name, what.partition(",")[0]): cell for (name, what), cell in parts.items()} == expected
+
+
 def test_a_figure_that_stands_twice_is_compared_twice():
     link = '<a download="a.csv" href="data:text/csv;base64,{}">'
     page = "".join(link.format(base64.b64encode(text.encode()).decode()) for text in ("x\n1\n", "x\n2\n"))
@@ -182,7 +207,7 @@ def forge_record(copy):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (shutil.rmtree, "neither an edition .*make book"),
+        (shutil.rmtree, "neither an edition .*sense7 build"),
         (lambda copy: (copy / "edition.json").unlink(), "Pages alone can't be verified"),
         (lambda copy: (copy / "edition.json").write_text("{"), r"edition\.json: no JSON"),
         (lambda copy: (copy / "edition.json").write_text("{}"), "does not say how the edition was made"),
@@ -210,7 +235,7 @@ def test_what_can_not_be_verified_is_refused_with_the_fix(built, copy, monkeypat
         copy_results = lambda jobs, again, *_, **__: shutil.copytree(copy / "results", again / "results")  # noqa: E731
         monkeypatch.setattr(verify.execute, "run", copy_results)
     with pytest.raises(UserError, match=message):
-        verify_edition(built.root, str(copy))
+        verify_edition(Project(built.root, built.root), str(copy))
 
 
 def test_of_a_published_edition_the_pages_are_held_against_the_data_set_that_is_here(built, copy, monkeypatch):
@@ -221,7 +246,7 @@ def test_of_a_published_edition_the_pages_are_held_against_the_data_set_that_is_
     shutil.rmtree(copy / "notebooks")
     change_figure(copy / "html" / "notebooks" / "01-a.html")
     try:
-        comparison = verify_edition(built.root, str(copy))
+        comparison = verify_edition(Project(built.root, built.root), str(copy))
     finally:
         (built.root / "data" / "synthetic.xlsx").unlink()
     assert "figure data, as executed" not in comparison.counts
@@ -257,7 +282,7 @@ def test_other_code_and_other_versions_are_said(built, copy, monkeypatch):
     monkeypatch.setattr(verify.execute, "run", lambda *_, **__: None)
     monkeypatch.setattr(verify, "_compare_editions", lambda *_: ({}, []))
     monkeypatch.setattr(verify, "write_ledger", lambda *_: None)
-    notes = verify_edition(built.root, str(copy)).notes
+    notes = verify_edition(Project(built.root, built.root), str(copy)).notes
     assert any("the library is not the one that made the edition" in note for note in notes)
     assert any(re.match(r"numpy: 0\.1 then, \d+\.\S+ here", note) for note in notes)
 
@@ -266,7 +291,7 @@ def test_a_notebook_that_fails_now_is_named(built, copy, tmp_path):
     checkout = shutil.copytree(built.root, tmp_path / "other", ignore=shutil.ignore_patterns("_build"))
     change(checkout / "notebooks" / "01-a.md", "import pathlib\n", "1 / 0\n")
     with pytest.raises(BuildError, match=r"01-a\.md.*ZeroDivisionError"):
-        verify_edition(checkout, str(copy))
+        verify_edition(Project(checkout, checkout), str(copy))
 
 
 def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monkeypatch):

@@ -1506,7 +1506,7 @@ def ledger_of_an_edition_broken(bench):
     return ["ledger", "mine"]
 
 
-@refused("there is no edition 'none' yet", "make book DATA=none", around=in_its_checkout)
+@refused("there is no edition 'none' yet", "sense7 build none", around=in_its_checkout)
 def ledger_of_no_edition(bench):
     """An edition that nobody built."""
     ledger(CLAIM)(bench)

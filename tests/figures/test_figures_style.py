@@ -13,6 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from sense7 import figures
+from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import direct_labels, narrow
 from sense7.figures.style import Figure, new_axes, styled
@@ -238,3 +239,27 @@ def test_every_text_stands_where_it_was_drawn_in_the_color_it_was_drawn_in(texts
     for tag, (_, ink) in zip(shown, texts, strict=True):
         fill = re.search(r"fill: ([^;]+)", tag["style"])
         assert (fill and fill[1]) == FILLS[ink]
+
+
+@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')])
+def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(tmp_path, ending, begins):
+    drawing, axes = new_axes(3, 2)
+    axes.plot([1, 2], [3, 4])
+    figure = Figure(drawing, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"]))
+    path = tmp_path / "new folder" / f"line.{ending.upper()}"
+    shown = figure.html()
+    for _ in range(2):
+        assert figure.save(path) == path
+        assert path.read_bytes().startswith(begins)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert figure.html() == shown, "what a page shows stays as it was"
+
+
+def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
+    figure = Figure(new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame())
+    with pytest.raises(UserError, match=r"line\.jpg: .*\.png, \.pdf, \.svg"):
+        figure.save(tmp_path / "line.jpg")
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"line\.png: can't be written"):
+        figure.save(tmp_path / "file" / "line.png")
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]

@@ -136,7 +136,7 @@ def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(kind,
 @pytest.mark.parametrize(
     ("mapping", "said"),
     [
-        ({"judge_signals": 1}, r"no parameter judge_signals\. Similar: judge_signal"),
+        ({"judge_signals": 1}, r"no parameter judge_signals\. Did you mean judge_signal"),
         ({"judge_runs": 0}, r"judge_runs is 0; accepted: a whole number from 1 to 100"),
         ({"judge_jitter_sd": "x"}, r"judge_jitter_sd is 'x'"),
         ({"judge_refusal_rate": 1.0}, r"judge_truncation_rate is 0.006; accepted: at most 1 together"),

@@ -13,7 +13,7 @@ from sense7.simulate.phrases import STORIES
 @pytest.mark.parametrize(
     ("mapping", "said"),
     [
-        ({"turn_sds": 1}, r"no parameter turn_sds\. Similar: turn_sd"),
+        ({"turn_sds": 1}, r"no parameter turn_sds\. Did you mean turn_sd"),
         ({"turn_sd": "x"}, r"turn_sd is 'x'; accepted: a number from 0 to 3"),
         ({"turn_sd": None}, r"turn_sd is None"),
         ({"turn_sd": True}, r"turn_sd is True"),

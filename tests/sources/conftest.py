@@ -63,6 +63,7 @@ def places(tmp_path, monkeypatch):
     for folder in ("notebooks", "data"):
         (root / folder).mkdir(parents=True)
     (root / "_config.yml").touch()
+    (root / "data" / "claims.yml").touch()
     write_sheets(
         [Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], root / "data/synthetic.xlsx"
     )

@@ -13,7 +13,7 @@ import pytest
 import xlsxwriter
 
 from sense7 import checkout, download
-from sense7.checkout import cache_folder, data_file, find_root
+from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_project, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
@@ -653,7 +653,7 @@ def test_an_older_record_without_previous_is_read(places):
 def as_wheel(monkeypatch, folder):
     """Pretend that the package lies elsewhere, outside any checkout."""
     monkeypatch.delenv("SENSE7_ROOT")
-    (folder / "_data").mkdir(parents=True)
+    (folder / CARRIED / "data").mkdir(parents=True)
     monkeypatch.setattr(checkout, "__file__", str(folder / "checkout.py"))
     yield folder
 
@@ -670,6 +670,33 @@ def test_the_root_is_named_or_found(places, monkeypatch):
         find_root()
 
 
+def test_what_books_are_built_from_and_where(places, monkeypatch):
+    root = places / "checkout"
+    assert find_project() == Project(root, root)
+    assert find_project().is_checkout
+    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
+        with pytest.raises(UserError, match=r"_project: notebooks and pages are missing"):
+            find_project()
+        for name in ("_config.yml", "notebooks", "data/claims.yml"):
+            (package / CARRIED / name).touch()
+        assert find_project() == Project(package / CARRIED, places / "work")
+        assert not find_project().is_checkout
+        for inside in (package, package / CARRIED, package / CARRIED / "data"):
+            monkeypatch.chdir(inside)
+            with pytest.raises(UserError, match="nothing is written"):
+                find_project()
+        monkeypatch.chdir(root / "notebooks")
+        assert find_project() == Project(root, root)
+
+
+def test_another_jupyter_book_is_no_checkout(places, monkeypatch):
+    other = places / "work"
+    (other / "notebooks").mkdir()
+    (other / "_config.yml").touch()
+    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
+        assert find_root() is None
+
+
 def test_the_root_is_above_the_package(places, monkeypatch):
     package = places / "checkout" / "src" / "sense7"
     monkeypatch.delenv("SENSE7_ROOT")
@@ -682,8 +709,8 @@ def test_data_comes_from_the_checkout_or_else_the_wheel(places, monkeypatch):
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
         with pytest.raises(UserError, match="isn't complete"):
             data_file("synthetic.xlsx")
-        (package / "_data" / "synthetic.xlsx").touch()
-        assert data_file("synthetic.xlsx") == package / "_data" / "synthetic.xlsx"
+        (package / CARRIED / "data" / "synthetic.xlsx").touch()
+        assert data_file("synthetic.xlsx") == package / CARRIED / "data" / "synthetic.xlsx"
     with pytest.raises(ValueError, match="inside data/"):
         data_file("../pyproject.toml")
 

@@ -101,8 +101,8 @@ def build_edition(
     name : str, optional
         Name of the edition; the data set's name or the file's stem if not given.
     predictions : path, optional
-        Folder of a judge's predictions for this data set; if not given, ``predictions_NAME`` of the checkout, or else
-        those of the simulated judge that lie beside a synthetic workbook.
+        Folder of a judge's predictions for this data set; if not given, ``predictions_NAME`` where the book is
+        built, or else those of the simulated judge that lie beside a synthetic workbook.
     parameters : mapping, optional
         Values for the notebooks' parameters, other than data, predictions and results.
     workers : int, optional
@@ -147,7 +147,7 @@ def build_edition(
 
 def _cache(inputs: Inputs) -> Path:
     """Folder of executed notebooks, which all editions share."""
-    return inputs.root / "_build" / "cache"
+    return inputs.project.place / "_build" / "cache"
 
 
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple[Study, dict | None]:
@@ -174,14 +174,14 @@ def _make(
     program: JupyterBook | None,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
-    root, folder = inputs.root, inputs.folder
+    root, folder = inputs.project.sources, inputs.folder
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
     making = tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{inputs.name}-", dir=folder.parent)
     with making as scratch, contextlib.nullcontext(program) if program else JupyterBook() as book:
         edition = Path(scratch) / "edition"
         _write_inputs(inputs, edition, study, provenance, truth)
         facts = _facts(inputs.name, study, provenance, inputs.jobs, inputs.options) | _facts_of_inputs(inputs)
-        kept = root / "_build" / "pages" / inputs.name
+        kept = inputs.project.place / "_build" / "pages" / inputs.name
         with pages_under_way(root, facts, inputs.config, kept, Path(scratch), book) as make_pages:
             executed = _execute(inputs, edition, workers, scheduler, say, progress)
             facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, inputs.jobs, inputs.claims))
@@ -367,7 +367,7 @@ def _complete_pages(inputs: Inputs, edition: Path, facts: Mapping, explorer: Map
     from sense7.book.explorer import add_conversations
 
     add_conversations(explorer, pages)
-    write_downloads(inputs.root, facts, pages, installable_from(inputs.config["repository"]))
+    write_downloads(inputs.project.sources, facts, pages, installable_from(inputs.config["repository"]))
     if facts["judge_logs"]:
         from sense7.judge.asking.logs import bundle_logs
 

@@ -21,6 +21,7 @@ from sense7.book.crate_metadata import (
 )
 from sense7.book.inputs import configuration
 from sense7.book.verify import find_edition
+from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.exchange.croissant import csv_text, describe_tables, shared_tables
 from sense7.files import not_written, one_line, replacing
@@ -39,14 +40,20 @@ _TYPES = {".json": _JSON, ".csv": "text/csv", ".xlsx": _XLSX, ".yml": "applicati
 
 
 def write_crate(
-    root: Path, edition: str, out: Path, *, with_data: bool = False, license: str = "", authors: Sequence[str] = ()
+    project: Project,
+    edition: str,
+    out: Path,
+    *,
+    with_data: bool = False,
+    license: str = "",
+    authors: Sequence[str] = (),
 ) -> Path:
     """Write an edition as an archive.
 
     Parameters
     ----------
-    root : Path
-        The checkout.
+    project : Project
+        Where editions lie, and what they were built from.
     edition : str
         Name of a finished edition, or its folder.
     out : Path
@@ -69,7 +76,7 @@ def write_crate(
         If there is no such edition, its data are not those that it was made of, the license of data that are to be
         put in is not known, or the archive can't be written.
     """
-    folder = find_edition(root, edition)
+    folder = find_edition(project.place, edition)
     facts = _facts(folder)
     given = license_address(license) if license else ""
     workbook = folder / "data" / facts["file"]
@@ -94,7 +101,7 @@ def write_crate(
         )
         for path, content in contents.items()
     ]
-    repository = configuration(root)["repository"]["url"]
+    repository = configuration(project.sources)["repository"]["url"]
     metadata = crate_metadata(
         facts,
         parts,

@@ -69,13 +69,13 @@ body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem au
 </html>
 """
 _NO_OFFICIAL = """<p>The official edition is not here: its workbook was not available when this site was made. It is one
-command away: <code>sense7 fetch official</code>, then <code>make book DATA=official</code>.</p>
+command away: <code>sense7 fetch official</code>, then <code>sense7 build official</code>.</p>
 """
 
 
-def edition_folder(root: Path, name: str) -> Path:
+def edition_folder(place: Path, name: str) -> Path:
     """Where the edition of a name lies."""
-    return root / "_build" / "editions" / name
+    return place / "_build" / "editions" / name
 
 
 def source_of(data: str, path: Path) -> str:
@@ -224,7 +224,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
         raise UserError(f"{out}: is there already. Remove it, or give another place.")
     for name in names:
         if _listed(editions / name) is None:
-            raise UserError(f'{editions / name}: no finished edition. Build it first: make book DATA="{name}"')
+            raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
     try:
         with scratch_folder(out.parent) as scratch:
             site = scratch / "site"

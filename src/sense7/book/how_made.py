@@ -78,7 +78,7 @@ def describe_code(made: Mapping) -> str:
     """
     library = f"library SHA-256 {made['library'][:12]}"
     if made["commit"] is None:
-        return f"commit not known, as the checkout has no history of git; {library}"
+        return f"commit not known, as this is an installed package or a checkout without history of git; {library}"
     changed = ", with changes that are not committed" if made["changed"] else ""
     apart = ", from which the library lies apart" if made["apart"] else ""
     return f"commit {made['commit']}{changed}{apart}; {library}"

@@ -18,7 +18,7 @@ from sense7.book.execute import BuildError
 from sense7.book.how_made import versions
 from sense7.book.ledger import CLAIMS
 from sense7.book.plan import Job, data_beside, digest_files, library_digest, plan_jobs, released_only
-from sense7.checkout import commit_of, find_checkout
+from sense7.checkout import Project, commit_of, find_project
 from sense7.claims import POWER_FILE, Claim, load_claims
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
@@ -39,8 +39,8 @@ class Inputs:
 
     Attributes
     ----------
-    root : Path
-        The checkout.
+    project : Project
+        The checkout, or what the installed package carries of it.
     name : str
         Of the edition.
     data : str
@@ -67,7 +67,7 @@ class Inputs:
         As :func:`how_made` returns it.
     """
 
-    root: Path
+    project: Project
     name: str
     data: str
     path: Path
@@ -89,7 +89,7 @@ class Inputs:
     @property
     def folder(self) -> Path:
         """Where the edition lies once it is finished."""
-        return edition_folder(self.root, self.name)
+        return edition_folder(self.project.place, self.name)
 
     @property
     def source(self) -> str:
@@ -125,18 +125,19 @@ def resolve_inputs(
     BuildError
         If Jupyter Book's configuration is unfit.
     """
-    root = find_checkout()
+    project = find_project()
+    root = project.sources
     accepted, name = _accepted(parameters), _edition_name(name, data)
     path, provenance = sources.resolve(data)
-    require_same_source(edition_folder(root, name), source_of(data, path), provenance.sha256)
-    judged = _predictions(root, name, predictions, path)
+    require_same_source(edition_folder(project.place, name), source_of(data, path), provenance.sha256)
+    judged = _predictions(project.place, name, predictions, path)
     # Notebooks read the edition's own copy: an edit of the workbook during the build does not show on the pages.
     accepted |= {"data": f"../data/{provenance.file}", "results": "../results"}
     accepted |= {"predictions": "../predictions"} if judged else {}
     options = options or ReadingOptions.beside(path)
     jobs = plan_jobs(root, accepted, options.digest(provenance.sha256), judged)
     return Inputs(
-        root,
+        project,
         name,
         data,
         path,
@@ -182,12 +183,12 @@ def _edition_name(name: str | None, data: str) -> str:
     return name
 
 
-def _predictions(root: Path, name: str, chosen: str | Path | None, workbook: Path) -> list[Path]:
+def _predictions(place: Path, name: str, chosen: str | Path | None, workbook: Path) -> list[Path]:
     """Files of a judge's predictions for an edition; none if it has none.
 
     Those that a user gives come before those of the simulated judge beside the workbook.
     """
-    folder = Path(chosen).expanduser() if chosen is not None else root / f"predictions_{name}"
+    folder = Path(chosen).expanduser() if chosen is not None else place / f"predictions_{name}"
     if chosen is not None and not folder.is_dir():
         raise UserError(f"{chosen}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
     files = files_to_copy(folder) if folder.is_dir() else []
@@ -232,7 +233,7 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
 
 
 def _digest(inputs: Inputs) -> str:
-    root, jobs, logs, truth = inputs.root, inputs.jobs, inputs.logs, inputs.truth
+    root, jobs, logs, truth = inputs.project.sources, inputs.jobs, inputs.logs, inputs.truth
     pages = [path for path in (root / "book").rglob("*") if path.is_file()]
     pages += [root / "_config.yml", root / "_toc.yml", root / CLAIMS]
     simulated = [root / "data" / name for name in (IMPLIED, POWER_FILE)]

@@ -17,13 +17,14 @@ from sense7.record import read_values, write_json
 from sense7.sources import Provenance
 from sense7.sources.released import verified_digest
 from sense7.study import Study
+from sense7.terminal import did_you_mean
 
 __all__ = ["CLAIMS", "read_ledger", "read_truth", "write_ledger"]
 
 CLAIMS = "data/claims.yml"
 
 
-def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
+def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
     """Ledger of a finished edition, as plain values, and what its data are.
 
     Raises
@@ -31,20 +32,16 @@ def read_ledger(root: Path, name: str) -> tuple[list[dict], str]:
     UserError
         If there is no such edition.
     """
-    folder = edition_folder(root, name)
+    folder = edition_folder(place, name)
     try:
         rows = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
     except OSError:
-        present = sorted(path.parent.name for path in (root / "_build/editions").glob("*/ledger.json"))
-        raise UserError(
-            f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). "
-            f"Build it: make book DATA={name}"
-        ) from None
+        present = sorted(path.parent.name for path in (place / "_build/editions").glob("*/ledger.json"))
+        hint = did_you_mean(name, present, f"Build it: sense7 build {name}")
+        raise UserError(f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). {hint}") from None
     except ValueError as error:
-        raise UserError(
-            f"{folder}: its ledger can't be read ({error}). Build it again: make book DATA={name}"
-        ) from None
+        raise UserError(f"{folder}: its ledger can't be read ({error}). Build it again: sense7 build {name}") from None
     return rows, facts["label"]
 
 

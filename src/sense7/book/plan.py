@@ -1,6 +1,7 @@
 """Which notebooks are to run, with which parameters and in which order, and the digest of what each result rests on."""
 
 import hashlib
+import importlib.metadata
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import sense7
 from sense7 import sources
 from sense7.book.how_made import versions
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
+from sense7.checkout import CARRIED
 from sense7.errors import UserError
 from sense7.sources.released import RELEASED, verified_digest
 
@@ -65,10 +67,10 @@ def digest_files(paths: Sequence[Path], base: Path) -> str:
 
 
 def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
-    """SHA-256 of the library's source, without the parts named in ``skip``."""
+    """SHA-256 of the library's source, without the parts named in ``skip``, nor the notebooks that a wheel carries."""
     base = Path(sense7.__file__).parent
     paths = [path for path in base.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    paths = [path for path in paths if path.relative_to(base).parts[0] not in skip]
+    paths = [path for path in paths if path.relative_to(base).parts[0] not in (*skip, CARRIED)]
     return digest_files(paths, base)
 
 
@@ -76,7 +78,7 @@ def plan(
     notebooks: Sequence[TextNotebook],
     parameters: Mapping,
     workbook_digest: str,
-    files: Sequence[Path],
+    environment: Sequence[str],
     beside: Mapping[str, str] | None = None,
 ) -> dict[str, Job]:
     """Check the parameters and work out the digest of every notebook.
@@ -89,8 +91,8 @@ def plan(
         Given values; a notebook takes those that it knows.
     workbook_digest : str
         SHA-256 of the workbook.
-    files : sequence of Path
-        The locked environment, and all other files that every notebook may rest on.
+    environment : sequence of str
+        What says which packages are installed; see :func:`environment_of`.
     beside : mapping, optional
         Digests of what only some notebooks rest on: by the parameter that leads there, by the
         name of the data set, or by the path of the stored result or the released table.
@@ -117,8 +119,7 @@ def plan(
         order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
     except CycleError as error:
         raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
-    contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-    common = [workbook_digest, library_digest(), *contents, sys.version, versions(), FIXED]
+    common = [workbook_digest, library_digest(), *environment, sys.version, versions(), FIXED]
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
@@ -152,7 +153,15 @@ def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Seq
     """What is to be executed, and what each notebook's result depends on."""
     notebooks = find_notebooks(root)
     beside = data_beside(root, notebooks, judged)
-    return plan(notebooks, parameters, workbook_digest, [root / "requirements.lock"], beside)
+    return plan(notebooks, parameters, workbook_digest, environment_of(root), beside)
+
+
+def environment_of(root: Path) -> list[str]:
+    """What says which packages are installed: the digest of the lock, or their names and versions if there is none."""
+    lock = root / "requirements.lock"
+    if lock.is_file():
+        return [hashlib.sha256(lock.read_bytes()).hexdigest()]
+    return sorted(f"{package.name} {package.version}" for package in importlib.metadata.distributions())
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:

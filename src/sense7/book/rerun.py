@@ -17,6 +17,7 @@ from sense7.book.plan import plan
 from sense7.errors import UserError
 from sense7.files import not_written, scratch_folder, write_whole
 from sense7.loading import load
+from sense7.terminal import did_you_mean
 
 __all__ = ["Rerun", "download_copy", "rerun", "select_notebook", "write_downloads"]
 
@@ -27,12 +28,18 @@ class Rerun:
 
     Attributes
     ----------
+    name : str
+        Of the notebook, and of the file of its values.
+    label : str
+        What its data are, in words; "" where it takes none.
     notebook : Path
         The executed copy.
     results : Path
         Folder of the values that it recorded, and of those that it needed.
     """
 
+    name: str
+    label: str
     notebook: Path
     results: Path
 
@@ -59,7 +66,9 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
     path = Path(text).expanduser()
     if not path.is_file():
         names = ", ".join(notebook.name for notebook in notebooks)
-        raise UserError(f"{text}: neither a notebook of this book ({names}) nor a file. Check the name or the path.")
+        known = [part for notebook in notebooks for part in (notebook.name, notebook.name.partition("-")[2])]
+        hint = did_you_mean(text, known, "Check the name or the path.")
+        raise UserError(f"{text}: neither a notebook of this book ({names}) nor a file. {hint}")
     if path.suffix != ".md":
         raise UserError(f"{text}: not a text notebook. Give the .md file that it was derived from.")
     try:
@@ -126,7 +135,7 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             write_whole(out, executed)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    return Rerun(out, results)
+    return Rerun(chosen.name, _label(chosen_parameters, chosen), out, results)
 
 
 def _with_needed(chosen: TextNotebook, known: Sequence[TextNotebook]) -> list[TextNotebook]:
@@ -157,6 +166,15 @@ def _placed(values: Mapping, chosen: TextNotebook) -> dict:
             raise UserError(f"{predictions}: no folder of predictions. Give the one that `sense7 judge run` wrote.")
         placed["predictions"] = str(folder.resolve())
     return placed
+
+
+def _label(values: Mapping, chosen: TextNotebook) -> str:
+    """What the data of a notebook are."""
+    if "data" not in chosen.schemas:
+        return ""
+    if "data" not in values:
+        return sources.resolve(chosen.defaults["data"])[1].label
+    return load(values["data"], prompted_condition=values.get("prompted_condition")).provenance.label
 
 
 def _put(making: Path, results: Path) -> None:

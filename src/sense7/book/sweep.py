@@ -24,6 +24,7 @@ from sense7.book.plan import Job, plan_jobs
 from sense7.book.replacing import under_way
 from sense7.book.rerun import select_notebook
 from sense7.book.scheduler import ThisMachine
+from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import not_written, parse_yaml, reading, write_whole
 from sense7.loading import load
@@ -92,7 +93,7 @@ def _from_file(path: Path) -> list[dict]:
 
 
 def sweep(
-    root: Path,
+    project: Project,
     notebook: str,
     points: Sequence[Mapping],
     data: Sequence[str],
@@ -106,8 +107,8 @@ def sweep(
 
     Parameters
     ----------
-    root : Path
-        The checkout.
+    project : Project
+        Whose notebooks are executed, and where ``_build`` keeps what was executed.
     notebook : str
         Number or name of a notebook, or ``all``. What it needs of others is executed too, and not tabulated.
     points : sequence of mapping
@@ -131,8 +132,8 @@ def sweep(
     UserError
         If a data set, a parameter or the table's place is unfit; nothing was executed then.
     """
-    chosen = None if notebook == "all" else select_notebook(notebook, find_notebooks(root)).name
-    places = root / "_build" / "sweeps"
+    chosen = None if notebook == "all" else select_notebook(notebook, find_notebooks(project.sources)).name
+    places = project.place / "_build" / "sweeps"
     points = [{"data": name, **point} for point in points for name in ([point["data"]] if "data" in point else data)]
     if not points:
         raise UserError("no data set to sweep over. Give one: --data NAME")
@@ -145,7 +146,7 @@ def sweep(
         raise UserError(not_written(out, error)) from None
     if out.is_dir():
         raise UserError(f"{out}: this is a folder. Give the name of the table, such as sweep.csv.")
-    planned = [_planned(root, point, chosen) for point in points]
+    planned = [_planned(project.sources, point, chosen) for point in points]
     failures, rows = [], {}
     progress(0, len(points), "")
     with under_way(places, places / "cache", kept=None):

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sense7 import __path__ as _package
-from sense7.checkout import cache_folder, commit_of, find_root
+from sense7.checkout import cache_folder, commit_of, find_project
 from sense7.errors import UserError
 from sense7.files import write_whole
 
@@ -24,7 +24,7 @@ __all__ = ["Said", "keep", "observe", "say", "unchanged"]
 Said = Sequence[tuple[str, str]]
 """What a command printed: name of the stream in :mod:`sys`, and the text."""
 
-_CHECKOUT = ("book", "notebooks", "data", "_config.yml", "_toc.yml", "requirements.lock")
+_SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml", "requirements.lock")
 _VARIABLES = ("SENSE7_", "GITHUB_REPOSITORY", "PYTHON", "XDG_CACHE", "HOME", "USERPROFILE", "LOCALAPPDATA", "PATH")
 """Environment variables that begin so decide what is found, or stand on the pages."""
 
@@ -40,9 +40,9 @@ class _TooMuch(Exception):
 def observe(arguments: Sequence[str]) -> str | None:
     """SHA-256 of all that the build of a command can depend on.
 
-    The library, the checkout's sources and commit, Python and the installed packages, the environment, what was
-    fetched, every folder of predictions of the checkout, and every file or folder that an argument names, with what
-    lies beside it under a name that begins alike.
+    The library, the book's sources and commit, Python and the installed packages, the environment, what was
+    fetched, every folder of predictions where books are built, and every file or folder that an argument names, with
+    what lies beside it under a name that begins alike.
 
     Parameters
     ----------
@@ -52,14 +52,12 @@ def observe(arguments: Sequence[str]) -> str | None:
     Returns
     -------
     str or None
-        None where there is no checkout, or more to read than a shortcut is worth.
+        None where there is nothing to build from, or more to read than a shortcut is worth.
     """
     try:
-        root = find_root()
-        if root is None:
-            return None
+        root, place = find_project()
         files = set(_packages())
-        files |= _files([*_package, *(root / name for name in _CHECKOUT), *_beside(root / "predictions_")])
+        files |= _files([*_package, *(root / name for name in _SOURCES), *_beside(place / "predictions_")])
         files |= _files([cache_folder(), *_named(arguments)])
         if len(files) > _MOST_FILES:
             return None
@@ -88,19 +86,19 @@ def keep(arguments: Sequence[str], before: str | None, said: Said) -> None:
     """
     if before is None or observe(arguments) != before:
         return
-    root = find_root()
-    stamp = _stamp(root, arguments)
+    place = find_project().place
+    stamp = _stamp(place, arguments)
     with contextlib.suppress(OSError):  # the book is there; the next build takes longer to say so
         stamp.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(stamp, json.dumps({"inputs": before, "editions": _editions(root), "said": said}, indent=1) + "\n")
+        write_whole(stamp, json.dumps({"inputs": before, "editions": _editions(place), "said": said}, indent=1) + "\n")
 
 
 def unchanged(arguments: Sequence[str]) -> Said | None:
     """What a command printed when it built what still holds; None if anything differs."""
     try:
-        root = find_root()
-        stamp = json.loads(_stamp(root, arguments).read_text(encoding="utf-8")) if root else {}
-        holds = bool(stamp) and stamp["editions"] == _editions(root) and stamp["inputs"] == observe(arguments)
+        place = find_project().place
+        stamp = json.loads(_stamp(place, arguments).read_text(encoding="utf-8"))
+        holds = stamp["editions"] == _editions(place) and stamp["inputs"] == observe(arguments)
         return [(stream, text) for stream, text in stamp["said"]] if holds else None
     except (OSError, UserError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -112,19 +110,19 @@ def say(said: Said) -> None:
         print(text, file=getattr(sys, stream))
 
 
-def _stamp(root: Path, arguments: Sequence[str]) -> Path:
+def _stamp(place: Path, arguments: Sequence[str]) -> Path:
     command = json.dumps([*arguments, str(Path.cwd())])
-    return root / "_build" / "stamps" / f"{hashlib.sha256(command.encode()).hexdigest()[:24]}.json"
+    return place / "_build" / "stamps" / f"{hashlib.sha256(command.encode()).hexdigest()[:24]}.json"
 
 
-def _editions(root: Path) -> dict[str, str]:
+def _editions(place: Path) -> dict[str, str]:
     """The finished editions, and what lists them: name -> digest; what a killed build left as well."""
-    folder = root / "_build" / "editions"
+    folder = place / "_build" / "editions"
     digests = {}
     for path in folder.iterdir():
         facts, front = path / "edition.json", path / "html" / "index.html"
         digests[path.name] = f"{_digest(path)} {_digest(facts)} {front.is_file()}"
-    left = [path.name for path in (root / "_build" / "cache").iterdir() if path.name.startswith(_UNFINISHED)]
+    left = [path.name for path in (place / "_build" / "cache").iterdir() if path.name.startswith(_UNFINISHED)]
     return digests | dict.fromkeys(left, "")
 
 

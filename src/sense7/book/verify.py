@@ -27,10 +27,13 @@ from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
+from sense7.book.extensions.figure import find_picture
+from sense7.book.extensions.specifications import PAGE as SPECIFICATIONS
 from sense7.book.how_made import versions
 from sense7.book.inputs import how_made
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.plan import data_beside, plan_jobs
+from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.judge.predictions import files_to_copy
@@ -51,6 +54,9 @@ differ by a thousandth of it.
 
 EQUAL, NEAR, DIFFERENT = "equal", "within the tolerance", "different"
 _ABSENT = "absent"
+_PICTURE = re.compile(r"^```\{(?:picture\} +(\S+)|specifications\}) +(\S+)", re.MULTILINE)
+"""Where prose shows a figure of another page, and of which; see :mod:`sense7.book.extensions.figure`."""
+
 _LINK = re.compile(r'<a download="([^"]*)\.csv" href="data:text/csv;base64,([A-Za-z0-9+/=]*)">')
 
 
@@ -103,7 +109,7 @@ class Comparison:
 
 
 def verify_edition(
-    root: Path,
+    project: Project,
     edition: str,
     *,
     workers: int | None = None,
@@ -114,8 +120,8 @@ def verify_edition(
 
     Parameters
     ----------
-    root : Path
-        The checkout, whose code, notebooks and claims are used.
+    project : Project
+        Whose notebooks and claims are used, and where an edition that is named lies.
     edition : str
         Its name, or the path of its folder, wherever that was copied to.
     workers : int, optional
@@ -135,7 +141,7 @@ def verify_edition(
     BuildError
         If a notebook fails.
     """
-    folder = find_edition(root, edition)
+    folder, root = find_edition(project.place, edition), project.sources
     facts = _facts(folder)
     made = facts["made"]
     judged = files_to_copy(folder / "predictions") if (folder / "predictions").is_dir() else []
@@ -177,9 +183,9 @@ def verify_edition(
 # --- the edition -----------------------------------------------------------------------
 
 
-def find_edition(root: Path, edition: str) -> Path:
+def find_edition(place: Path, edition: str) -> Path:
     """Folder of an edition by its name or its path; the folder of its pages will do."""
-    named = edition_folder(root, edition)
+    named = edition_folder(place, edition)
     places = [Path(edition).expanduser(), Path(edition).expanduser().absolute().parent, named]
     if os.sep not in edition:  # a name comes before a folder that happens to be here
         places.insert(0, named)
@@ -191,10 +197,10 @@ def find_edition(root: Path, edition: str) -> Path:
             f"{edition}: no edition.json there. Pages alone can't be verified: give the whole folder of an edition, "
             "with data/, results/, notebooks/, html/ and ledger.json."
         )
-    present = sorted(path.parent.name for path in (root / "_build/editions").glob("*/edition.json"))
+    present = sorted(path.parent.name for path in (place / "_build/editions").glob("*/edition.json"))
     raise UserError(
         f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. "
-        "Build it: make book DATA=..., or give the path of its folder."
+        "Build it: sense7 build ..., or give the path of its folder."
     )
 
 
@@ -353,7 +359,7 @@ def _compare_editions(folder: Path, again: Path) -> tuple[dict[str, Counter], li
         "recorded values": (_values(folder), _values(again)),
         "ledger": (_ledger(folder), _ledger(again)),
         "ledger, as the page shows it": (_ledger_page(folder), _ledger_texts(again)),
-        "figure data, as the pages show them": (_page_figures(folder, again), _notebook_figures(again)),
+        "figure data, as the pages show them": (_page_figures(folder, again), _notebook_figures(again, True)),
     }
     if (folder / "notebooks").is_dir():  # a published edition has its pages only
         kinds["figure data, as executed"] = (_notebook_figures(folder), _notebook_figures(again))
@@ -427,16 +433,24 @@ def _page(path: Path) -> str:
         return ""
 
 
-def _notebook_figures(folder: Path) -> Parts:
+def _notebook_figures(folder: Path, borrowed: bool = False) -> Parts:
+    """Data of the figures of all notebooks; with those of other notebooks that their pages show, or without."""
     texts = {}
     for path in sorted((folder / "notebooks").glob("*.ipynb")):
         try:
-            outputs = [output for cell in _read(path)["cells"] for output in cell.get("outputs", ())]
-            shown = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
+            texts[path.stem] = "\n".join(_shown(cell, folder if borrowed else None) for cell in _read(path)["cells"])
         except (AttributeError, KeyError, TypeError):
             raise UserError(f"{path}: not what a build writes. Copy or build the edition again.") from None
-        texts[path.stem] = "\n".join(shown)
     return _cells_of(texts)
+
+
+def _shown(cell: Mapping, edition: Path | None) -> str:
+    """HTML of a cell's outputs; of prose, the figures of other notebooks that it shows, if an edition is given."""
+    if cell["cell_type"] == "code":
+        return "".join("".join(output.get("data", {}).get("text/html", "")) for output in cell.get("outputs", ()))
+    pictures = _PICTURE.findall("".join(cell["source"])) if edition else ()
+    paths = [(edition / f"{page or SPECIFICATIONS}.ipynb", name) for page, name in pictures]
+    return "".join(find_picture(_read(path), name) or "" for path, name in paths if path.is_file())
 
 
 def _page_figures(folder: Path, again: Path) -> Parts:

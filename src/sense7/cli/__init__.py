@@ -1,5 +1,6 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
+What a call gets wrong is said like any other error; where the result was to be JSON, so is the error.
 Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
 that does not verify; 2 something that the user can fix; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
 go to standard error, results to standard output.
@@ -14,12 +15,14 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from sense7 import __version__
 from sense7.cli import book, collect, data, exchange
-from sense7.cli.common import complain
+from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
 from sense7.cli.judge_compare import compare
+from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -28,10 +31,33 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _TERMINATED = 143
 _STANDARD_OUTPUT = "standard output"
+(_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
+
+_PANELS = {
+    "Build a book": "build run ledger verify sweep",
+    "Data": "check template fetch import simulate partition statistics",
+    "Judge": "judge",
+    "Collect and share": "instrument gather export site",
+    "Change the book": "new notebooks",
+}
+_PANEL = {verb: panel for panel, verbs in _PANELS.items() for verb in verbs.split()}
+
+
+class _ByWorkflow(TyperGroup):
+    """Lists verbs by what a user is about to do."""
+
+    def list_commands(self, ctx) -> list[str]:
+        """Verbs in the order of the panels; one that has none comes last."""
+        order = [*_PANEL, *self.commands]
+        for name, verb in self.commands.items():
+            verb.rich_help_panel = _PANEL.get(name)
+        return sorted(self.commands, key=order.index)
+
 
 app = typer.Typer(
+    cls=_ByWorkflow,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
@@ -45,6 +71,7 @@ app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
 judge.command()(compare)
 app.add_typer(judge, name="judge")
+app.add_typer(new, name="new")
 
 
 def main() -> None:
@@ -63,7 +90,7 @@ def main() -> None:
         message = "interrupted; what was finished is kept"
         code = _TERMINATED if terminated else code
     if message:
-        complain(message)
+        complain_last(message, code)
     gc.freeze()  # measured: `sense7 check` ends 6 % earlier without a last search for cycles
     sys.exit(code)
 
@@ -72,10 +99,13 @@ def _run_verb() -> tuple[int, str]:
     """Give the exit code, and what is to be said on standard error."""
     try:
         try:
-            app()
+            code = app(standalone_mode=False)
         except SystemExit as end:
-            sys.stdout.flush()
-            return end.code, ""
+            code = end.code
+        sys.stdout.flush()
+        return code or 0, ""
+    except _UsageError as error:
+        return error.exit_code, _wrong_call(error)
     except UserError as error:
         return 2, str(error)
     except OSError as error:
@@ -84,7 +114,15 @@ def _run_verb() -> tuple[int, str]:
         if isinstance(error, BrokenPipeError):
             return 1, ""  # the reader, such as head, has closed the pipe
         return 2, not_written(error.filename or "a file", error)
-    return 0, ""
+
+
+def _wrong_call(error: Exception) -> str:
+    """What a call got wrong, and where its help is; nothing where the help itself was printed."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return ""
+    message = error.format_message().rstrip(".")
+    end = "" if message.endswith("?") else "."
+    return f"{message}{end} Help: {error.ctx.command_path if error.ctx else 'sense7'} --help"
 
 
 def _name_standard_output() -> None:
@@ -130,7 +168,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Options before the verb."""

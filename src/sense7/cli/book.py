@@ -8,27 +8,36 @@ from typing import Annotated
 
 import typer
 
+from sense7 import __version__
 from sense7.cli.common import (
     AllowUnreadable,
+    DataOption,
     Jobs,
     Parameters,
     Prompted,
     Quiet,
+    SameData,
     Scale,
     Scheduler,
     Words,
     assignments,
     complain,
     fail,
+    one_data,
     progress_bar,
+    require_book,
 )
+from sense7.errors import UserError
 from sense7.terminal import count_of, plain_lines
 
 __all__ = ["build", "ledger", "notebooks", "run", "site", "sweep", "verify"]
 
 
 def build(
-    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")] = "synthetic",
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A workbook, or the name of a data set; synthetic if not given.")
+    ] = "",
+    data_option: SameData = None,
     name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
     predictions: Annotated[
         str | None, typer.Option(help="Folder of a judge's predictions; predictions_NAME if that is there.")
@@ -48,9 +57,11 @@ def build(
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.book import unchanged
     from sense7.book.jupyter_book import JupyterBook
+    from sense7.checkout import find_project
 
-    command = sys.argv[2:]
-
+    require_book("Building a book")
+    command, project = sys.argv[2:], find_project()
+    data = one_data(data, data_option, "synthetic")
     parameters = assignments(parameter or [])
     if prompted:
         parameters["prompted_condition"] = prompted
@@ -62,6 +73,8 @@ def build(
         options = ReadingOptions.of(scale, words, allow_unreadable)
         try:
             with progress_bar(quiet) as (say, progress):
+                if not project.is_checkout:
+                    say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
                 built = build_edition(
                     data,
                     name=name,
@@ -104,10 +117,10 @@ def ledger(
 ) -> None:
     """Print every published claim beside what an edition computed."""
     from sense7.book.ledger import read_ledger
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
-    rows, label = read_ledger(find_checkout(), edition)
+    rows, label = read_ledger(find_project().place, edition)
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
@@ -119,7 +132,7 @@ def ledger(
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in rows):
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
-            "workbook from the authors' repository is compared: sense7 fetch official, then make book DATA=official",
+            "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
             1,
         )
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
@@ -160,21 +173,55 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
 
 def run(
     notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
+    data: DataOption = None,
     parameter: Parameters = None,
+    prompted: Prompted = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.ipynb", help="Where the copy is to be; NAME.executed.ipynb here.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Execute a copy of one notebook with parameters of your own; the values lie beside it."""
+    """Execute a copy of one notebook with parameters of your own, and print what it recorded.
+
+    The last two lines are the folder of the values and the executed copy.
+    """
     from sense7.book.execute import BuildError
     from sense7.book.rerun import rerun
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
+    require_book("Running a notebook")
+    parameters = assignments(parameter or [])
+    for name, value in (("data", data), ("prompted_condition", prompted)):
+        if value is not None and parameters.setdefault(name, value) != value:
+            raise UserError(f"{name}: given twice, as {parameters[name]} and as {value}. Give one of them.")
     try:
-        done = rerun(find_checkout(), notebook, assignments(parameter or []), out=out)
+        done = rerun(find_project().sources, notebook, parameters, out=out)
     except BuildError as error:
         fail(str(error), 1)
+    if not quiet:
+        _print_values(
+            ": ".join(filter(None, (done.name, done.label))),
+            json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8")),
+        )
     print(f"{done.results}\n{done.notebook}")
+
+
+def _print_values(title: str, values: list[dict]) -> None:
+    """Print what a notebook recorded: value with its interval, n, or why there is none."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from sense7.record import format_value
+
+    table = Table(title=Text(plain_lines(title)), title_justify="left")
+    for head in ("Name", "Value", "n", "How it was computed"):
+        table.add_column(head, justify="right" if head == "n" else "left", overflow="fold")
+    for value in values:
+        n = "" if value["n"] is None else f"{value['n']:,}"
+        cells = (value["key"], format_value(value), n, value["method"] or value["reason"] or "")
+        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def verify(
@@ -185,11 +232,12 @@ def verify(
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
     from sense7.book.execute import BuildError
     from sense7.book.verify import verify_edition
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
+    require_book("Verifying an edition")
     try:
         with progress_bar(quiet) as (say, progress):
-            comparison = verify_edition(find_checkout(), edition, workers=jobs, say=say, progress=progress)
+            comparison = verify_edition(find_project(), edition, workers=jobs, say=say, progress=progress)
     except BuildError as error:
         fail(str(error), 1)
     for note in comparison.notes:
@@ -247,13 +295,14 @@ def sweep(
     from sense7.book.scheduler import connect
     from sense7.book.sweep import read_grid
     from sense7.book.sweep import sweep as run_sweep
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
-    root = find_checkout()
+    require_book("A sweep")
+    project = find_project()
     points = read_grid(grid, parameter or [])
-    with connect(scheduler, jobs, shared=root) as where, progress_bar(quiet) as (say, progress):
+    with connect(scheduler, jobs, shared=project.place) as where, progress_bar(quiet) as (say, progress):
         failures = run_sweep(
-            root, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
+            project, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
         )
     for failure in failures:
         complain(failure)
@@ -269,10 +318,11 @@ def site(
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
     from sense7.book.inputs import configuration
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
-    root = find_checkout()
-    print(write_site(edition_folder(root, "synthetic").parent, editions, out, configuration(root)["repository"]["url"]))
+    root, place = find_project()
+    finished = edition_folder(place, "synthetic").parent
+    print(write_site(finished, editions, out, configuration(root)["repository"]["url"]))
 
 
 def notebooks(

@@ -1,5 +1,6 @@
 """What verbs share: options, a bar for long work, and how they end; see :mod:`sense7.cli`."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -12,17 +13,22 @@ from sense7.terminal import plain_lines
 
 __all__ = [
     "AllowUnreadable",
+    "DataOption",
     "Jobs",
     "Parameters",
     "Prompted",
     "Quiet",
+    "SameData",
     "Scale",
     "Scheduler",
     "Words",
     "assignments",
     "complain",
+    "complain_last",
     "fail",
+    "one_data",
     "progress_bar",
+    "require_book",
 ]
 
 Scale = Annotated[
@@ -46,7 +52,12 @@ Parameters = Annotated[
 Prompted = Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Tasks at once.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers do it.")]
-Quiet = Annotated[bool, typer.Option(help="Print the result only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
+DataOption = Annotated[
+    str | None, typer.Option("--data", metavar="DATA", help="A workbook, or the name of a data set.")
+]
+SameData = Annotated[str | None, typer.Option("--data", hidden=True)]
+"""For verbs that take the data as their argument: spelt as where it is an option."""
 
 
 def complain(message: str) -> None:
@@ -54,10 +65,28 @@ def complain(message: str) -> None:
     print(plain_lines(f"sense7: {message}"), file=sys.stderr)
 
 
+def complain_last(message: str, code: int) -> None:
+    """Say why a command ends; as an object of JSON, in one line, where its result was to be JSON."""
+    if "--json" in sys.argv:
+        print(json.dumps({"error": message, "exit_code": code}), file=sys.stderr)
+    else:
+        complain(message)
+
+
 def fail(message: str, code: int) -> NoReturn:
     """End with a message and an exit code."""
-    complain(message)
+    complain_last(message, code)
     raise typer.Exit(code)
+
+
+def one_data(argument: str, option: str | None, otherwise: str = "") -> str:
+    """The data that a call names, as an argument or by ``--data``."""
+    if argument and option and argument != option:
+        raise UserError(f"data: given twice, as {argument} and as {option}. Give one of them.")
+    named = argument or option or otherwise
+    if not named:
+        raise UserError("Missing argument 'DATA': a workbook, or the name of a data set.")
+    return named
 
 
 def assignments(items: list[str]) -> dict:
@@ -72,6 +101,20 @@ def assignments(items: list[str]) -> dict:
         except ValueError:
             values[name.strip()] = text
     return values
+
+
+_BOOK = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
+
+
+def require_book(purpose: str) -> None:
+    """Refuse to go on without the packages of the extra ``book``."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in _BOOK if find_spec(name) is None]:
+        raise UserError(
+            f"{purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
+            "Install the companion with what builds books: pip install 'sense7-companion[book]'"
+        )
 
 
 class progress_bar:
@@ -93,7 +136,7 @@ class progress_bar:
         task = self.bar.add_task("notebooks", total=None)
 
         def say(line: str) -> None:
-            console.print(plain_lines(f"  {line}"), markup=False)
+            console.print(plain_lines(f"  {line}"), markup=False, soft_wrap=True)
 
         def progress(done: int, total: int, name: str) -> None:
             self.bar.update(task, completed=done, total=total)

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.common import AllowUnreadable, Jobs, Prompted, Scale, Scheduler, Words, assignments
+from sense7.cli.common import (
+    AllowUnreadable,
+    Jobs,
+    Prompted,
+    SameData,
+    Scale,
+    Scheduler,
+    Words,
+    assignments,
+    one_data,
+)
 from sense7.errors import UserError
 from sense7.terminal import count_of
 
@@ -18,9 +28,15 @@ _RELEASED = "real"
 
 
 def check(
-    file: Annotated[
-        str, typer.Argument(help="A workbook, or the name of a data set; real: the released ratings of other studies.")
-    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A workbook, or the name of a data set; real: the released ratings of other studies.",
+            show_default=False,
+        ),
+    ] = "",
+    data_option: SameData = None,
     strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
     prompted: Prompted = None,
     scale: Scale = None,
@@ -32,13 +48,14 @@ def check(
     from sense7.loading import parse
     from sense7.workbook.report import describe_parsed, print_description
 
+    data = one_data(data, data_option)
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
-    if file == _RELEASED:
+    if data == _RELEASED:
         if strict or prompted or any(options.values()):
-            raise UserError(f"{file}: these tables are checked by their hashes. Give no other option than --json.")
+            raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
         _check_released(as_json)
         return
-    description = describe_parsed(parse(file, prompted_condition=prompted, strict=strict, **options))
+    description = describe_parsed(parse(data, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
@@ -88,8 +105,10 @@ def simulate(
     ] = None,
     no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,
     parameter: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+        list[str] | None,
+        typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; may be repeated."),
     ] = None,
+    older: Annotated[list[str] | None, typer.Option("--set", hidden=True)] = None,
     parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
 ) -> None:
     """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
@@ -105,10 +124,10 @@ def simulate(
         raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
-    assigned = assignments(parameter or [])
+    assigned = assignments([*(older or []), *(parameter or [])])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
-        raise UserError(f"--set {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
+        raise UserError(f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
     chosen = simulation.Parameters.from_mapping({name: assigned[name] for name in assigned.keys() - of_judge.keys()})
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     simulated = simulation.simulate(chosen, seed=seed, judge=asked)

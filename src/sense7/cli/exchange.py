@@ -133,11 +133,11 @@ def export(
     It holds recorded values, ledger, parameters and versions, and names the workbook by its SHA-256.
     """
     from sense7.book.crate import write_crate
-    from sense7.checkout import find_checkout
+    from sense7.checkout import find_project
 
     out = out or Path(f"{Path(edition).name}.crate.zip")
     if out.suffix.casefold() != ".zip":
         raise UserError(f"--out {out}: give a name that ends in .zip.")
     if out.exists() and not force:
         raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
-    print(write_crate(find_checkout(), edition, out, with_data=with_data, license=license, authors=author or []))
+    print(write_crate(find_project(), edition, out, with_data=with_data, license=license, authors=author or []))

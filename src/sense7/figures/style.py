@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -22,9 +23,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.transforms import Bbox
 
 from sense7.arguments import check_arguments
+from sense7.errors import UserError
 from sense7.figures.direct_labels import spread_names
 from sense7.figures.narrow import narrowed
 from sense7.figures.svg import INK, svg_of
+from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
 from sense7.terminal import plain, plain_lines
 
@@ -32,6 +35,7 @@ __all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "csv_text", "drawn", "
 
 _GRID = "#8c8c8c"
 _WIDENINGS = 4
+_DOTS_PER_INCH = 300
 _MARGIN = 0.1  # inches around what is drawn
 _DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
@@ -170,6 +174,50 @@ class Figure:
             f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
             "Data (CSV)</a></figcaption></figure>"
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the drawing, or its data, to a file; the ending says which.
+
+        Parameters
+        ----------
+        path : path
+            Ends in .png (300 dots per inch), .pdf, .svg, or .csv for what is drawn. A file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            The file. It has no caption: what the data are has to be said where it is shown.
+
+        Raises
+        ------
+        UserError
+            If the ending is another one, or the file can't be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> drawing, axes = new_axes(3, 2)
+        >>> figure = Figure(drawing, "empty", "Nothing.", "n = 0", pd.DataFrame())
+        >>> figure.save(Path(tempfile.mkdtemp()) / "empty.svg").read_text(encoding="utf-8")[:4]
+        '<svg'
+        """
+        path = Path(path).expanduser()
+        kind = path.suffix.lower()
+        try:
+            if kind == ".csv":
+                write_whole(path, csv_text(self.data))
+            elif kind == ".svg":
+                write_whole(path, self.svg())
+            elif kind in {".png", ".pdf"}:
+                self.svg()  # leaves the wide layout
+                with styled(), replacing(path) as temporary:
+                    options = {"dpi": _DOTS_PER_INCH, "facecolor": "white", "bbox_inches": self._lay_out()}
+                    self.drawing.savefig(temporary, format=kind[1:], **options)
+            else:
+                raise UserError(f"{path}: a figure is saved as .png, .pdf, .svg or, its data, .csv. Give such a name.")
+        except OSError as error:
+            raise UserError(not_written(path, error)) from None
+        return path
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -5,7 +5,6 @@ default thresholds lie half-way between the levels.
 """
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any, Self
 
 from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import did_you_mean
 
 __all__ = ["EXPERIENCE_ITEMS", "TOPICS", "JudgeParameters", "Parameters"]
 
@@ -533,9 +533,8 @@ def _require_known(parameters: Any, names: Mapping[str, Any]) -> dict[str, datac
     known = {entry.name: entry for entry in dataclasses.fields(parameters)}
     for name in names:
         if name not in known:
-            like = difflib.get_close_matches(name, known, n=3)
-            hint = f"Similar: {', '.join(like)}. " if like else ""
-            raise UserError(f"There is no parameter {name}. {hint}Known: {', '.join(sorted(known))}.")
+            hint = did_you_mean(name, known)
+            raise UserError(f"There is no parameter {name}. {hint}{' ' * bool(hint)}Known: {', '.join(sorted(known))}.")
     return known
 
 

@@ -1,7 +1,6 @@
 """From the name of a data set, or a path, to a file and what is known of it."""
 
 import contextlib
-import difflib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,11 +9,12 @@ from pathlib import Path
 
 from sense7.checkout import cache_folder, data_file
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reason, replacing
+from sense7.files import names_beside, not_written, one_line, reason, replacing
 from sense7.sources.cache import both_hashes, cached, is_current, recorded, unchanged
 from sense7.sources.provenance import Provenance, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER
+from sense7.terminal import did_you_mean
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.tables import table_files
 
@@ -114,10 +114,9 @@ def _unknown(data: str, path: Path) -> str:
     names = [_SYNTHETIC, *SOURCES]
     if data == FOLDER:
         return f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
-    close = difflib.get_close_matches(data.casefold(), names, n=1)
-    hint = f" Did you mean {close[0]}?" if close else " Check the path."
+    hint = did_you_mean(data, names) or did_you_mean(path.name, names_beside(path), "Check the path.")
     return (
-        f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}.{hint}"
+        f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. {hint}"
     )
 
 

@@ -96,7 +96,11 @@ def _add_rerun(app, tree) -> None:
     section = nodes.section("", nodes.title(text="Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"])
     download = nodes.reference("", "this page as a notebook", refuri=f"../_sources/{page}.ipynb", internal=True)
     section += nodes.paragraph(
-        "", "", nodes.Text("All code, set-up included: "), download, nodes.Text(". In a checkout:")
+        "",
+        "",
+        nodes.Text("All code, set-up included: "),
+        download,
+        nodes.Text(". In a checkout (elsewhere without .venv/bin/):"),
     )
     parameters = ["-p", f"data={data}"] if "data" in edition.facts["made"]["notebooks"].get(name, ()) else []
     command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything

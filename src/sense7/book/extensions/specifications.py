@@ -11,7 +11,7 @@ from docutils import nodes
 
 from sense7.book.extensions.figure import PictureDirective
 
-__all__ = ["LACKING", "setup"]
+__all__ = ["LACKING", "PAGE", "setup"]
 
 PAGE = "notebooks/15-robustness"
 LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."

@@ -1,0 +1,59 @@
+"""What has to be true before a release, as far as it is seen at once: one version everywhere, and nothing uncommitted.
+
+    make release-check      # this, then derived files, every test, and the packages
+
+It changes nothing. Exit code 2, with a line for each thing to fix.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from sense7 import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = "src/sense7/__init__.py"
+"""Where the version is written; pyproject.toml reads it there."""
+
+
+def problems(root: Path, version: str) -> list[str]:
+    """What keeps a version from being released, each with how to fix it."""
+    found = []
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        found.append(f"{PLACE}: {version!r} is no version to release. Write three numbers, such as 0.2.0.")
+    for name, said in stated(root).items():
+        if said != version:
+            found.append(f"{name}: says version {said}, {PLACE} says {version}. Correct it.")
+    changes = root / "CHANGELOG.md"
+    text = changes.read_text(encoding="utf-8") if changes.exists() else ""
+    if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE):
+        found.append(f"CHANGELOG.md: no heading '## [{version}] - YEAR-MONTH-DAY'. Move what is unreleased below it.")
+    if git(root, "status", "--porcelain"):
+        found.append("git: there are changes that are not committed. Commit them, or put them aside.")
+    if git(root, "tag", "--list", f"v{version}"):
+        found.append(f"git: v{version} is released already. Choose the next version in {PLACE}.")
+    return found
+
+
+def stated(root: Path) -> dict[str, str]:
+    """Files that repeat the version -> what they say."""
+    said = {"CITATION.cff": str(yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8")).get("version"))}
+    if (root / "codemeta.json").exists():
+        said["codemeta.json"] = json.loads((root / "codemeta.json").read_text(encoding="utf-8")).get("version")
+    return said
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git prints."""
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607 -- words of our own
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    found = problems(ROOT, __version__)
+    print("\n".join(found) or f"{__version__}: one version everywhere, nothing uncommitted")
+    sys.exit(2 if found else 0)

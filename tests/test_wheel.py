@@ -1,0 +1,199 @@
+"""The wheel: it carries notebooks, pages and data, and `sense7 build` works from it in any folder."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CARRIED = "sense7/_project"
+PARTS = ("notebooks", "book", "data", "_config.yml", "_toc.yml")
+LARGEST = 5_000_000
+"""Bytes that the wheel may have; it is about three fifths of that."""
+
+OURS = ("SENSE7_", "GITHUB_", "PYTHON", "VIRTUAL_ENV")
+LATEST = 13
+"""Minor version of the newest Python whose numbers are compared."""
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    code = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, folder], cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(wheel, tmp_path_factory):
+    """What an installation unpacks, beside the packages of this environment."""
+    folder = tmp_path_factory.mktemp("site packages")
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def without_ours(**more):
+    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)} | more
+
+
+@pytest.fixture
+def run_installed(installed, tmp_path, monkeypatch):
+    """Run Python on the installed package in an empty folder; no file of the package may change by it."""
+
+    def run(code, *arguments):
+        before = {path: path.stat().st_mtime_ns for path in installed.rglob("*")}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=tmp_path,
+            env=without_ours(PYTHONPATH=str(installed), PYTHONDONTWRITEBYTECODE="1"),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert {path: path.stat().st_mtime_ns for path in installed.rglob("*")} == before
+        return done
+
+    return run
+
+
+def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_the_repository(wheel):
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{CARRIED}/")}
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PARTS],  # noqa: S607
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    there = {f"{CARRIED}/{name}" for name in tracked if (ROOT / name).is_file()}
+    assert names == there
+    assert {f"{CARRIED}/{path.relative_to(ROOT)}" for path in (ROOT / "notebooks").glob("*.md")} < names
+    assert wheel.stat().st_size < LARGEST
+
+
+RESOLVE = """
+import json, sys
+from sense7.book.inputs import resolve_inputs
+inputs = resolve_inputs(sys.argv[1])
+print(json.dumps([list(inputs.jobs), str(inputs.folder), len(inputs.claims), str(inputs.project.sources), inputs.made]))
+"""
+
+
+@pytest.mark.parametrize("data", ["mine.xlsx", "synthetic"])
+def test_a_build_in_an_empty_folder_finds_every_notebook_and_writes_there(run_installed, installed, tmp_path, data):
+    shutil.copyfile(ROOT / "data" / "synthetic.xlsx", tmp_path / "mine.xlsx")
+    done = run_installed(RESOLVE, data)
+    assert not done.returncode, done.stderr
+    jobs, folder, claims, sources, made = json.loads(done.stdout)
+    assert sorted(jobs) == sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.md"))
+    assert folder == str(tmp_path / "_build" / "editions" / Path(data).stem)
+    assert claims == (ROOT / "data" / "claims.yml").read_text("utf-8").count("- id:")
+    assert sources == str(installed / CARRIED)
+    assert made["commit"] is None
+
+
+def test_the_library_is_the_same_from_the_wheel_and_from_the_checkout(run_installed):
+    code = "from sense7.book.plan import library_digest; print(library_digest(()))"
+    here = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert run_installed(code).stdout == here
+
+
+MAIN = "import sys; sys.argv[0] = 'sense7'; from sense7.start import main; main()"
+
+
+def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):
+    done = run_installed(MAIN, "run", "00")
+    assert not done.returncode, done.stderr
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "00-taxonomy.executed.ipynb")
+    assert {path.name for path in tmp_path.iterdir()} == {"00-taxonomy.executed.ipynb", "00-taxonomy.executed.results"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ledger", "mine"], r"no edition 'mine' yet .*sense7 build mine"),
+        (["verify", "mine"], r"neither an edition .*sense7 build"),
+        (["site", "out", "mine"], r"mine: no finished edition.*sense7 build \"mine\""),
+        (["notebooks"], "no checkout found"),
+        (["build", "absent.xlsx"], r"absent\.xlsx: neither .* nor a file"),
+    ],
+)
+def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, said):
+    done = run_installed(MAIN, *arguments)
+    assert done.returncode == 2
+    *_, line = done.stderr.splitlines()
+    assert re.search(said, line), done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed):
+    hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: None if n == 'papermill' else f(n)"
+    done = run_installed(f"{hidden}\n{MAIN}", "build", "synthetic")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs papermill, which is not installed" in done.stderr
+    assert "sense7-companion[book]" in done.stderr
+
+
+# On every Python that is here
+
+
+def pythons():
+    """Programs of the supported Pythons that this machine has, by version."""
+    places = [*Path.home().glob(".pyenv/versions/3.*/bin"), *map(Path, os.environ["PATH"].split(os.pathsep))]
+    places = [place for place in places if place.name != "shims"]  # which are programs of pyenv's own
+    found = {}
+    for minor in range(11, LATEST + 1):
+        programs = [place / f"python3.{minor}" for place in places if (place / f"python3.{minor}").is_file()]
+        found |= {f"3.{minor}": program for program in programs[:1]}
+    return found
+
+
+def constraints():
+    """Names and versions of the lock, without its hashes."""
+    entries = re.findall(r"^([\w.-]+==[^\\\n]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    return "\n".join(entry.strip() for entry in entries) + "\n"
+
+
+def build_with(python, wheel, folder):
+    """Install the wheel with its extra ``book`` in an empty environment, build a book in an empty folder."""
+    (folder / "constraints.txt").write_text(constraints(), "utf-8")
+    uv, environment, place = str(Path(sys.executable).with_name("uv")), folder / "environment", folder / "place"
+    place.mkdir()
+    steps = (
+        [uv, "venv", "--quiet", "--python", str(python), str(environment)],
+        [
+            *(uv, "pip", "install", "--quiet", "--python", str(environment / "bin" / "python"), "--constraint"),
+            *(str(folder / "constraints.txt"), f"sense7-companion[book] @ {wheel.as_uri()}"),
+        ],
+        [str(environment / "bin" / "sense7"), "build", "synthetic", "--quiet"],
+    )
+    for step in steps:
+        done = subprocess.run(step, cwd=place, env=without_ours(), capture_output=True, text=True, check=False)
+        assert not done.returncode, f"{step}\n{done.stdout}{done.stderr}"
+    edition = place / "_build" / "editions" / "synthetic"
+    assert done.stdout.splitlines()[-1] == str(edition / "html" / "index.html")
+    return {path.name: json.loads(path.read_text("utf-8")) for path in (edition / "results").glob("*.json")}
+
+
+@pytest.mark.long
+def test_every_python_here_builds_the_book_from_the_wheel_with_equal_numbers(wheel, tmp_path):
+    here = pythons()
+    if len(here) < 2:
+        pytest.skip(f"one supported Python or none is here: {', '.join(here) or 'none'}")
+    recorded = {}
+    for version, python in here.items():
+        (tmp_path / version).mkdir()
+        recorded[version] = build_with(python, wheel, tmp_path / version)
+    first, *others = recorded.values()
+    assert sum(map(len, first.values())) > 1000
+    for other in others:
+        assert other == first
