@@ -47,6 +47,13 @@ Omit = Annotated[
     list[str] | None,
     typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
 ]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=JSON",
+        help="Parameter of the request, such as seed=1 or 'reasoning_effort=\"low\"'; can be repeated.",
+    ),
+]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
 
@@ -69,7 +76,15 @@ def run(
     seed: Seed = 0,
     policy: Policy = "strict",
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
+    per_minute: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="TOKENS", help="Context of the model; the endpoint is asked if not given."),
+    ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
     ] = 120.0,
@@ -96,6 +111,7 @@ def run(
     """
     from sense7.judge.asking.cost import Prices
     from sense7.judge.asking.endpoint import Endpoint
+    from sense7.judge.asking.parameters import describe_parameters, parse_parameters
     from sense7.judge.asking.plan import plan_session
     from sense7.judge.asking.questions import Shots
     from sense7.judge.asking.run import carry_out
@@ -113,6 +129,7 @@ def run(
         shots=Shots(shots, examples, order, seed, embedder),
         limit=limit,
         omit=omit or (),
+        param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
         concurrency=concurrency,
@@ -120,9 +137,12 @@ def run(
         retries=retries,
         backoff=backoff,
         give_up_after=give_up_after,
+        per_minute=per_minute,
+        context=context,
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
-    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}", *plan.estimate.lines()]
+    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
+    lines += [*describe_parameters(model, plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
@@ -139,7 +159,10 @@ def run(
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     if failed := outcome.statuses["api_error"]:
-        problems.append(f"{failed:,} without an answer; the same command asks for these again")
+        again = "mended so, the command asks" if outcome.final else "the same command asks"
+        problems.append(f"{failed:,} without an answer; {again} for these again")
+    if cut := outcome.statuses["prompt_cut"]:
+        problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")
     _require_none(problems)
 
 
@@ -187,6 +210,7 @@ def export_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
@@ -197,7 +221,7 @@ def export_batch(
     from sense7.judge.asking.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -219,6 +243,7 @@ def import_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
     policy: Policy = "strict",
 ) -> None:
@@ -226,7 +251,7 @@ def import_batch(
     from sense7.judge.asking.batch import import_replies
     from sense7.judge.asking.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
     imported = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",
@@ -264,12 +289,21 @@ def _opened(data: str, prompt: Path | None):
 
 
 def _questions(
-    data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None, omit: list[str] | None
+    data: str,
+    model: str,
+    prompt: Path | None,
+    shots: "Shots",
+    limit: int | None,
+    omit: list[str] | None,
+    param: list[str] | None,
 ) -> "Questions":
+    from sense7.judge.asking.parameters import parse_parameters
     from sense7.judge.asking.questions import questions_for
 
     study, template = _opened(data, prompt)
-    return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())
+    return questions_for(
+        study, template, model, shots=shots, limit=limit, omit=omit or (), param=parse_parameters(param or ())
+    )
 
 
 def _by_status(outcome: "Outcome | Imported") -> str:

@@ -12,8 +12,8 @@ from sense7.errors import UserError
 
 __all__ = ["Reply"]
 
-STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error")
-"""What became of a request; only the first has a score."""
+STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error", "prompt_cut")
+"""What became of a request; only the first has a score. ``prompt_cut``: the prompt did not fit the model's context."""
 
 POLICIES = ("strict", "authors")
 """Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""

@@ -1,7 +1,7 @@
 """What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -54,7 +54,9 @@ class Answer:
     time : str or None
         When it came, as ISO 8601 in UTC.
     error : str or None
-        Why there is no reply; None if there is one.
+        Why there is no reply, or none to the whole prompt; None if there is one.
+    prompt_cut : bool
+        Whether the prompt is longer than the context of the model: it was not sent, refused, or cut.
     """
 
     conversation: str
@@ -72,11 +74,13 @@ class Answer:
     attempts: int = 1
     time: str | None = None
     error: str | None = None
+    prompt_cut: bool = False
 
     @property
     def reply(self) -> Reply:
         """The reply, read: its score and status."""
-        return read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
+        reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
+        return replace(reply, status="prompt_cut") if self.prompt_cut else reply
 
     def to_dict(self) -> dict:
         """Give the answer as JSON values."""

@@ -1,6 +1,6 @@
 """What a session with a judge is to ask, of whom, and how: checked before anything is sent."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +48,10 @@ class Plan:
         Replies in a row without a score, failures included, after which no more are sent.
     policy : str
         Which reading of a reply prediction files hold.
+    per_minute : int or None
+        Requests that may begin in a minute; None if that is not limited.
+    context : int or None
+        Tokens of the model's context; None if the endpoint is to be asked.
     manifest, about : dict
         What a later session in this folder has to ask as well, and what is only good to know.
     """
@@ -63,6 +67,8 @@ class Plan:
     backoff: float
     give_up_after: int
     policy: str
+    per_minute: int | None
+    context: int | None
     manifest: dict = field(repr=False)
     about: dict = field(repr=False)
 
@@ -82,6 +88,7 @@ def plan_session(
     shots: Shots | None = None,
     limit: int | None = None,
     omit: Collection[str] = (),
+    param: Mapping | None = None,
     prices: Prices | None = None,
     policy: str = "strict",
     concurrency: int = 10,
@@ -89,6 +96,8 @@ def plan_session(
     retries: int = 5,
     backoff: float = 1.0,
     give_up_after: int = 10,
+    per_minute: int | None = None,
+    context: int | None = None,
 ) -> Plan:
     """Plan of a session, after every check that is possible before anything is sent.
 
@@ -107,13 +116,13 @@ def plan_session(
         How often each conversation is asked about: each run is asked again, at temperature 0 too.
     prompt : Prompt, optional
         The companion's own if not given.
-    shots, limit, omit
+    shots, limit, omit, param
         See :func:`sense7.judge.asking.questions.questions_for`.
     prices : Prices, optional
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
         Which reading of a reply IS_EMPATHY holds.
-    concurrency, timeout, retries, backoff, give_up_after
+    concurrency, timeout, retries, backoff, give_up_after, per_minute, context
         See :class:`Plan`.
 
     Returns
@@ -129,16 +138,27 @@ def plan_session(
     """
     folder = Path(folder)
     check_policy(policy)
-    _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff)
+    _require_numbers(
+        runs=(runs, 1),
+        concurrency=(concurrency, 1),
+        retries=(retries, 0),
+        give_up_after=(give_up_after, 1),
+        limit=(limit, 1),
+        per_minute=(per_minute, 1),
+        context=(context, 1),
+    )
+    if not timeout > 0 or not backoff >= 0:
+        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
     if SKIPPED_WORD in str(folder.absolute()):
         raise UserError(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
+    template = prompt or Prompt.bundled()
+    questions = questions_for(study, template, model, shots=shots, limit=limit, omit=omit, param=param)
     manifest = _manifest(study, model, endpoint, questions)
-    check_manifest(folder, manifest)
     answers, _ = read_journal(folder / JOURNAL)
+    check_manifest(folder, manifest, answers)
     require_same_requests(folder, answers, questions, runs)
     plan = Plan(
         questions,
@@ -152,6 +172,8 @@ def plan_session(
         backoff,
         give_up_after,
         policy,
+        per_minute,
+        context,
         manifest,
         {"data": study.name, "base_url": endpoint.address, "sense7": sense7.__version__, "begun": now()},
     )
@@ -163,19 +185,11 @@ def plan_session(
     return plan
 
 
-def _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff) -> None:
-    """Refuse numbers out of range."""
-    for name, value, least in (
-        ("runs", runs, 1),
-        ("concurrency", concurrency, 1),
-        ("retries", retries, 0),
-        ("give_up_after", give_up_after, 1),
-        ("limit", 1 if limit is None else limit, 1),
-    ):
-        if value < least:
+def _require_numbers(**given: tuple[int | None, int]) -> None:
+    """Refuse numbers below the least; None where one need not be given."""
+    for name, (value, least) in given.items():
+        if value is not None and value < least:
             raise UserError(f"{name} is {value}. Give a number from {least}.")
-    if not timeout > 0 or not backoff >= 0:
-        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
 
 
 def _manifest(study: Study, model: str, endpoint: Endpoint, questions: Questions) -> dict:

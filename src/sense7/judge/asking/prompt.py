@@ -22,9 +22,6 @@ REQUEST = {
 }
 """The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
 
-OMITTABLE = tuple(name for name in REQUEST if name != "max_tokens")
-"""Parameters that can be left out for endpoints that refuse them."""
-
 DEFAULT_MODEL = "gpt-4o"
 
 CHAT = "{chat}"

@@ -10,7 +10,8 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.asking.parameters import request_parameters
+from sense7.judge.asking.prompt import EXAMPLES, REQUEST, SYSTEM_MESSAGE, Prompt
 from sense7.judge.chat import chats
 from sense7.study import Study
 
@@ -76,7 +77,7 @@ class Questions:
     sha256 : str
         Of all requests of the study, also of those beyond a limit.
     parameters : dict
-        Of every request: ``REQUEST`` of :mod:`sense7.judge.asking.prompt`, less what was omitted.
+        Of every request, see :func:`sense7.judge.asking.parameters.request_parameters`.
     """
 
     model: str
@@ -93,6 +94,10 @@ class Questions:
     def request_sha256(self, conversation: str) -> str:
         """Hash of the body."""
         return self._digests[conversation]
+
+    def characters(self, conversation: str) -> int:
+        """Length of what a request says, the system message included."""
+        return len(self._texts[conversation]) + len(SYSTEM_MESSAGE)
 
     @property
     def conversations(self) -> list[str]:
@@ -131,6 +136,7 @@ def questions_for(
     shots: Shots | None = None,
     limit: int | None = None,
     omit: Collection[str] = (),
+    param: Mapping | None = None,
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into the prompt.
 
@@ -146,8 +152,8 @@ def questions_for(
         Which examples; none if not given.
     limit : int, optional
         How many conversations, the first of sheet Tasks; all if not given.
-    omit : collection of str
-        Parameters of the request (``OMITTABLE``) that are left out, for endpoints that refuse them.
+    omit, param : collection of str, mapping
+        See :func:`sense7.judge.asking.parameters.request_parameters`.
 
     Returns
     -------
@@ -159,9 +165,7 @@ def questions_for(
     UserError
         If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
     """
-    if unknown := sorted(set(omit) - set(OMITTABLE)):
-        raise UserError(f"--omit {unknown[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
-    parameters = {name: value for name, value in REQUEST.items() if name not in omit}
+    parameters = request_parameters(model, omit=omit, param=param)
     shots = shots or Shots()
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")

@@ -41,6 +41,10 @@ class Outcome:
         Doubtful readings, see :class:`sense7.judge.reply.Reply`.
     without_score : list of str
         A line for each run of which no reply could be used.
+    final : bool
+        Whether the same command would be stopped again.
+    cut_reason : str
+        Of the first prompt that did not fit the model's context; "" if all did.
     """
 
     paths: list[Path]
@@ -50,6 +54,8 @@ class Outcome:
     stopped: str = ""
     doubtful: int = 0
     without_score: list[str] = field(default_factory=list)
+    final: bool = False
+    cut_reason: str = ""
 
 
 def carry_out(
@@ -87,7 +93,7 @@ def carry_out(
     """
     require_extra("aiohttp", "Asking a judge")
     with Journal.open(plan.folder / JOURNAL) as journal:
-        check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
+        check_manifest(plan.folder, plan.manifest, journal.answers)  # again, now that no other session is at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
         write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
         session = Session(plan, journal, progress, say)
@@ -99,6 +105,7 @@ def carry_out(
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
         paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
+        cut = next((answer.error or "" for answer in journal.answers.values() if answer.prompt_cut), "")
         by_run: dict[int, dict[str, Answer]] = {run: {} for run in range(1, plan.runs + 1)}
         for (name, run), answer in journal.answers.items():
             by_run[run][name] = answer
@@ -111,7 +118,7 @@ def carry_out(
             without += filter(None, [without_score(run, answers)])
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
-    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without)
+    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
 
 
 check_arguments(globals())
