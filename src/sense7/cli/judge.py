@@ -159,7 +159,7 @@ def run(
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     if failed := outcome.statuses["api_error"]:
-        again = "mended so, the command asks" if outcome.final else "the same command asks"
+        again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
         problems.append(f"{failed:,} without an answer; {again} for these again")
     if cut := outcome.statuses["prompt_cut"]:
         problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")

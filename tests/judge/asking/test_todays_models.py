@@ -1,4 +1,4 @@
-"""Models that want other parameters, endpoints with limits: what is refused is said with the option that mends it."""
+"""Models that want other parameters, endpoints with limits: what is refused is said with the option that helps."""
 
 import importlib.util
 import json
@@ -160,7 +160,7 @@ def test_a_parameter_given_twice_is_refused():
 # The first call
 
 
-def test_a_refused_parameter_costs_one_call_and_the_mended_command_goes_on_in_the_same_folder(study_of, tmp_path):
+def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in_the_same_folder(study_of, tmp_path):
     study, folder = study_of(6), tmp_path / "out"
     with Endpoint(endpoint.refuses("max_tokens", "temperature")) as server:
         outcome = ask(study, server.address, folder)
@@ -168,15 +168,15 @@ def test_a_refused_parameter_costs_one_call_and_the_mended_command_goes_on_in_th
         assert outcome.final
         assert "the endpoint refuses the parameter max_tokens (HTTP 400: Unsupported" in outcome.stopped
         assert outcome.stopped.endswith("Give --param max_completion_tokens=3000")
-        mended = {"param": {"max_completion_tokens": 3000}}
-        assert ask(study, server.address, folder, **mended).stopped.endswith("Give --omit temperature")
-        done = ask(study, server.address, folder, **mended, omit=["temperature"])
+        corrected = {"param": {"max_completion_tokens": 3000}}
+        assert ask(study, server.address, folder, **corrected).stopped.endswith("Give --omit temperature")
+        done = ask(study, server.address, folder, **corrected, omit=["temperature"])
         assert (done.stopped, done.statuses) == ("", Counter(ok=6))
         assert len(server.asked) == 8
         assert set(server.times_answered().values()) == {1}
         with pytest.raises(UserError, match="asked something else"):
             ask(study, server.address, folder)
-        assert ask(study, server.address, folder, **mended, omit=["temperature"]).statuses == Counter(ok=6)
+        assert ask(study, server.address, folder, **corrected, omit=["temperature"]).statuses == Counter(ok=6)
         assert len(server.asked) == 8
 
 
@@ -376,12 +376,12 @@ def invoked(sheets_of, tmp_path):
     return run
 
 
-def test_the_command_says_what_was_refused_and_what_mends_it(invoked, tmp_path):
+def test_the_command_says_what_was_refused_and_what_helps(invoked, tmp_path):
     with Endpoint(endpoint.refuses("max_tokens")) as server:
         said = invoked(server)
         assert said.exit_code == 1
         assert "Give --param max_completion_tokens=3000" in said.stderr
-        assert "5 without an answer; mended so, the command asks for these again" in said.stderr
+        assert "5 without an answer; corrected in this way, the command asks for these again" in said.stderr
         said = invoked(server, "--param", "max_completion_tokens=3000", "--per-minute", "6000")
         assert said.exit_code == 0, said.output
         assert "parameters     the authors', without max_tokens and with max_completion_tokens=3000" in said.stderr
@@ -389,7 +389,7 @@ def test_the_command_says_what_was_refused_and_what_mends_it(invoked, tmp_path):
     assert len(answers) == 5
 
 
-def test_the_command_says_what_was_cut_and_how_to_mend_it(invoked):
+def test_the_command_says_what_was_cut_and_how_to_correct_it(invoked):
     with Endpoint(lambda asked: Answered(prompt_tokens=1)) as server:
         said = invoked(server, "--context", "100000")
         assert said.exit_code == 1
