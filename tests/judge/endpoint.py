@@ -9,6 +9,7 @@ It records what it was asked and what it answered. It stops when its block is le
 import asyncio
 import contextlib
 import json
+import math
 import ssl
 import threading
 from collections import Counter
@@ -58,6 +59,20 @@ def rate_limited(seconds) -> Answer:
 
 def error_body(message, code=None, param=None) -> bytes:
     return json.dumps({"error": {"message": message, "type": "error", "param": param, "code": code}}).encode()
+
+
+def token(text, *others, logprob=-0.1) -> dict:
+    """A token with its alternatives: (text, log probability) of each."""
+    tops = [{"token": other, "logprob": given, "bytes": list(other.encode())} for other, given in others]
+    return {"token": text, "logprob": logprob, "bytes": list(text.encode()), "top_logprobs": tops}
+
+
+def with_probabilities(level, shares, before="<S0>Kind, ü.</S0><S2>", after="</S2>") -> Answer:
+    """An answer that states a level, with the probabilities of some levels: level -> share."""
+    tops = [(str(number), math.log(share)) for number, share in shares.items()]
+    tokens = [token(part, (part, -0.1)) for part in (before, after)]
+    said = [tokens[0], token(str(level), *tops), tokens[1]]
+    return Answer(text=f"{before}{level}{after}", logprobs={"content": said})
 
 
 def refuses(*names, then=GOOD):

@@ -56,6 +56,11 @@ Param = Annotated[
 ]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
+Score = Annotated[
+    str,
+    typer.Option(help="Score that counts: stated, or expected, over the probabilities of the levels (logprobs)."),
+]
+
 
 @judge.command()
 def run(
@@ -75,6 +80,10 @@ def run(
     embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
+    score: Annotated[
+        str,
+        typer.Option(help="stated, or expected: also the probabilities of the levels, of endpoints with logprobs."),
+    ] = "stated",
     limit: Limit = None,
     param: Param = None,
     omit: Omit = None,
@@ -132,6 +141,7 @@ def run(
         param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
+        score=score,
         concurrency=concurrency,
         timeout=timeout,
         retries=retries,
@@ -170,6 +180,7 @@ def run(
 def evaluate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
     policy: Policy = "strict",
+    score: Score = "stated",
     score_scale: Annotated[
         str | None,
         typer.Option(
@@ -187,7 +198,9 @@ def evaluate(
     from sense7.judge.score_scale import ScoreScale, declare_scale
 
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, draws=draws, seed=seed, confidence=confidence, score_scale=scale)
+    evaluation = evaluate_files(
+        paths, policy=policy, score=score, draws=draws, seed=seed, confidence=confidence, score_scale=scale
+    )
     if scale:
         rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
         for kept in declare_scale(rescaled, scale):

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,14 @@ __all__ = [
     "evaluate",
 ]
 
+_EXPECTED_NOTES = {
+    "stated": (),
+    "expected": (
+        "Scores are expected values over the probabilities of the levels, not the levels that replies state.",
+    ),
+}
+"""What is said of each score."""
+
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
     "participant are not; the interval over participants doesn't."
@@ -44,8 +52,8 @@ class Evaluation:
         Files of folders that were passed over, as the authors' evaluation does.
     left_out : dict of str
         Further files of folders, which hold no predictions -> why they were left out.
-    policy : str
-        Which reading of a reply counts.
+    policy, score : str
+        Which reading of a reply counts, and whether the score that it states or the expected one.
     draws, seed, confidence : int, int, float
         Of the resamples of the participants of all files, and of the intervals.
     metrics : OverRuns
@@ -65,6 +73,7 @@ class Evaluation:
     skipped: list[Path]
     left_out: dict[Path, str]
     policy: str
+    score: str
     draws: int
     seed: int
     confidence: float
@@ -138,6 +147,7 @@ class Evaluation:
         """Return all of it as JSON; null where there is no number, with the reason beside it."""
         content = {
             "policy": self.policy,
+            "score": self.score,
             "draws": self.draws,
             "seed": self.seed,
             "confidence": self.confidence,
@@ -171,6 +181,7 @@ def evaluate(
     paths: str | Path | Sequence[str | Path],
     *,
     policy: str = "strict",
+    score: str = "stated",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -186,6 +197,8 @@ def evaluate(
         that is named is always taken. A folder of an interrupted session gives the answers that it has so far.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
+    score : {"stated", "expected"}
+        The score that a reply states, or the column expected_score, which every file then has to have.
     score_scale : ScoreScale, optional
         See :func:`sense7.judge.predictions.read_predictions`.
     draws, seed, confidence : int, int, float
@@ -216,7 +229,10 @@ def evaluate(
             f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
             f"these are {draws}, {confidence:g} and {seed}."
         )
+    _check_score(score, policy)
     read, skipped, left_out = _read(paths, score_scale)
+    if score == "expected":
+        read = [_with_expected_scores(file) for file in read]
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -231,6 +247,7 @@ def evaluate(
         skipped=skipped,
         left_out=left_out,
         policy=policy,
+        score=score,
         **settings,
         metrics=metrics.over_runs(frames, bootstrap, policy=policy),
         spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
@@ -244,8 +261,29 @@ def evaluate(
         confusion=metrics.confusion(several, policy=policy),
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
-        notes=_notes(files, skipped, left_out, policy),
+        notes=[*_EXPECTED_NOTES[score], *_notes(files, skipped, left_out, policy)],
     )
+
+
+def _check_score(score: str, policy: str) -> None:
+    if score not in _EXPECTED_NOTES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(_EXPECTED_NOTES)}.")
+    if score == "expected" and policy != "strict":
+        raise UserError("--score expected: the authors' rule reads stated scores only. Give --policy strict.")
+
+
+def _with_expected_scores(file: Predictions) -> Predictions:
+    """A file of which the expected score counts; refused if it has none."""
+    expected = file.frame.get("expected_score", pd.Series(np.nan, file.frame.index))
+    if expected.isna().all():
+        raise UserError(
+            f"{file.path}: the column expected_score is missing or empty. Ask with "
+            "`sense7 judge run --score expected`, or evaluate without --score expected."
+        )
+    lacking = int((file.frame["score"].notna() & expected.isna()).sum())
+    notes = [f"without an expected score: {lacking:,} of the stated scores"] if lacking else []
+    scored = file.frame["score"].notna()
+    return replace(file, frame=file.frame.assign(score=expected.where(scored)), notes=[*file.notes, *notes])
 
 
 def _read(

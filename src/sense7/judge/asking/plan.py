@@ -7,10 +7,11 @@ from pathlib import Path
 import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.asking.answers import now
+from sense7.judge.asking.answers import NO_PROBABILITIES, lacks_probabilities, now
 from sense7.judge.asking.cost import CostEstimate, Prices, estimate
 from sense7.judge.asking.endpoint import Endpoint
 from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
+from sense7.judge.asking.parameters import PROBABILITIES
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.asking.questions import Questions, Shots, questions_for
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path
@@ -18,6 +19,9 @@ from sense7.judge.reply import check_policy
 from sense7.study import Study
 
 __all__ = ["Plan", "plan_session"]
+
+SCORES = ("stated", "expected")
+"""Scores of a judge: what its reply says, or the expected value over the probabilities of the levels as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,8 @@ class Plan:
         Replies in a row without a score, failures included, after which no more are sent.
     policy : str
         Which reading of a reply prediction files hold.
+    score : {"stated", "expected"}
+        Whether the probabilities of the levels are asked for beside the score that the reply states.
     per_minute : int or None
         Requests that may begin in a minute; None if that is not limited.
     context : int or None
@@ -67,6 +73,7 @@ class Plan:
     backoff: float
     give_up_after: int
     policy: str
+    score: str
     per_minute: int | None
     context: int | None
     manifest: dict = field(repr=False)
@@ -91,6 +98,7 @@ def plan_session(
     param: Mapping | None = None,
     prices: Prices | None = None,
     policy: str = "strict",
+    score: str = "stated",
     concurrency: int = 10,
     timeout: float = 120.0,
     retries: int = 5,
@@ -122,6 +130,10 @@ def plan_session(
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
         Which reading of a reply IS_EMPATHY holds.
+    score : {"stated", "expected"}
+        ``expected``: the endpoint is asked for the probabilities of tokens, and files get the columns expected_score
+        and certainty. IS_EMPATHY stays the score that the reply states. Without a prompt of the user's, the bundled one
+        that wants whole levels is asked.
     concurrency, timeout, retries, backoff, give_up_after, per_minute, context
         See :class:`Plan`.
 
@@ -154,12 +166,19 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    template = prompt or Prompt.bundled()
-    questions = questions_for(study, template, model, shots=shots, limit=limit, omit=omit, param=param)
+    if score not in SCORES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORES)}.")
+    template = prompt or Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
+    needed = PROBABILITIES if score == "expected" else {}
+    if unasked := sorted(needed.keys() & set(omit)):
+        raise UserError(f"--omit {unasked[0]}: --score expected needs it. Leave out one of the two.")
+    questions = questions_for(study, template, model, shots=shots, limit=limit, omit=omit, param=param, needed=needed)
     manifest = _manifest(study, model, endpoint, questions)
     answers, _ = read_journal(folder / JOURNAL)
     check_manifest(folder, manifest, answers)
     require_same_requests(folder, answers, questions, runs)
+    if score == "expected" and any(map(lacks_probabilities, answers.values())):
+        raise UserError(f"{folder}: {NO_PROBABILITIES}")
     plan = Plan(
         questions,
         endpoint,
@@ -172,6 +191,7 @@ def plan_session(
         backoff,
         give_up_after,
         policy,
+        score,
         per_minute,
         context,
         manifest,

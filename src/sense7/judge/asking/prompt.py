@@ -32,7 +32,7 @@ LARGEST = 2**20
 """Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
 _PLACEHOLDER = re.compile("|".join(map(re.escape, (CHAT, EXAMPLES))))
-_BUNDLED = Path(__file__).parent / "prompts" / "empathy.txt"
+_BUNDLED = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,10 @@ class Prompt:
     text: str
 
     @classmethod
-    def bundled(cls) -> "Prompt":
-        """Return the companion's own prompt, called ``empathy``. It is not the authors', whose text is not known here.
+    def bundled(cls, name: str = "empathy") -> "Prompt":
+        """Return one of the companion's own prompts. None is the authors', whose text is not known here.
+
+        ``empathy`` is the one for most purposes; ``empathy-levels`` asks for a whole level, without decimals.
 
         Examples
         --------
@@ -60,7 +62,7 @@ class Prompt:
         >>> prompt.name, prompt.takes_examples
         ('empathy', True)
         """
-        return cls.read(_BUNDLED)
+        return cls.read(_BUNDLED / f"{name}.txt")
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":

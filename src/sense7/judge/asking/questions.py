@@ -137,6 +137,7 @@ def questions_for(
     limit: int | None = None,
     omit: Collection[str] = (),
     param: Mapping | None = None,
+    needed: Mapping | None = None,
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into the prompt.
 
@@ -152,7 +153,7 @@ def questions_for(
         Which examples; none if not given.
     limit : int, optional
         How many conversations, the first of sheet Tasks; all if not given.
-    omit, param : collection of str, mapping
+    omit, param, needed : collection of str, mapping, mapping
         See :func:`sense7.judge.asking.parameters.request_parameters`.
 
     Returns
@@ -165,7 +166,7 @@ def questions_for(
     UserError
         If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
     """
-    parameters = request_parameters(model, omit=omit, param=param)
+    parameters = request_parameters(model, omit=omit, param=param, needed=needed)
     shots = shots or Shots()
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")

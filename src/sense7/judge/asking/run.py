@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pandas as pd
+
 from sense7.arguments import check_arguments
 from sense7.judge.asking.answers import NOT_ASKED, Answer, run_frame, without_score
 from sense7.judge.asking.client import require_extra
@@ -116,9 +118,22 @@ def carry_out(
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
             without += filter(None, [without_score(run, answers)])
+            if plan.score == "expected":
+                _note_expected(run, frame, remarks, without)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
+
+
+def _note_expected(run: int, frame: pd.DataFrame, remarks: list[str], without: list[str]) -> None:
+    """Say of how many scores the expected one is not known; if it is of none, that run has failed."""
+    scored = frame["status"] == "ok"
+    known = frame["expected_score"].notna() if "expected_score" in frame else pd.Series(False, frame.index)
+    if not (lacking := int((scored & ~known).sum())):
+        return
+    why = "its place among the tokens is not known, or it has decimals"
+    said = f"run {run:,}: no expected score for {lacking:,} of {count_of(int(scored.sum()), 'score')}: {why}"
+    (remarks if known.any() else without).append(said)
 
 
 check_arguments(globals())
