@@ -12,6 +12,7 @@ import json
 import math
 import ssl
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,6 +74,20 @@ def with_probabilities(level, shares, before="<S0>Kind, ü.</S0><S2>", after="</
     tokens = [token(part, (part, -0.1)) for part in (before, after)]
     said = [tokens[0], token(str(level), *tops), tokens[1]]
     return Answer(text=f"{before}{level}{after}", logprobs={"content": said})
+
+
+def rates(asked) -> Answer:
+    """A script that plays a model which rates by a schema: the same words get the same levels.
+
+    A dimension does not apply where a digest of the prompt and its name says so, in about a third of the cases.
+    """
+    schema = asked.body["response_format"]["json_schema"]["schema"]
+    said = {"reasoning": f"Reasoning {asked.number}."}
+    for name in schema["required"][1:]:
+        number = zlib.crc32(f"{asked.prompt} {name}".encode())
+        may_be_none = "anyOf" in schema["properties"][name]
+        said[name] = "not applicable" if may_be_none and number % 3 == 0 else number % 5 + 1
+    return Answer(text=json.dumps(said))
 
 
 def refuses(*names, then=GOOD):

@@ -84,6 +84,10 @@ def run(
         str,
         typer.Option(help="stated, or expected: also the probabilities of the levels, of endpoints with logprobs."),
     ] = "stated",
+    unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
+    rating: Annotated[
+        str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall",
     limit: Limit = None,
     param: Param = None,
     omit: Omit = None,
@@ -142,6 +146,8 @@ def run(
         prices=prices,
         policy=policy,
         score=score,
+        unit=unit,
+        rating=rating,
         concurrency=concurrency,
         timeout=timeout,
         retries=retries,

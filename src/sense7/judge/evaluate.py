@@ -18,6 +18,7 @@ from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, 
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
+from sense7.judge.scoring.rating_metrics import MEASURES, applicability, by_rating
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED
 from sense7.taxonomy import SIMULATED_WORDS
 
@@ -67,6 +68,8 @@ class Evaluation:
         Over all files; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
     notes : list of str
         What has to be known to read the figures.
+    ratings, applicability : dict of DataFrame
+        Of files with ratings of turns or dimensions, see :mod:`sense7.judge.scoring.rating_metrics`; empty without.
     """
 
     files: dict[str, Predictions]
@@ -85,6 +88,8 @@ class Evaluation:
     calibration: pd.DataFrame = field(repr=False)
     stability: pd.DataFrame = field(repr=False)
     notes: list[str]
+    ratings: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    applicability: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def rows(self) -> list[list[str]]:
         """Return the authors' metrics as texts: a header, one row per file, and rows over files.
@@ -130,6 +135,23 @@ class Evaluation:
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
+    def ratings_rows(self) -> list[list[str]]:
+        """Return the metrics of each rating as texts: a header, and one row per rating."""
+        shown = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+        table = [["rating", "n", *(METRICS[name].title for name in shown)]]
+        for rating, mean in self.ratings.items():
+            cells = [_with_interval(mean.loc[name]) for name in shown]
+            table.append([rating, f"{mean.loc['accuracy', 'n']:,}", *cells])
+        return table
+
+    def applicability_rows(self) -> list[list[str]]:
+        """Return how well it is known which dimensions do not apply: a header, and one row per dimension."""
+        table = [["not applicable", "n", *MEASURES]]
+        for dimension, found in self.applicability.items():
+            cells = [_with_interval(found.loc[name]) or found.loc[name, "reason"] for name in MEASURES]
+            table.append([dimension, f"{found['n'].iloc[0]:,}", *cells])
+        return table
+
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
         parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
@@ -141,6 +163,10 @@ class Evaluation:
                 f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
                 f"scores of a conversation deviate by {_number(deviation)} levels on the average."
             )
+        if self.ratings:
+            parts.append(_aligned(self.ratings_rows()))
+        if self.applicability:
+            parts.append(_aligned(self.applicability_rows()))
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
@@ -170,6 +196,8 @@ class Evaluation:
                 "calibration": _records(self.calibration),
                 "confusion": self.confusion.to_numpy().tolist(),
             },
+            "ratings": {name: _records(table) for name, table in self.ratings.items()},
+            "applicability": {name: _records(table) for name, table in self.applicability.items()},
             "skipped": [str(path) for path in self.skipped],
             "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
@@ -242,6 +270,7 @@ def evaluate(
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     bootstrap = _bootstrap(frames, settings)
     several = list(frames.values())
+    rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     return Evaluation(
         files=files,
         skipped=skipped,
@@ -262,6 +291,8 @@ def evaluate(
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
         notes=[*_EXPECTED_NOTES[score], *_notes(files, skipped, left_out, policy)],
+        ratings=by_rating(rated, bootstrap) if rated else {},
+        applicability=applicability(rated, bootstrap) if rated else {},
     )
 
 
@@ -443,6 +474,11 @@ def _number(row: pd.Series) -> str:
 
 def _interval(row: pd.Series) -> str:
     return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
+
+
+def _with_interval(row: pd.Series) -> str:
+    """An estimate with its interval in one cell."""
+    return f"{_number(row)} [{_interval(row)}]" if _interval(row) else _number(row)
 
 
 def _aligned(rows: list[list[str]]) -> str:

@@ -20,7 +20,9 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line, reading
-from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
+from sense7.judge.ratings import SHEET as RATINGS_SHEET
+from sense7.judge.ratings import read_ratings_sheet
+from sense7.judge.reply import AUTHORS_DEFAULT, FAILURES, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
 from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
@@ -139,6 +141,8 @@ class Predictions:
         What was found and is not an error, each with its count.
     marks : mapping or None
         What the sheet of a simulated judge says of its making: key -> value; None where there is no such sheet.
+    ratings : DataFrame or None
+        Ratings of turns or dimensions, see :func:`sense7.judge.ratings.read_ratings_sheet`; None where there are none.
     """
 
     path: Path
@@ -147,6 +151,7 @@ class Predictions:
     absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     marks: Mapping[str, str] | None = None
+    ratings: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
     def judge(self) -> str:
@@ -362,7 +367,7 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
     """
     check_policy(policy)
     score = frame["score"].to_numpy(dtype=float)
-    failed = frame["status"].isin(STATUSES[1:]).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
+    failed = frame["status"].isin(FAILURES).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
     score = np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
     if policy == "strict" or "authors_score" not in frame:
         return score
@@ -408,9 +413,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     """
     path = Path(path)
     if path.suffix.casefold() == ".csv":
-        sheet, marks, where = _csv_sheet(path), None, f"{path}"
+        sheet, marks, ratings, where = _csv_sheet(path), None, None, f"{path}"
     else:
-        sheet, marks = _workbook_sheet(path)
+        sheet, marks, ratings = _workbook_sheet(path)
         where = f"{path}: sheet {sheet.name}"
     table = _table(sheet, where)
     frame = table.frame()
@@ -432,12 +437,12 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         notes += _drop_scores_of_failures(frame, np.array(by_authors, dtype=bool))
     else:
         frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
-    if not scale:
+    if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
         notes += _read_outputs(frame, stated=stated)
     if "run" not in table.cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
     absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in table.cells}
-    return Predictions(path, path.stem, frame, absent, notes, marks)
+    return Predictions(path, path.stem, frame, absent, notes, marks, ratings)
 
 
 class _Table(NamedTuple):
@@ -574,14 +579,16 @@ def _fitted(text: str) -> tuple[str, dict[str, str]]:
     return text, remarks
 
 
-def _workbook_sheet(path: Path) -> tuple[Sheet, dict[str, str] | None]:
-    """The sheet of predictions, and what a simulated judge's own sheet says, if there is one."""
+def _workbook_sheet(path: Path) -> tuple[Sheet, dict[str, str] | None, pd.DataFrame | None]:
+    """The sheet of predictions; what a simulated judge's own sheet says, and the ratings, if there are any."""
     sheets = read_sheets(path)
     if not sheets:
         raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
     marked = sheets.get(SYNTHETIC_SHEET)
     marks = None if marked is None else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
-    return sheets.get(SHEET) or next(iter(sheets.values())), marks
+    ratings = sheets.get(RATINGS_SHEET) if SHEET in sheets else None
+    read = None if ratings is None else read_ratings_sheet(ratings, f"{path}: sheet {RATINGS_SHEET}")
+    return sheets.get(SHEET) or next(iter(sheets.values())), marks, read
 
 
 def _csv_sheet(path: Path) -> Sheet:

@@ -10,6 +10,7 @@ from sense7.arguments import check_arguments
 from sense7.judge.asking.questions import Questions
 from sense7.judge.asking.score_probabilities import expected_score, is_level_logprobs, logprobs_of_levels
 from sense7.judge.predictions import EXPECTED
+from sense7.judge.ratings import read_levels, read_ratings
 from sense7.judge.reply import Reply, read_reply
 from sense7.terminal import count_of
 
@@ -67,6 +68,8 @@ class Answer:
     score_logprobs : list or None
         Level and log probability of the tokens that could have stated the score, see
         :func:`sense7.judge.asking.score_probabilities.logprobs_of_levels`.
+    asked : list of str or None
+        Ratings that the reply has to hold as JSON; None where it states a score.
     """
 
     conversation: str
@@ -86,12 +89,20 @@ class Answer:
     error: str | None = None
     prompt_cut: bool = False
     score_logprobs: list | None = None
+    asked: list | None = None
 
     @property
     def reply(self) -> Reply:
         """The reply, read: its score and status."""
         reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
-        return replace(reply, status="prompt_cut") if self.prompt_cut else reply
+        reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
+        return read_ratings(self.output, tuple(self.asked), reply) if self.asked else reply
+
+    @property
+    def levels(self) -> dict:
+        """Level of each rating asked for, as :func:`sense7.judge.ratings.read_levels` gives it; empty if unusable."""
+        usable = self.asked and self.reply.status in ("ok", "not_applicable")
+        return read_levels(self.output, tuple(self.asked))[0] if usable else {}
 
     def to_dict(self) -> dict:
         """Give the answer as JSON values."""
@@ -116,6 +127,8 @@ class Answer:
                 raise ValueError(f"{entry.name} is no {entry.type}")
         if not is_level_logprobs(record.get("score_logprobs")):
             raise ValueError("score_logprobs is no list of levels with a log probability")
+        if not all(isinstance(name, str) for name in record.get("asked") or ()):
+            raise ValueError("asked is no list of names")
         return cls(**record)
 
     @property
@@ -282,7 +295,7 @@ def without_score(run: int, answers: Mapping[str, Answer]) -> str:
         Conversation -> Answer.
     """
     replies = [answer.reply for answer in answers.values()]
-    if not replies or any(reply.status == "ok" for reply in replies):
+    if not replies or any(reply.status in ("ok", "not_applicable") for reply in replies):
         return ""
     number = count_of(len(replies), "reply", "replies")
     return f"run {run:,}: none of {number} could be used; the last: {describe_reply(replies[-1])}"

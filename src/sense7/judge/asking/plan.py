@@ -15,6 +15,7 @@ from sense7.judge.asking.parameters import PROBABILITIES
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.asking.questions import Questions, Shots, questions_for
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path
+from sense7.judge.ratings import ratings_of, require_unit
 from sense7.judge.reply import check_policy
 from sense7.study import Study
 
@@ -99,6 +100,8 @@ def plan_session(
     prices: Prices | None = None,
     policy: str = "strict",
     score: str = "stated",
+    unit: str = "conversation",
+    rating: str = "overall",
     concurrency: int = 10,
     timeout: float = 120.0,
     retries: int = 5,
@@ -134,6 +137,8 @@ def plan_session(
         ``expected``: the endpoint is asked for the probabilities of tokens, and files get the columns expected_score
         and certainty. IS_EMPATHY stays the score that the reply states. Without a prompt of the user's, the bundled one
         that wants whole levels is asked.
+    unit, rating : str
+        What is rated, and on what; see :func:`sense7.judge.asking.questions.questions_for`.
     concurrency, timeout, retries, backoff, give_up_after, per_minute, context
         See :class:`Plan`.
 
@@ -166,14 +171,23 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    if score not in SCORES:
-        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORES)}.")
-    template = prompt or Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
-    needed = PROBABILITIES if score == "expected" else {}
-    if unasked := sorted(needed.keys() & set(omit)):
-        raise UserError(f"--omit {unasked[0]}: --score expected needs it. Leave out one of the two.")
-    questions = questions_for(study, template, model, shots=shots, limit=limit, omit=omit, param=param, needed=needed)
+    template = prompt or _bundled_prompt(unit, rating, score)
+    _check_combination(unit, rating, score, policy, omit)
+    questions = questions_for(
+        study,
+        template,
+        model,
+        shots=shots,
+        limit=limit,
+        omit=omit,
+        param=param,
+        needed=PROBABILITIES if score == "expected" else {},
+        unit=unit,
+        rating=rating,
+    )
     manifest = _manifest(study, model, endpoint, questions)
+    if questions.ratings:
+        manifest |= {"unit": unit, "rating": rating}
     answers, _ = read_journal(folder / JOURNAL)
     check_manifest(folder, manifest, answers)
     require_same_requests(folder, answers, questions, runs)
@@ -203,6 +217,29 @@ def plan_session(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
     return plan
+
+
+def _bundled_prompt(unit: str, rating: str, score: str) -> Prompt:
+    """Our own prompt for what is asked."""
+    if (unit, rating) == ("conversation", "overall"):
+        return Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
+    ratings_of(rating)
+    require_unit(unit)
+    return Prompt.for_ratings(unit, rating)
+
+
+def _check_combination(unit: str, rating: str, score: str, policy: str, omit: Collection[str]) -> None:
+    """Refuse options that exclude each other."""
+    if score not in SCORES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORES)}.")
+    if score == "expected" and (unasked := sorted(PROBABILITIES.keys() & set(omit))):
+        raise UserError(f"--omit {unasked[0]}: --score expected needs it. Leave out one of the two.")
+    if (unit, rating) == ("conversation", "overall"):
+        return
+    if score == "expected":
+        raise UserError("--score expected: is for the score of a whole conversation. Leave out --unit and --rating.")
+    if policy != "strict":
+        raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
 
 
 def _require_numbers(**given: tuple[int | None, int]) -> None:

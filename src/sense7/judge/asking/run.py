@@ -18,7 +18,9 @@ from sense7.judge.asking.logs import log_path, write_log
 from sense7.judge.asking.plan import Plan
 from sense7.judge.asking.session import Session, Tally
 from sense7.judge.predictions import write_predictions
+from sense7.judge.ratings import ratings_sheet
 from sense7.terminal import count_of
+from sense7.workbook.sheets import Sheet
 
 __all__ = ["Outcome", "carry_out"]
 
@@ -113,7 +115,8 @@ def carry_out(
             by_run[run][name] = answer
         for run, answers in by_run.items():
             frame = run_frame(plan.questions, run, answers, lacking=lacking)
-            remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
+            further = _ratings(plan, answers) if plan.questions.ratings else []
+            remarks += write_predictions(plan.path(run), frame, policy=plan.policy, further=further)
             paths.append(plan.path(run))
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
@@ -123,6 +126,13 @@ def carry_out(
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
+
+
+def _ratings(plan: Plan, answers: dict[str, Answer]) -> list[Sheet]:
+    """Sheet of the judge's ratings beside the person's."""
+    units, names = plan.questions.frame, plan.questions.ratings
+    levels = [answers[name].levels if name in answers else {} for name in units["conversation"]]
+    return [ratings_sheet(units, names, levels)]
 
 
 def _note_expected(run: int, frame: pd.DataFrame, remarks: list[str], without: list[str]) -> None:

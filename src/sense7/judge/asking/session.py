@@ -360,7 +360,8 @@ class Session:
     def _keep(self, call: _Call, **known) -> Answer:
         """Put what a call came to into the journal, before anything else is done with it."""
         sha256 = self.plan.questions.request_sha256(call.conversation)
-        answer = Answer(call.conversation, call.run, sha256, attempts=call.attempts, time=now(), **known)
+        asked = list(self.plan.questions.ratings) or None
+        answer = Answer(call.conversation, call.run, sha256, attempts=call.attempts, time=now(), asked=asked, **known)
         with self._sending_no_more_if_full():
             self.journal.add(answer)
         return answer
@@ -387,7 +388,7 @@ class Session:
         reply = answer.reply
         self._count(answer, reply.status)
         if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
-            self._unusable = 0 if reply.status == "ok" else self._unusable + 1
+            self._unusable = 0 if reply.status in ("ok", "not_applicable") else self._unusable + 1
         if self.plan.score == "expected" and lacks_probabilities(answer) and not self.stopped:
             self.final, self.stopped = True, NO_PROBABILITIES
         if self._unusable >= self.plan.give_up_after and not self.stopped:
