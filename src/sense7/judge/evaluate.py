@@ -269,7 +269,7 @@ def evaluate(
     }
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     bootstrap = _bootstrap(frames, settings)
-    several = list(frames.values())
+    several, over = list(frames.values()), metrics.over_runs(frames, bootstrap, policy=policy)
     rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     return Evaluation(
         files=files,
@@ -278,9 +278,9 @@ def evaluate(
         policy=policy,
         score=score,
         **settings,
-        metrics=metrics.over_runs(frames, bootstrap, policy=policy),
+        metrics=over,
         spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
-        coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
+        coverage={name: _coverage(frame, over.runs[name]) for name, frame in frames.items()},
         bounds={
             name: metrics.missing_bounds(
                 frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
@@ -294,6 +294,12 @@ def evaluate(
         ratings=by_rating(rated, bootstrap) if rated else {},
         applicability=applicability(rated, bootstrap) if rated else {},
     )
+
+
+def _coverage(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Coverage of a file, with the interval that its metrics have already."""
+    counts = metrics.coverage(frame).drop(index="coverage")
+    return pd.concat([table.loc[["coverage"]], counts]).rename_axis("coverage")
 
 
 def _check_score(score: str, policy: str) -> None:

@@ -20,6 +20,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.endpoint import Endpoint as Address
 from sense7.judge.asking.journal import MANIFEST
+from sense7.judge.asking.logs import LOGS
 from sense7.judge.asking.plan import plan_session
 from sense7.judge.asking.questions import Shots
 from sense7.judge.asking.run import carry_out
@@ -140,6 +141,17 @@ def test_the_ratings_stand_beside_the_persons_own(study_of, tmp_path):
     cells = cells_of(whole)
     assert cells["Interest person"] == [2, NOT_APPLICABLE]
     assert cells["Turn"] == [None, None]
+
+
+def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(study_of, tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    with Endpoint(endpoint.rates) as server:
+        path = ask(study_of(2), server, tmp_path / "out").paths[0]
+    log = read_eval_log(str(next((tmp_path / "out" / LOGS).glob("*.eval"))))
+    assert [sample.id for sample in log.samples] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
+    for name in RATING_NAMES:
+        assert [sample.scores[name].value for sample in log.samples] == cells_of(path)[f"{name} judge"]
 
 
 def test_a_limit_counts_conversations_with_all_their_turns(study_of, tmp_path):

@@ -14,6 +14,7 @@ from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_
 from sense7.judge.asking.parameters import PROBABILITIES
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.asking.questions import Questions, Shots, questions_for
+from sense7.judge.asking.ratings_prompt import prompt_for_ratings
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path
 from sense7.judge.ratings import ratings_of, require_unit
 from sense7.judge.reply import check_policy
@@ -225,7 +226,7 @@ def _bundled_prompt(unit: str, rating: str, score: str) -> Prompt:
         return Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
     ratings_of(rating)
     require_unit(unit)
-    return Prompt.for_ratings(unit, rating)
+    return prompt_for_ratings(unit, rating)
 
 
 def _check_combination(unit: str, rating: str, score: str, policy: str, omit: Collection[str]) -> None:

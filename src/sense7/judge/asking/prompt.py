@@ -1,15 +1,12 @@
 """What a judge is asked: the prompt, and the parameters of the request, as the authors send them."""
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import reason
-from sense7.judge.ratings import NOT_APPLICABLE, ratings_of
-from sense7.taxonomy import DIMENSIONS
 
 __all__ = ["DEFAULT_MODEL", "EXAMPLES", "Prompt"]
 
@@ -35,26 +32,8 @@ LARGEST = 2**20
 """Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
 _PLACEHOLDER = re.compile("|".join(map(re.escape, (CHAT, EXAMPLES))))
-_BUNDLED = Path(__file__).parent / "prompts"
-
-_OF_UNIT = {
-    "conversation": {
-        "given": "one conversation",
-        "rated": "the assistant's messages, taken together,",
-    },
-    "turn": {
-        "given": "a conversation up to a message of the assistant's",
-        "rated": "the last message, in the light of what was said before,",
-    },
-}
-_APPLICABILITY = (
-    " A dimension that has no occasion to show does not apply: a plain question may call for no emotional "
-    f"understanding, and a first message has nothing to recall. Give such a dimension the value "
-    f'"{NOT_APPLICABLE}", not a level. The overall rating always is a level.'
-)
-_MEANING = {"overall": "how empathic it is, all in all"} | {
-    dimension.name: f"it {dimension.definition} ({dimension.title})" for dimension in DIMENSIONS
-}
+BUNDLED = Path(__file__).parent / "prompts"
+"""Folder of our own prompts."""
 
 
 @dataclass(frozen=True)
@@ -84,37 +63,7 @@ class Prompt:
         >>> prompt.name, prompt.takes_examples
         ('empathy', True)
         """
-        return cls.read(_BUNDLED / f"{name}.txt")
-
-    @classmethod
-    def for_ratings(cls, unit: str, rating: str) -> "Prompt":
-        """Return our own prompt that asks for ratings as JSON, called ``<rating>_<unit>``.
-
-        Parameters
-        ----------
-        unit : {"conversation", "turn"}
-            What is rated.
-        rating : str
-            overall, a dimension, or all.
-
-        Examples
-        --------
-        >>> prompt = Prompt.for_ratings("turn", "Interest")
-        >>> prompt.name, "- Interest: it is curious about" in prompt.text
-        ('Interest_turn', True)
-        """
-        names = ratings_of(rating)
-        parts = {
-            **_OF_UNIT[unit],
-            "ratings": "\n".join(f"- {name}: {_MEANING[name]}" for name in names),
-            "names": ", ".join(json.dumps(name) for name in names),
-            "applicability": _APPLICABILITY if set(names) - {"overall"} else "",
-            "or": f', or "{NOT_APPLICABLE}"' if set(names) - {"overall"} else "",
-        }
-        text = (_BUNDLED / "ratings.txt").read_text(encoding="utf-8")
-        for name, words in parts.items():
-            text = text.replace(f"{{{{{name}}}}}", words)
-        return cls(f"{rating}_{unit}", text)
+        return cls.read(BUNDLED / f"{name}.txt")
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":

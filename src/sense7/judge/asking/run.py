@@ -124,7 +124,7 @@ def carry_out(
             if plan.score == "expected":
                 _note_expected(run, frame, remarks, without)
             if run in asked or not log_path(plan, run).exists():
-                write_log(plan, run, answers, lacking=lacking)
+                write_log(plan, run, answers, frame, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
 
 
