@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sense7.judge.asking.run import Outcome
     from sense7.judge.asking.session import Tally
 
-__all__ = ["judge"]
+__all__ = ["by_status", "get_consent", "judge", "require_none", "showing_progress"]
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -165,12 +165,12 @@ def run(
         print("\n".join(lines))
         return
     print("\n".join(lines), file=sys.stderr)
-    _get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
-    with _progress(plan.estimate.calls) as (progress, say):
+    get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
+    with showing_progress(plan.estimate.calls) as (progress, say):
         outcome = carry_out(plan, progress=progress, say=say)
     for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(_by_status(outcome), file=sys.stderr)
+    print(by_status(outcome), file=sys.stderr)
     for path in outcome.paths:
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
@@ -179,7 +179,7 @@ def run(
         problems.append(f"{failed:,} without an answer; {again} for these again")
     if cut := outcome.statuses["prompt_cut"]:
         problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")
-    _require_none(problems)
+    require_none(problems)
 
 
 @judge.command()
@@ -285,13 +285,13 @@ def import_batch(
     ]
     for remark in filter(None, said):
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{count_of(len(imported.paths), 'run')}; {_by_status(imported)}", file=sys.stderr)
+    print(f"{count_of(len(imported.paths), 'run')}; {by_status(imported)}", file=sys.stderr)
     for path in imported.paths:
         print(path)
-    _require_none(imported.without_score)
+    require_none(imported.without_score)
 
 
-def _require_none(problems: list[str]) -> None:
+def require_none(problems: list[str]) -> None:
     """End with exit code 1 if there are problems, each on a line of its own."""
     for problem in problems:
         complain(problem)
@@ -325,13 +325,13 @@ def _questions(
     )
 
 
-def _by_status(outcome: "Outcome | Imported") -> str:
+def by_status(outcome: "Outcome | Imported") -> str:
     """Say what became of the replies, in the last line before the files."""
     counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
     return f"{counts}; doubtful readings {outcome.doubtful:,}"
 
 
-def _get_consent(reason: str, yes: bool) -> None:
+def get_consent(reason: str, yes: bool) -> None:
     """Ask first where there is a reason to.
 
     Raises
@@ -350,7 +350,7 @@ def _get_consent(reason: str, yes: bool) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
+def showing_progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
     """A bar on a terminal; elsewhere a line every few seconds, and at the end. Give also what says a line at once."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

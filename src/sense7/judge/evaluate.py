@@ -22,10 +22,7 @@ from sense7.judge.scoring.rating_metrics import MEASURES, applicability, by_rati
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = [
-    "Evaluation",
-    "evaluate",
-]
+__all__ = ["Evaluation", "aligned", "evaluate", "records"]
 
 _EXPECTED_NOTES = {
     "stated": (),
@@ -154,9 +151,9 @@ class Evaluation:
 
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
-        parts = [_aligned(self.rows()) + _ABOUT_P, _aligned(self.further_rows())]
+        parts = [aligned(self.rows()) + _ABOUT_P, aligned(self.further_rows())]
         if len(self.bounds_rows()) > 1:
-            parts.append("Worst and best for any values of the missing scores\n" + _aligned(self.bounds_rows()))
+            parts.append("Worst and best for any values of the missing scores\n" + aligned(self.bounds_rows()))
         if len(self.files) > 1 and self.stability["n"].any():
             same, deviation = self.stability.loc["same_label"], self.stability.loc["score_deviation"]
             parts.append(
@@ -164,9 +161,9 @@ class Evaluation:
                 f"scores of a conversation deviate by {_number(deviation)} levels on the average."
             )
         if self.ratings:
-            parts.append(_aligned(self.ratings_rows()))
+            parts.append(aligned(self.ratings_rows()))
         if self.applicability:
-            parts.append(_aligned(self.applicability_rows()))
+            parts.append(aligned(self.applicability_rows()))
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
@@ -182,22 +179,22 @@ class Evaluation:
                     "name": name,
                     "path": str(predictions.path),
                     "rows": len(predictions.frame),
-                    "metrics": _records(self.metrics.runs[name]),
-                    "coverage": _records(self.coverage[name]),
-                    "bounds": _records(self.bounds[name]),
+                    "metrics": records(self.metrics.runs[name]),
+                    "coverage": records(self.coverage[name]),
+                    "bounds": records(self.bounds[name]),
                     "spearman_naive_p": None if math.isnan(self.spearman_p[name]) else self.spearman_p[name],
                 }
                 for name, predictions in self.files.items()
             ],
             "over_files": {
-                "mean": _records(self.metrics.mean),
-                "spread": _records(self.metrics.spread),
-                "stability": _records(self.stability),
-                "calibration": _records(self.calibration),
+                "mean": records(self.metrics.mean),
+                "spread": records(self.metrics.spread),
+                "stability": records(self.stability),
+                "calibration": records(self.calibration),
                 "confusion": self.confusion.to_numpy().tolist(),
             },
-            "ratings": {name: _records(table) for name, table in self.ratings.items()},
-            "applicability": {name: _records(table) for name, table in self.applicability.items()},
+            "ratings": {name: records(table) for name, table in self.ratings.items()},
+            "applicability": {name: records(table) for name, table in self.applicability.items()},
             "skipped": [str(path) for path in self.skipped],
             "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
@@ -487,14 +484,22 @@ def _with_interval(row: pd.Series) -> str:
     return f"{_number(row)} [{_interval(row)}]" if _interval(row) else _number(row)
 
 
-def _aligned(rows: list[list[str]]) -> str:
+def aligned(rows: list[list[str]]) -> str:
+    """Set rows of texts as a table for a terminal.
+
+    Examples
+    --------
+    >>> print(aligned([["prompt", "n"], ["brief", "12"]]))
+    prompt  n
+    brief   12
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _records(table: pd.DataFrame) -> dict[str, dict]:
-    """A table of estimates as JSON can hold it."""
+def records(table: pd.DataFrame) -> dict[str, dict]:
+    """Give a table of estimates as JSON can hold it."""
     return {
         str(name): {
             key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()

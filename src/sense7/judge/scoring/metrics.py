@@ -40,6 +40,7 @@ __all__ = [
     "label_metrics",
     "level_and_length",
     "levels_recognized",
+    "metrics_in_draws",
     "over_runs",
     "recognition",
     "stability",
@@ -648,6 +649,35 @@ def over_runs(
         estimate_table(means, "metric"),
         estimate_table(spreads, "metric"),
     )
+
+
+def metrics_in_draws(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> tuple[pd.Series, dict[str, np.ndarray], str]:
+    """Return coverage and every metric of a run, and the same in every resample.
+
+    Parameters
+    ----------
+    frame, bootstrap, policy
+        As for :func:`run_metrics`.
+
+    Returns
+    -------
+    values : Series of float
+        By the name of the metric; NaN where it is undefined.
+    draws : dict of array, shape (draws,)
+        Empty if there are none.
+    reason : str
+        Why there are none; "" if there are.
+
+    Examples
+    --------
+    >>> values, draws, reason = metrics_in_draws(pd.DataFrame({"score": [4.0], "ground_truth": [4.0]}))
+    >>> float(values["accuracy"]), draws, reason
+    (1.0, {}, 'no interval: participants are not known')
+    """
+    run = _run(frame, bootstrap, policy)
+    return run.table["estimate"].astype(float), run.draws, run.no_interval
 
 
 class _Run(NamedTuple):
