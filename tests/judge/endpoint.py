@@ -9,15 +9,20 @@ It records what it was asked and what it answered. It stops when its block is le
 import asyncio
 import contextlib
 import json
+import math
+import ssl
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic as now
 
 MODEL_RETURNED = "judge-2026-01-01"
 FINGERPRINT = "fp_loopback"
-USAGE = {"prompt_tokens": 200, "completion_tokens": 30, "total_tokens": 230}
+PROMPT_TOKENS = 200
+"""What is counted of a short prompt; of a longer one a quarter of its characters."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class Answer:
     """Whether the connection ends in the midst of the body."""
     endless: bool = False
     """Whether the body is sent again and again, for as long as it is read."""
+    prompt_tokens: int | None = None
+    """What is counted of the prompt, if not all of it."""
+    logprobs: dict | None = None
+    """The object ``logprobs`` of the choice."""
 
 
 GOOD = Answer()
@@ -49,8 +58,60 @@ def rate_limited(seconds) -> Answer:
     return Answer(status=429, headers=(("Retry-After", str(seconds)),), body=error_body("Rate limit reached"))
 
 
-def error_body(message, code=None) -> bytes:
-    return json.dumps({"error": {"message": message, "type": "error", "param": None, "code": code}}).encode()
+def error_body(message, code=None, param=None) -> bytes:
+    return json.dumps({"error": {"message": message, "type": "error", "param": param, "code": code}}).encode()
+
+
+def token(text, *others, logprob=-0.1) -> dict:
+    """A token with its alternatives: (text, log probability) of each."""
+    tops = [{"token": other, "logprob": given, "bytes": list(other.encode())} for other, given in others]
+    return {"token": text, "logprob": logprob, "bytes": list(text.encode()), "top_logprobs": tops}
+
+
+def with_probabilities(level, shares, before="<S0>Kind, ü.</S0><S2>", after="</S2>") -> Answer:
+    """An answer that states a level, with the probabilities of some levels: level -> share."""
+    tops = [(str(number), math.log(share)) for number, share in shares.items()]
+    tokens = [token(part, (part, -0.1)) for part in (before, after)]
+    said = [tokens[0], token(str(level), *tops), tokens[1]]
+    return Answer(text=f"{before}{level}{after}", logprobs={"content": said})
+
+
+def rates(asked) -> Answer:
+    """A script that plays a model which rates by a schema: the same words get the same levels.
+
+    A dimension does not apply where a digest of the prompt and its name says so, in about a third of the cases.
+    """
+    schema = asked.body["response_format"]["json_schema"]["schema"]
+    said = {"reasoning": f"Reasoning {asked.number}."}
+    for name in schema["required"][1:]:
+        number = zlib.crc32(f"{asked.prompt} {name}".encode())
+        may_be_none = "anyOf" in schema["properties"][name]
+        said[name] = "not applicable" if may_be_none and number % 3 == 0 else number % 5 + 1
+    return Answer(text=json.dumps(said))
+
+
+def refuses(*names, then=GOOD):
+    """A script: an endpoint that refuses parameters as OpenAI's does, one after the other."""
+
+    def script(asked):
+        for name in names:
+            if name in asked.body:
+                said = f"Unsupported parameter: '{name}' is not supported with this model."
+                return Answer(status=400, body=error_body(said, "unsupported_parameter", name))
+        return then
+
+    return script
+
+
+def takes_at_once(number, then=GOOD):
+    """A script of an endpoint, given later as ``script.server``, that takes so many requests at once."""
+
+    def script(asked):
+        if script.server.open > number:
+            return Answer(status=429, body=error_body("Too many requests at once"))
+        return then
+
+    return script
 
 
 @dataclass(frozen=True)
@@ -70,16 +131,28 @@ class Asked:
 class Endpoint:
     """The server, in a thread of its own."""
 
-    def __init__(self, script: Callable[[Asked], Answer] = lambda asked: GOOD, *, latency: float = 0.0):
+    def __init__(
+        self,
+        script: Callable[[Asked], Answer] = lambda asked: GOOD,
+        *,
+        latency: float = 0.0,
+        models: dict | None = None,
+        certificate: Path | None = None,
+    ):
         self.script = script
         self.latency = latency
+        self.models = models
+        """What the list of models says; None: there is none."""
+        self.certificate = certificate
+        """File of a certificate and its key: the endpoint speaks TLS."""
         self.asked: list[Asked] = []
         self.answered: list[int] = []
         """Numbers of the requests whose whole answer (status 200) was handed to the network."""
         self.most_at_once = 0
         self.sent_endlessly = 0
         """Bytes of endless answers."""
-        self._open = 0
+        self.open = 0
+        """Requests that are not answered."""
         self._times = Counter()
 
     def __enter__(self):
@@ -95,7 +168,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self.certificate else ''}://127.0.0.1:{self.port}/v1"
 
     def times_answered(self) -> Counter:
         """How many whole answers each prompt got."""
@@ -118,7 +191,11 @@ class Endpoint:
                 writer.close()
                 tasks.discard(asyncio.current_task())
 
-        server = await asyncio.start_server(connection, "127.0.0.1", 0, backlog=500)
+        tls = None
+        if self.certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(self.certificate)
+        server = await asyncio.start_server(connection, "127.0.0.1", 0, backlog=500, ssl=tls)
         self.port = server.sockets[0].getsockname()[1]
         started.set()
         await self._stop.wait()
@@ -129,25 +206,33 @@ class Endpoint:
 
     async def _exchange(self, reader, writer) -> bool:
         """One request and its answer; False when the connection is at its end."""
-        first = await reader.readline()
-        if not first:
+        first = await reader.read(1)
+        if first in (b"", b"\x16"):  # the end, or a greeting of TLS
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n" if first else b"")
             return False
+        first += await reader.readline()
         headers = {}
         while (line := (await reader.readline()).decode().strip()) != "":
             name, _, value = line.partition(":")
             headers[name.lower()] = value.strip()
+        if first.startswith(b"GET "):
+            content = json.dumps(self.models).encode()
+            status = b"404 None" if self.models is None else b"200 Answer"
+            writer.write(b"HTTP/1.1 " + status + f"\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content)
+            await writer.drain()
+            return True
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
         self._times[prompt] += 1
         asked = Asked(len(self.asked) + 1, prompt, self._times[prompt], first.decode().split()[1], headers, body, now())
         self.asked.append(asked)
-        self._open += 1
-        self.most_at_once = max(self.most_at_once, self._open)
+        self.open += 1
+        self.most_at_once = max(self.most_at_once, self.open)
         try:
             answer = self.script(asked)
             await asyncio.sleep(self.latency + answer.wait)
         finally:
-            self._open -= 1
+            self.open -= 1
         content = answer.body if answer.body is not None else self._completion(asked, answer)
         length = "Connection: close" if answer.endless else f"Content-Length: {len(content)}"
         head = f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\n{length}\r\n"
@@ -173,13 +258,14 @@ class Endpoint:
     def _completion(asked, answer) -> bytes:
         said = [words and words.replace("NUMBER", str(asked.number)) for words in (answer.text, answer.refusal)]
         message = {"role": "assistant", "content": said[0], "refusal": said[1]}
+        counted = answer.prompt_tokens or max(PROMPT_TOKENS, len(asked.prompt) // 4)
         completion = {
             "id": f"chatcmpl-{asked.number}",
             "object": "chat.completion",
             "created": 1767225600,
             "model": MODEL_RETURNED,
             "system_fingerprint": FINGERPRINT,
-            "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": answer.finish}],
-            "usage": USAGE,
+            "choices": [{"index": 0, "message": message, "logprobs": answer.logprobs, "finish_reason": answer.finish}],
+            "usage": {"prompt_tokens": counted, "completion_tokens": 30, "total_tokens": counted + 30},
         }
         return json.dumps(completion).encode()

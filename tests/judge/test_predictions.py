@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sense7.errors import UserError
 from sense7.judge.predictions import (
     COLUMNS,
+    EXPECTED,
     FRAME_COLUMNS,
     READ_COLUMNS,
     UNSTATED,
@@ -111,7 +112,7 @@ def test_the_authors_columns_come_first_in_their_order(tmp_path):
     frame = run_of(reasoning="why", chat="[]", prompt="asked", output="said", seconds=1.5, model="model", run=2)
     assert write_predictions(path, frame) == []
     cells = cells_of(path)
-    assert list(cells) == list(COLUMNS)
+    assert list(cells) == [title for title in COLUMNS if title not in EXPECTED], "these only where they are known"
     assert list(cells)[:11] == [*AUTHORS, "ground-truth"]
     assert cells["TaskId"] == ["C0", "C1", "C2"]
     assert cells["IS_EMPATHY"] == [1, 2, 3]
@@ -175,6 +176,7 @@ def test_everything_in_the_frame_comes_back(tmp_path):
         **{name: f"some {name}" for name in ("reasoning", "chat", "prompt", "output", "reason", "model")},
         **{name: f"a {name}" for name in ("prompt_sha256", "returned_model", "system_fingerprint", "finish_reason")},
         **{"seconds": 0.125, "run": 3.0, "input_tokens": 1200.0, "output_tokens": 40.0, "altered": ""},
+        **{"expected_score": 3.5, "certainty": 0.75},
     )[list(FRAME_COLUMNS)]
     write_predictions(tmp_path / "a.xlsx", frame)
     read = read_predictions(tmp_path / "a.xlsx")
@@ -182,6 +184,15 @@ def test_everything_in_the_frame_comes_back(tmp_path):
     assert list(read.frame) == [*FRAME_COLUMNS, *READ_COLUMNS]
     assert read.absent == frozenset()
     assert read.notes == []
+
+
+@pytest.mark.parametrize(("column", "value"), [("expected_score", 0.5), ("expected_score", 5.5), ("certainty", 1.01)])
+def test_probabilities_off_their_scale_are_refused_with_their_row(column, value, tmp_path):
+    frame = run_of(3, **{"expected_score": 3.5, "certainty": 0.75})
+    frame.loc[1, column] = value
+    write_predictions(tmp_path / "a.xlsx", frame)
+    with pytest.raises(UserError, match=rf"sheet results, column {column}, row 3: {value:g} is not from"):
+        read_predictions(tmp_path / "a.xlsx")
 
 
 @pytest.mark.parametrize("character", ["a", "🙂", "a🙂"])

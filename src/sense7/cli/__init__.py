@@ -22,6 +22,7 @@ from sense7.cli import book, collect, data, exchange
 from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
 from sense7.cli.judge_compare import compare
+from sense7.cli.judge_sweep import sweep as judge_sweep
 from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
@@ -70,6 +71,7 @@ for _verb in (
 app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
 judge.command()(compare)
+judge.command("sweep")(judge_sweep)
 app.add_typer(judge, name="judge")
 app.add_typer(new, name="new")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sense7.judge.asking.run import Outcome
     from sense7.judge.asking.session import Tally
 
-__all__ = ["judge"]
+__all__ = ["by_status", "get_consent", "judge", "require_none", "showing_progress"]
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -47,7 +47,19 @@ Omit = Annotated[
     list[str] | None,
     typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
 ]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=JSON",
+        help="Parameter of the request, such as seed=1 or 'reasoning_effort=\"low\"'; can be repeated.",
+    ),
+]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
+
+Score = Annotated[
+    str,
+    typer.Option(help="Score that counts: stated, or expected, over the probabilities of the levels (logprobs)."),
+]
 
 
 @judge.command()
@@ -68,8 +80,24 @@ def run(
     embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
+    score: Annotated[
+        str,
+        typer.Option(help="stated, or expected: also the probabilities of the levels, of endpoints with logprobs."),
+    ] = "stated",
+    unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
+    rating: Annotated[
+        str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall",
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
+    per_minute: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="TOKENS", help="Context of the model; the endpoint is asked if not given."),
+    ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
     ] = 120.0,
@@ -96,6 +124,7 @@ def run(
     """
     from sense7.judge.asking.cost import Prices
     from sense7.judge.asking.endpoint import Endpoint
+    from sense7.judge.asking.parameters import describe_parameters, parse_parameters
     from sense7.judge.asking.plan import plan_session
     from sense7.judge.asking.questions import Shots
     from sense7.judge.asking.run import carry_out
@@ -113,34 +142,44 @@ def run(
         shots=Shots(shots, examples, order, seed, embedder),
         limit=limit,
         omit=omit or (),
+        param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
+        score=score,
+        unit=unit,
+        rating=rating,
         concurrency=concurrency,
         timeout=timeout,
         retries=retries,
         backoff=backoff,
         give_up_after=give_up_after,
+        per_minute=per_minute,
+        context=context,
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
-    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}", *plan.estimate.lines()]
+    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
+    lines += [*describe_parameters(model, plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
         print("\n".join(lines))
         return
     print("\n".join(lines), file=sys.stderr)
-    _get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
-    with _progress(plan.estimate.calls) as (progress, say):
+    get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
+    with showing_progress(plan.estimate.calls) as (progress, say):
         outcome = carry_out(plan, progress=progress, say=say)
     for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(_by_status(outcome), file=sys.stderr)
+    print(by_status(outcome), file=sys.stderr)
     for path in outcome.paths:
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     if failed := outcome.statuses["api_error"]:
-        problems.append(f"{failed:,} without an answer; the same command asks for these again")
-    _require_none(problems)
+        again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
+        problems.append(f"{failed:,} without an answer; {again} for these again")
+    if cut := outcome.statuses["prompt_cut"]:
+        problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")
+    require_none(problems)
 
 
 @judge.command()
@@ -150,6 +189,7 @@ def evaluate(
         str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
     ] = None,
     policy: Policy = "strict",
+    score: Score = "stated",
     score_scale: Annotated[
         str | None,
         typer.Option(
@@ -169,7 +209,7 @@ def evaluate(
 
     settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
+    evaluation = evaluate_files(paths, policy=policy, score=score, score_scale=scale, **settings)
     if scale:
         rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
         for kept in declare_scale(rescaled, scale):
@@ -192,6 +232,7 @@ def export_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
@@ -202,7 +243,7 @@ def export_batch(
     from sense7.judge.asking.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -224,6 +265,7 @@ def import_batch(
     embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
+    param: Param = None,
     omit: Omit = None,
     policy: Policy = "strict",
 ) -> None:
@@ -231,7 +273,7 @@ def import_batch(
     from sense7.judge.asking.batch import import_replies
     from sense7.judge.asking.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
     imported = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",
@@ -246,13 +288,13 @@ def import_batch(
     ]
     for remark in filter(None, said):
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{count_of(len(imported.paths), 'run')}; {_by_status(imported)}", file=sys.stderr)
+    print(f"{count_of(len(imported.paths), 'run')}; {by_status(imported)}", file=sys.stderr)
     for path in imported.paths:
         print(path)
-    _require_none(imported.without_score)
+    require_none(imported.without_score)
 
 
-def _require_none(problems: list[str]) -> None:
+def require_none(problems: list[str]) -> None:
     """End with exit code 1 if there are problems, each on a line of its own."""
     for problem in problems:
         complain(problem)
@@ -269,21 +311,30 @@ def _opened(data: str, prompt: Path | None, shots: str):
 
 
 def _questions(
-    data: str, model: str, prompt: Path | None, shots: "Shots", limit: int | None, omit: list[str] | None
+    data: str,
+    model: str,
+    prompt: Path | None,
+    shots: "Shots",
+    limit: int | None,
+    omit: list[str] | None,
+    param: list[str] | None,
 ) -> "Questions":
+    from sense7.judge.asking.parameters import parse_parameters
     from sense7.judge.asking.questions import questions_for
 
     study, template = _opened(data, prompt, shots.kind)
-    return questions_for(study, template, model, shots=shots, limit=limit, omit=omit or ())
+    return questions_for(
+        study, template, model, shots=shots, limit=limit, omit=omit or (), param=parse_parameters(param or ())
+    )
 
 
-def _by_status(outcome: "Outcome | Imported") -> str:
+def by_status(outcome: "Outcome | Imported") -> str:
     """Say what became of the replies, in the last line before the files."""
     counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
     return f"{counts}; doubtful readings {outcome.doubtful:,}"
 
 
-def _get_consent(reason: str, yes: bool) -> None:
+def get_consent(reason: str, yes: bool) -> None:
     """Ask first where there is a reason to.
 
     Raises
@@ -302,7 +353,7 @@ def _get_consent(reason: str, yes: bool) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
+def showing_progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
     """A bar on a terminal; elsewhere a line every few seconds, and at the end. Give also what says a line at once."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

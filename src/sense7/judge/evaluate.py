@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +18,21 @@ from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, 
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
+from sense7.judge.scoring.rating_metrics import MEASURES, applicability, by_rating
 from sense7.judge.scoring.simulated import ABOUT_SIMULATED, require_synthetic
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = [
-    "Evaluation",
-    "evaluate",
-]
+__all__ = ["Evaluation", "aligned_text", "evaluate", "records"]
+
+_EXPECTED_NOTES = {
+    "stated": (),
+    "expected": (
+        "Scores are expected values over the probabilities of the levels, not the levels that replies state.",
+    ),
+}
+"""What is said of each score."""
 
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
@@ -52,8 +58,8 @@ class Evaluation:
         Files of folders that were passed over, as the authors' evaluation does.
     left_out : dict of str
         Further files of folders, which hold no predictions -> why they were left out.
-    policy : str
-        Which reading of a reply counts.
+    policy, score : str
+        Which reading of a reply counts, and whether the score that it states or the expected one.
     draws, seed, confidence : int, int, float
         Of the resamples of the participants of all files, and of the intervals.
     metrics : OverRuns
@@ -69,12 +75,15 @@ class Evaluation:
         What has to be known to read the figures.
     bias : dict of DataFrame
         Judge -> see :func:`sense7.judge.scoring.bias.bias_table`; empty without the data set that was judged.
+    ratings, applicability : dict of DataFrame
+        Of files with ratings of turns or dimensions, see :mod:`sense7.judge.scoring.rating_metrics`; empty without.
     """
 
     files: dict[str, Predictions]
     skipped: list[Path]
     left_out: dict[Path, str]
     policy: str
+    score: str
     draws: int
     seed: int
     confidence: float
@@ -87,6 +96,8 @@ class Evaluation:
     stability: pd.DataFrame = field(repr=False)
     notes: list[str]
     bias: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    ratings: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    applicability: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def rows(self) -> list[list[str]]:
         """Return the authors' metrics as texts: a header, one row per file, and rows over files.
@@ -132,6 +143,23 @@ class Evaluation:
                 table.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
         return table
 
+    def ratings_rows(self) -> list[list[str]]:
+        """Return the metrics of each rating as texts: a header, and one row per rating."""
+        shown = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+        table = [["rating", "n", *(METRICS[name].title for name in shown)]]
+        for rating, mean in self.ratings.items():
+            cells = [_with_interval(mean.loc[name]) for name in shown]
+            table.append([rating, f"{mean.loc['accuracy', 'n']:,}", *cells])
+        return table
+
+    def applicability_rows(self) -> list[list[str]]:
+        """Return how well it is known which dimensions do not apply: a header, and one row per dimension."""
+        table = [["not applicable", "n", *MEASURES]]
+        for dimension, found in self.applicability.items():
+            cells = [_with_interval(found.loc[name]) or found.loc[name, "reason"] for name in MEASURES]
+            table.append([dimension, f"{found['n'].iloc[0]:,}", *cells])
+        return table
+
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
         parts = [aligned_text(self.rows()) + _ABOUT_P, aligned_text(self.further_rows())]
@@ -146,12 +174,17 @@ class Evaluation:
         parts += [
             f"Mean error of {judge} by group; {_ABOUT_BIAS}\n{_bias_text(table)}" for judge, table in self.bias.items()
         ]
+        if self.ratings:
+            parts.append(aligned_text(self.ratings_rows()))
+        if self.applicability:
+            parts.append(aligned_text(self.applicability_rows()))
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
         """Return all of it as JSON; null where there is no number, with the reason beside it."""
         content = {
             "policy": self.policy,
+            "score": self.score,
             "draws": self.draws,
             "seed": self.seed,
             "confidence": self.confidence,
@@ -175,6 +208,8 @@ class Evaluation:
                 "confusion": self.confusion.to_numpy().tolist(),
             },
             "bias": {judge: list(records(table.reset_index()).values()) for judge, table in self.bias.items()},
+            "ratings": {name: records(table) for name, table in self.ratings.items()},
+            "applicability": {name: records(table) for name, table in self.applicability.items()},
             "skipped": [str(path) for path in self.skipped],
             "left_out": {str(path): why for path, why in self.left_out.items()},
             "notes": self.notes,
@@ -187,6 +222,7 @@ def evaluate(
     *,
     study: Study | None = None,
     policy: str = "strict",
+    score: str = "stated",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -205,6 +241,8 @@ def evaluate(
         topic, level and language.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
+    score : {"stated", "expected"}
+        The score that a reply states, or the column expected_score, which every file then has to have.
     score_scale : ScoreScale, optional
         See :func:`sense7.judge.predictions.read_predictions`.
     draws, seed, confidence : int, int, float
@@ -231,7 +269,10 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     require_settings(draws, seed, confidence)
+    _check_score(score, policy)
     read, skipped, left_out = read_paths(paths, score_scale)
+    if score == "expected":
+        read = [_with_expected_scores(file) for file in read]
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -240,16 +281,18 @@ def evaluate(
     }
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     bootstrap = bootstrap_of(frames, settings)
-    several = list(frames.values())
+    several, over = list(frames.values()), metrics.over_runs(frames, bootstrap, policy=policy)
+    rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     return Evaluation(
         files=files,
         skipped=skipped,
         left_out=left_out,
         policy=policy,
+        score=score,
         **settings,
-        metrics=metrics.over_runs(frames, bootstrap, policy=policy),
+        metrics=over,
         spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
-        coverage={name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
+        coverage={name: _coverage(frame, over.runs[name]) for name, frame in frames.items()},
         bounds={
             name: metrics.missing_bounds(
                 frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
@@ -259,9 +302,38 @@ def evaluate(
         confusion=metrics.confusion(several, policy=policy),
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
-        notes=_notes(files, skipped, left_out, policy),
+        notes=[*_EXPECTED_NOTES[score], *_notes(files, skipped, left_out, policy)],
         bias={} if study is None else _bias(study, files, settings, policy),
+        ratings=by_rating(rated, bootstrap) if rated else {},
+        applicability=applicability(rated, bootstrap) if rated else {},
     )
+
+
+def _coverage(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Coverage of a file, with the interval that its metrics have already."""
+    counts = metrics.coverage(frame).drop(index="coverage")
+    return pd.concat([table.loc[["coverage"]], counts]).rename_axis("coverage")
+
+
+def _check_score(score: str, policy: str) -> None:
+    if score not in _EXPECTED_NOTES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(_EXPECTED_NOTES)}.")
+    if score == "expected" and policy != "strict":
+        raise UserError("--score expected: the authors' rule reads stated scores only. Give --policy strict.")
+
+
+def _with_expected_scores(file: Predictions) -> Predictions:
+    """A file of which the expected score counts; refused if it has none."""
+    expected = file.frame.get("expected_score", pd.Series(np.nan, file.frame.index))
+    if expected.isna().all():
+        raise UserError(
+            f"{file.path}: the column expected_score is missing or empty. Ask with "
+            "`sense7 judge run --score expected`, or evaluate without --score expected."
+        )
+    lacking = int((file.frame["score"].notna() & expected.isna()).sum())
+    notes = [f"without an expected score: {lacking:,} of the stated scores"] if lacking else []
+    scored = file.frame["score"].notna()
+    return replace(file, frame=file.frame.assign(score=expected.where(scored)), notes=[*file.notes, *notes])
 
 
 def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
@@ -463,14 +535,27 @@ def _bias_text(table: pd.DataFrame) -> str:
     return aligned_text([list(words.columns), *words.to_numpy().tolist()])
 
 
+def _with_interval(row: pd.Series) -> str:
+    """An estimate with its interval in one cell."""
+    return f"{number_text(row)} [{interval_text(row)}]" if interval_text(row) else number_text(row)
+
+
 def aligned_text(rows: list[list[str]]) -> str:
+    """Set rows of texts as a table for a terminal.
+
+    Examples
+    --------
+    >>> print(aligned_text([["prompt", "n"], ["brief", "12"]]))
+    prompt  n
+    brief   12
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def records(table: pd.DataFrame) -> dict[str, dict]:
-    """A table of estimates as JSON can hold it."""
+    """Give a table of estimates as JSON can hold it."""
     return {
         str(name): {
             key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()

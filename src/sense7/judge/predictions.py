@@ -20,7 +20,9 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line, reading
-from sense7.judge.reply import AUTHORS_DEFAULT, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
+from sense7.judge.ratings import SHEET as RATINGS_SHEET
+from sense7.judge.ratings import read_ratings_sheet
+from sense7.judge.reply import AUTHORS_DEFAULT, FAILURES, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
 from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
@@ -70,16 +72,23 @@ COLUMNS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "altered": "altered",
+    "expected_score": "expected_score",
+    "certainty": "certainty",
 }
 """Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
-OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
+OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read. The last two
+stand only in files of judges that were asked for probabilities, see ``EXPECTED``."""
+
+EXPECTED = ("expected_score", "certainty")
+"""The expected score over the probabilities of the levels (1 to 5), and the probability of the most probable level
+(0 to 1); NaN where they are not known."""
 
 FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
 READ_COLUMNS = ("authors_score", "doubtful")
 """What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
 (Output) that both are read from."""
 
-NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
+NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens", *EXPECTED)
 NAMES = ("conversation", "participant")
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
@@ -132,6 +141,8 @@ class Predictions:
         What was found and is not an error, each with its count.
     marks : mapping or None
         What the sheet of a simulated judge says of its making: key -> value; None where there is no such sheet.
+    ratings : DataFrame or None
+        Ratings of turns or dimensions, see :func:`sense7.judge.ratings.read_ratings_sheet`; None where there are none.
     """
 
     path: Path
@@ -140,6 +151,7 @@ class Predictions:
     absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     marks: Mapping[str, str] | None = None
+    ratings: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
     def judge(self) -> str:
@@ -291,10 +303,14 @@ def write_predictions(
     scores = [_cell(score, "score") for score in counted_scores(frame, policy)]
     cells = {name: [_cell(value, name) for value in frame[name]] for name in frame if name not in READ_COLUMNS}
     altered, counts = _fit_texts(cells, len(frame))
-    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
+    columns = {
+        title: cells.get(name, [None] * len(frame))
+        for title, name in COLUMNS.items()
+        if name in frame or name not in EXPECTED
+    }
     columns |= {"IS_EMPATHY": scores, "policy": [policy] * len(frame), "altered": altered}
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    write_sheets([Sheet(SHEET, list(COLUMNS), rows), *further], path)
+    write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
     return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
 
 
@@ -351,7 +367,7 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
     """
     check_policy(policy)
     score = frame["score"].to_numpy(dtype=float)
-    failed = frame["status"].isin(STATUSES[1:]).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
+    failed = frame["status"].isin(FAILURES).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
     score = np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
     if policy == "strict" or "authors_score" not in frame:
         return score
@@ -397,9 +413,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     """
     path = Path(path)
     if path.suffix.casefold() == ".csv":
-        sheet, marks, where = _csv_sheet(path), None, f"{path}"
+        sheet, marks, ratings, where = _csv_sheet(path), None, None, f"{path}"
     else:
-        sheet, marks = _workbook_sheet(path)
+        sheet, marks, ratings = _workbook_sheet(path)
         where = f"{path}: sheet {sheet.name}"
     table = _table(sheet, where)
     frame = table.frame()
@@ -410,6 +426,8 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     scale = None if stated else score_scale or declared_scale(path)
     notes = _rescale(frame, scale, table, where, "" if stated else path)
     _require_truths(frame["ground_truth"], table.rows, where)
+    for name, low, high in (("expected_score", LOWEST, HIGHEST), ("certainty", 0.0, 1.0)):
+        _require_range(name, frame[name], (low, high), table.rows, where)
     notes += _not_numbers("IS_EMPATHY", frame["score"], table) + _not_numbers(
         "ground-truth", frame["ground_truth"], table
     )
@@ -419,12 +437,12 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         notes += _drop_scores_of_failures(frame, np.array(by_authors, dtype=bool))
     else:
         frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
-    if not scale:
+    if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
         notes += _read_outputs(frame, stated=stated)
     if "run" not in table.cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
     absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in table.cells}
-    return Predictions(path, path.stem, frame, absent, notes, marks)
+    return Predictions(path, path.stem, frame, absent, notes, marks, ratings)
 
 
 class _Table(NamedTuple):
@@ -561,14 +579,16 @@ def _fitted(text: str) -> tuple[str, dict[str, str]]:
     return text, remarks
 
 
-def _workbook_sheet(path: Path) -> tuple[Sheet, dict[str, str] | None]:
-    """The sheet of predictions, and what a simulated judge's own sheet says, if there is one."""
+def _workbook_sheet(path: Path) -> tuple[Sheet, dict[str, str] | None, pd.DataFrame | None]:
+    """The sheet of predictions; what a simulated judge's own sheet says, and the ratings, if there are any."""
     sheets = read_sheets(path)
     if not sheets:
         raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
     marked = sheets.get(SYNTHETIC_SHEET)
     marks = None if marked is None else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
-    return sheets.get(SHEET) or next(iter(sheets.values())), marks
+    ratings = sheets.get(RATINGS_SHEET) if SHEET in sheets else None
+    read = None if ratings is None else read_ratings_sheet(ratings, f"{path}: sheet {RATINGS_SHEET}")
+    return sheets.get(SHEET) or next(iter(sheets.values())), marks, read
 
 
 def _csv_sheet(path: Path) -> Sheet:
@@ -634,6 +654,17 @@ def _require_truths(truths: pd.Series, numbers: list[int], where: str) -> None:
             f"{where}, column ground-truth, row {numbers[index]:,}: {truths[index]:g} is off the scale from {LOWEST:g} "
             f"to {HIGHEST:g}, as are {off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's "
             f"ratings: write it on the scale from {LOWEST:g} to {HIGHEST:g}."
+        )
+
+
+def _require_range(name: str, values: pd.Series, ends: tuple[float, float], numbers: list[int], where: str) -> None:
+    """Refuse numbers off their scale; an error of floating point is none."""
+    off = values.notna() & ~values.between(ends[0] - _SLACK, ends[1] + _SLACK)
+    if off.any():
+        index = off.idxmax()
+        raise UserError(
+            f"{where}, column {name}, row {numbers[index]:,}: {values[index]:g} is not from "
+            f"{ends[0]:g} to {ends[1]:g}. Correct it, or remove the column."
         )
 
 

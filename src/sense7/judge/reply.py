@@ -12,8 +12,12 @@ from sense7.errors import UserError
 
 __all__ = ["Reply"]
 
-STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error")
-"""What became of a request; only the first has a score."""
+STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error", "prompt_cut", "not_applicable")
+"""What became of a request; only the first has a score. ``prompt_cut``: the prompt did not fit the model's context;
+``not_applicable``: the judge says that the dimension it was asked for does not apply."""
+
+FAILURES = STATUSES[1:-1]
+"""Statuses of replies that can't be used."""
 
 POLICIES = ("strict", "authors")
 """Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""
@@ -154,7 +158,7 @@ def _strictly(
 
 def _strict_score(text: str) -> tuple[float | None, str]:
     """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
-    answer = _without_thinking(text)
+    answer = without_thinking(text)
     blocks, whole = _blocks(answer)
     scores = [_score_in(block) for block in blocks]
     if not whole or not blocks:
@@ -179,7 +183,7 @@ def check_policy(policy: str) -> None:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
 
 
-def _without_thinking(text: str) -> str:
+def without_thinking(text: str) -> str:
     """A reply without what the model thought before it answered."""
     kept: list[str] = []
     start, thinking = 0, False

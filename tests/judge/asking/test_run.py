@@ -42,6 +42,7 @@ from sense7.judge.asking.questions import Shots, questions_for
 from sense7.judge.asking.run import carry_out
 from sense7.judge.chat import chats
 from sense7.judge.predictions import COLUMNS, read_predictions
+from sense7.judge.scoring.metrics import run_metrics
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
@@ -124,12 +125,14 @@ def test_parameters_that_an_endpoint_refuses_can_be_left_out(study_of, tmp_path)
         assert server.asked[0].body.keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
         with pytest.raises(UserError, match=r"asked something else \(request: "):
             ask(study_of(1), server, tmp_path / "out")
-        with pytest.raises(UserError, match=r"--omit max_tokens: can't be left out .*Choose of temperature"):
+        with pytest.raises(
+            UserError, match=r"--omit max_tokens: a reply needs a limit of tokens\. Give .*max_completion_tokens=3000"
+        ):
             ask(study_of(1), server, tmp_path / "other", omit=["max_tokens"])
 
 
-@pytest.mark.parametrize("model", ["o3-mini", "gpt-5", "org/name:7b@main", "a model"])
-def test_no_models_name_changes_the_request(model, study_of, tmp_path):
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5-chat-latest", "org/name:7b@main", "a model"])
+def test_a_model_that_needs_no_other_parameters_gets_the_authors(model, study_of, tmp_path):
     with Endpoint() as server:
         outcome = ask(study_of(1), server, tmp_path / "out", model=model)
     assert server.asked[0].body.keys() == {"model", "messages", *REQUEST}
@@ -448,6 +451,25 @@ def test_logs_open_in_inspect_and_hold_every_sample(study_of, tmp_path):
         assert (log.results.total_samples, log.results.completed_samples) == (3, 3)
         # What the viewer lists is what inspect_ai would make of the samples.
         assert read_eval_log_sample_summaries(log.location) == [sample.summary() for sample in log.samples]
+
+
+def test_logs_carry_the_metrics_of_their_run(study_of, tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    with Endpoint(lambda asked: Answered(text=f"<S2>{asked.number % 5 + 1}</S2>")) as server:
+        outcome = ask(study_of(8), server, tmp_path / "out", concurrency=1)
+        server.script = lambda asked: Answered(text="no score")
+        ask(study_of(2), server, tmp_path / "none")
+    log = read_eval_log(str(next((tmp_path / "out" / LOGS).glob("*.eval"))))
+    frame = read_predictions(outcome.paths[0]).frame
+    (score,) = log.results.scores
+    assert (score.name, score.scorer, score.scored_samples, score.unscored_samples) == ("empathy", "empathy", 8, 0)
+    expected = run_metrics(frame)["estimate"].dropna()
+    assert {name: metric.value for name, metric in score.metrics.items()} == expected.to_dict()
+    assert list(score.metrics)[:2] == ["accuracy", "macro_f1"]
+    assert [sample.target for sample in log.samples] == [f"{truth:g}" for truth in frame["ground_truth"]]
+    log = read_eval_log(str(next((tmp_path / "none" / LOGS).glob("*.eval"))))
+    assert {name: metric.value for name, metric in log.results.scores[0].metrics.items()} == {"coverage": 0.0}
 
 
 def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(study_of, tmp_path):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.asking.answers import Answer
-from sense7.judge.asking.prompt import REQUEST, SYSTEM_MESSAGE
+from sense7.judge.asking.parameters import token_limit
+from sense7.judge.asking.prompt import SYSTEM_MESSAGE
 from sense7.judge.asking.questions import Questions
 from sense7.terminal import count_of
 
@@ -83,6 +84,8 @@ class CostEstimate:
         Tokens of a reply so far, as the endpoint counted them; None if nothing is known.
     prices : Prices or None
         Where they are known.
+    reply_limit : int
+        Tokens that a reply may have.
     """
 
     conversations: int
@@ -93,6 +96,7 @@ class CostEstimate:
     output_most: int
     output_mean: float | None
     prices: Prices | None
+    reply_limit: int
 
     @property
     def cost_range(self) -> tuple[float, float] | None:
@@ -108,7 +112,7 @@ class CostEstimate:
             f"calls          {self.calls:,} "
             f"({count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept})",
             f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
-            f"output tokens  at most {self.output_most:,} ({REQUEST['max_tokens']:,} a reply)",
+            f"output tokens  at most {self.output_most:,} ({self.reply_limit:,} a reply)",
         ]
         if self.output_mean is not None:
             said[-1] += f"; at the mean of the replies so far, {self.output_mean * self.calls:,.0f}"
@@ -160,9 +164,21 @@ def estimate(
     names = questions.conversations
     characters = dict(zip(names, questions.frame["prompt"].str.len() + len(SYSTEM_MESSAGE), strict=True))
     pending = [name for name in names for run in range(1, runs + 1) if (name, run) not in there]
-    tokens = sum(-(-int(characters[name]) // CHARACTERS_A_TOKEN) for name in pending)
-    most = len(pending) * REQUEST["max_tokens"]
-    return CostEstimate(len(names), runs, len(pending), len(there), tokens, most, _mean(answers.values()), prices)
+    tokens = sum(estimated_tokens(characters[name]) for name in pending)
+    limit = token_limit(questions.parameters)
+    most, mean = len(pending) * limit, _mean(answers.values())
+    return CostEstimate(len(names), runs, len(pending), len(there), tokens, most, mean, prices, limit)
+
+
+def estimated_tokens(characters: int) -> int:
+    """Estimate the tokens of a text.
+
+    Examples
+    --------
+    >>> estimated_tokens(9)
+    3
+    """
+    return -(-int(characters) // CHARACTERS_A_TOKEN)
 
 
 def _mean(answers: Iterable[Answer]) -> float | None:

@@ -175,8 +175,11 @@ class Journal:
         return UserError(not_written(self.path, error))
 
 
-def check_manifest(folder: Path, manifest: Mapping) -> None:
+def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
     """Refuse a folder in which something else was asked.
+
+    As long as nothing is answered, the parameters of the requests may change: an endpoint that refused one of them is
+    asked again without it in the same folder.
 
     Parameters
     ----------
@@ -184,6 +187,8 @@ def check_manifest(folder: Path, manifest: Mapping) -> None:
         Of the session.
     manifest : mapping
         What is to be asked.
+    answers : dict
+        Of the session so far, failures included.
 
     Raises
     ------
@@ -199,8 +204,10 @@ def check_manifest(folder: Path, manifest: Mapping) -> None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path}: is no manifest of a session. Choose another folder.") from None
     differing = [name for name in manifest if known[name] != manifest[name]]
+    if set(differing) <= {"request", "requests"} and all(answer.error is not None for answer in answers.values()):
+        return
     if differing:
-        said = "; ".join(f"{name}: {_brief(known[name])} there, {_brief(manifest[name])} now" for name in differing)
+        said = "; ".join(_difference(name, known[name], manifest[name]) for name in differing)
         raise UserError(
             f"{folder}: holds a session that asked something else ({said}). "
             "Give the same data and options as then, or another folder."
@@ -230,8 +237,10 @@ def write_manifest(folder: Path, manifest: Mapping, about: Mapping, questions: Q
     known = questions.frame[list(_PLANNED)].astype(object)
     planned = {"runs": runs, **known.where(known.notna(), None).to_dict("list")}
     content = {"asked": dict(manifest), "about": dict(about)}
-    if path.exists():  # and holds the same, see check_manifest
-        content = json.loads(path.read_text(encoding="utf-8"))
+    if path.exists():
+        there = json.loads(path.read_text(encoding="utf-8"))
+        if there["asked"] == content["asked"]:  # else nothing is answered so far, see check_manifest
+            content = there
         if content.get("planned") == planned:
             return
     content["planned"] = planned
@@ -333,11 +342,21 @@ def require_same_requests(folder: Path, answers: Answers, questions: Questions, 
                 f"{folder}: holds answers of run {run:,}, conversation {conversation!r}, which are left out now. "
                 "Give at least as many --runs and as great a --limit as then, or another folder."
             )
-        if answers[conversation, run].request_sha256 != questions.request_sha256(conversation):
+        answer = answers[conversation, run]
+        if answer.error is None and answer.request_sha256 != questions.request_sha256(conversation):
             raise UserError(
                 f"{folder}: the answer to conversation {conversation!r}, run {run:,}, is to another request than "
                 "this version would send. Choose another folder."
             )
+
+
+def _difference(name: str, known, wanted) -> str:
+    """How an entry of a manifest differs: of parameters only those that do."""
+    if isinstance(known, dict) and isinstance(wanted, dict):
+        there = {key: value for key, value in known.items() if key not in wanted or wanted[key] != value}
+        now = {key: value for key, value in wanted.items() if key not in known or known[key] != value}
+        return f"{name}: {_brief(there) if there else 'nothing'} there, {_brief(now) if now else 'nothing'} now"
+    return f"{name}: {_brief(known)} there, {_brief(wanted)} now"
 
 
 def _brief(value) -> str:

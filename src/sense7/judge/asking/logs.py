@@ -8,6 +8,7 @@ for its viewer only: to import it takes longer than to write the logs of many ru
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -17,6 +18,8 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
@@ -29,6 +32,7 @@ from sense7.judge.asking.prompt import SYSTEM_MESSAGE
 __all__ = ["LOGS", "bundle_logs"]
 
 LOGS = "logs"
+SCORER = "empathy"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
@@ -43,7 +47,9 @@ def log_path(plan: Plan, run: int) -> Path:
     return plan.folder / LOGS / f"{plan.path(run).stem}.eval"
 
 
-def write_log(plan: Plan, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED) -> Path:
+def write_log(
+    plan: Plan, run: int, answers: Mapping[str, Answer], predictions: pd.DataFrame, *, lacking: str = NOT_ASKED
+) -> Path:
     """Write one run as a log of inspect_ai's, whole or not at all.
 
     Parameters
@@ -54,6 +60,8 @@ def write_log(plan: Plan, run: int, answers: Mapping[str, Answer], *, lacking: s
         The samples' epoch.
     answers : mapping
         Conversation -> Answer.
+    predictions : DataFrame
+        The same run, as its prediction file holds it: the viewer sorts and filters runs by their metrics.
     lacking : str
         Why a conversation has no answer.
 
@@ -75,12 +83,14 @@ def write_log(plan: Plan, run: int, answers: Mapping[str, Answer], *, lacking: s
                 answer = answers.get(row.conversation) or Answer(
                     row.conversation, run, row.request_sha256, error=lacking
                 )
-                sample = _sample(row.conversation if named else str(number), row.prompt, answer)
+                sample = _sample(row.conversation if named else str(number), row.prompt, answer, row.ground_truth)
                 summaries.append(_summary(sample))
                 used.update(sample["output"].get("usage", {}))
                 _put(log, f"samples/{sample['id']}_epoch_{run}.json", sample)
             _put(log, "summaries.json", summaries)
-            _put(log, "header.json", _header(plan, run, answers, [one["id"] for one in summaries], used))
+            header = _header(plan, run, answers, [one["id"] for one in summaries], used)
+            header["results"]["scores"] = _scores(predictions)
+            _put(log, "header.json", header)
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return path
@@ -118,7 +128,18 @@ def _header(plan: Plan, run: int, answers: Mapping[str, Answer], ids: list[str],
     }
 
 
-def _sample(name: str, prompt: str, answer: Answer) -> dict:
+def _scores(predictions: pd.DataFrame) -> list[dict]:
+    """Metrics of a run that have a value; those of the authors first."""
+    from sense7.judge.scoring.metrics import METRICS, run_metrics  # not before the last answer is kept
+
+    found = run_metrics(predictions)["estimate"].dropna()
+    scored = int(predictions["score"].notna().sum())
+    metrics = {name: {"name": name, "value": float(found[name])} for name in (*METRICS, "coverage") if name in found}
+    counts = {"scored_samples": scored, "unscored_samples": len(predictions) - scored}
+    return [{"name": SCORER, "scorer": SCORER, **counts, "metrics": metrics}]
+
+
+def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
     asked = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
     reply = answer.reply
     score = {"value": "none" if reply.score is None else reply.score, "explanation": reply.reason or None}
@@ -126,8 +147,8 @@ def _sample(name: str, prompt: str, answer: Answer) -> dict:
         "id": name,
         "epoch": answer.run,
         "input": asked,
-        "target": "",
-        "scores": {"empathy": score},
+        "target": "" if math.isnan(truth) else f"{truth:g}",
+        "scores": {SCORER: score} | {rating: {"value": level} for rating, level in answer.levels.items()},
         "metadata": {"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
         "started_at": answer.time,
         "total_time": answer.seconds,

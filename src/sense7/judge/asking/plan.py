@@ -1,23 +1,29 @@
 """What a session with a judge is to ask, of whom, and how: checked before anything is sent."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.asking.answers import now
+from sense7.judge.asking.answers import NO_PROBABILITIES, lacks_probabilities, now
 from sense7.judge.asking.cost import CostEstimate, Prices, estimate
 from sense7.judge.asking.endpoint import Endpoint
 from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
+from sense7.judge.asking.parameters import PROBABILITIES
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.asking.questions import Questions, Shots, questions_for
+from sense7.judge.asking.ratings_prompt import prompt_for_ratings
 from sense7.judge.predictions import SKIPPED_WORD, prediction_path
+from sense7.judge.ratings import ratings_of, require_unit
 from sense7.judge.reply import check_policy
 from sense7.study import Study
 
 __all__ = ["Plan", "plan_session"]
+
+SCORES = ("stated", "expected")
+"""Scores of a judge: what its reply says, or the expected value over the probabilities of the levels as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,12 @@ class Plan:
         Replies in a row without a score, failures included, after which no more are sent.
     policy : str
         Which reading of a reply prediction files hold.
+    score : {"stated", "expected"}
+        Whether the probabilities of the levels are asked for beside the score that the reply states.
+    per_minute : int or None
+        Requests that may begin in a minute; None if that is not limited.
+    context : int or None
+        Tokens of the model's context; None if the endpoint is to be asked.
     manifest, about : dict
         What a later session in this folder has to ask as well, and what is only good to know.
     """
@@ -63,6 +75,9 @@ class Plan:
     backoff: float
     give_up_after: int
     policy: str
+    score: str
+    per_minute: int | None
+    context: int | None
     manifest: dict = field(repr=False)
     about: dict = field(repr=False)
 
@@ -82,13 +97,19 @@ def plan_session(
     shots: Shots | None = None,
     limit: int | None = None,
     omit: Collection[str] = (),
+    param: Mapping | None = None,
     prices: Prices | None = None,
     policy: str = "strict",
+    score: str = "stated",
+    unit: str = "conversation",
+    rating: str = "overall",
     concurrency: int = 10,
     timeout: float = 120.0,
     retries: int = 5,
     backoff: float = 1.0,
     give_up_after: int = 10,
+    per_minute: int | None = None,
+    context: int | None = None,
 ) -> Plan:
     """Plan of a session, after every check that is possible before anything is sent.
 
@@ -107,13 +128,19 @@ def plan_session(
         How often each conversation is asked about: each run is asked again, at temperature 0 too.
     prompt : Prompt, optional
         The companion's own if not given.
-    shots, limit, omit
+    shots, limit, omit, param
         See :func:`sense7.judge.asking.questions.questions_for`.
     prices : Prices, optional
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
         Which reading of a reply IS_EMPATHY holds.
-    concurrency, timeout, retries, backoff, give_up_after
+    score : {"stated", "expected"}
+        ``expected``: the endpoint is asked for the probabilities of tokens, and files get the columns expected_score
+        and certainty. IS_EMPATHY stays the score that the reply states. Without a prompt of the user's, the bundled one
+        that wants whole levels is asked.
+    unit, rating : str
+        What is rated, and on what; see :func:`sense7.judge.asking.questions.questions_for`.
+    concurrency, timeout, retries, backoff, give_up_after, per_minute, context
         See :class:`Plan`.
 
     Returns
@@ -129,17 +156,44 @@ def plan_session(
     """
     folder = Path(folder)
     check_policy(policy)
-    _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff)
+    _require_numbers(
+        runs=(runs, 1),
+        concurrency=(concurrency, 1),
+        retries=(retries, 0),
+        give_up_after=(give_up_after, 1),
+        limit=(limit, 1),
+        per_minute=(per_minute, 1),
+        context=(context, 1),
+    )
+    if not timeout > 0 or not backoff >= 0:
+        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
     if SKIPPED_WORD in str(folder.absolute()):
         raise UserError(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    questions = questions_for(study, prompt or Prompt.bundled(), model, shots=shots, limit=limit, omit=omit)
+    template = prompt or _bundled_prompt(unit, rating, score)
+    _check_combination(unit, rating, score, policy, omit)
+    questions = questions_for(
+        study,
+        template,
+        model,
+        shots=shots,
+        limit=limit,
+        omit=omit,
+        param=param,
+        needed=PROBABILITIES if score == "expected" else {},
+        unit=unit,
+        rating=rating,
+    )
     manifest = _manifest(study, model, endpoint, questions)
-    check_manifest(folder, manifest)
+    if questions.ratings:
+        manifest |= {"unit": unit, "rating": rating}
     answers, _ = read_journal(folder / JOURNAL)
+    check_manifest(folder, manifest, answers)
     require_same_requests(folder, answers, questions, runs)
+    if score == "expected" and any(map(lacks_probabilities, answers.values())):
+        raise UserError(f"{folder}: {NO_PROBABILITIES}")
     plan = Plan(
         questions,
         endpoint,
@@ -152,6 +206,9 @@ def plan_session(
         backoff,
         give_up_after,
         policy,
+        score,
+        per_minute,
+        context,
         manifest,
         {"data": study.name, "base_url": endpoint.address, "sense7": sense7.__version__, "begun": now()},
     )
@@ -163,19 +220,34 @@ def plan_session(
     return plan
 
 
-def _require_numbers(runs, concurrency, retries, give_up_after, limit, timeout, backoff) -> None:
-    """Refuse numbers out of range."""
-    for name, value, least in (
-        ("runs", runs, 1),
-        ("concurrency", concurrency, 1),
-        ("retries", retries, 0),
-        ("give_up_after", give_up_after, 1),
-        ("limit", 1 if limit is None else limit, 1),
-    ):
-        if value < least:
+def _bundled_prompt(unit: str, rating: str, score: str) -> Prompt:
+    """Our own prompt for what is asked."""
+    if (unit, rating) == ("conversation", "overall"):
+        return Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
+    ratings_of(rating)
+    require_unit(unit)
+    return prompt_for_ratings(unit, rating)
+
+
+def _check_combination(unit: str, rating: str, score: str, policy: str, omit: Collection[str]) -> None:
+    """Refuse options that exclude each other."""
+    if score not in SCORES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORES)}.")
+    if score == "expected" and (unasked := sorted(PROBABILITIES.keys() & set(omit))):
+        raise UserError(f"--omit {unasked[0]}: --score expected needs it. Leave out one of the two.")
+    if (unit, rating) == ("conversation", "overall"):
+        return
+    if score == "expected":
+        raise UserError("--score expected: is for the score of a whole conversation. Leave out --unit and --rating.")
+    if policy != "strict":
+        raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
+
+
+def _require_numbers(**given: tuple[int | None, int]) -> None:
+    """Refuse numbers below the least; None where one need not be given."""
+    for name, (value, least) in given.items():
+        if value is not None and value < least:
             raise UserError(f"{name} is {value}. Give a number from {least}.")
-    if not timeout > 0 or not backoff >= 0:
-        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
 
 
 def _manifest(study: Study, model: str, endpoint: Endpoint, questions: Questions) -> dict:

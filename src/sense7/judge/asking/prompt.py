@@ -22,9 +22,6 @@ REQUEST = {
 }
 """The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
 
-OMITTABLE = tuple(name for name in REQUEST if name != "max_tokens")
-"""Parameters that can be left out for endpoints that refuse them."""
-
 DEFAULT_MODEL = "gpt-4o"
 
 CHAT = "{chat}"
@@ -35,7 +32,8 @@ LARGEST = 2**20
 """Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
 _PLACEHOLDER = re.compile("|".join(map(re.escape, (CHAT, EXAMPLES))))
-_BUNDLED = Path(__file__).parent / "prompts" / "empathy.txt"
+BUNDLED = Path(__file__).parent / "prompts"
+"""Folder of our own prompts."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,10 @@ class Prompt:
     text: str
 
     @classmethod
-    def bundled(cls) -> "Prompt":
-        """Return the companion's own prompt, called ``empathy``. It is not the authors', whose text is not known here.
+    def bundled(cls, name: str = "empathy") -> "Prompt":
+        """Return one of the companion's own prompts. None is the authors', whose text is not known here.
+
+        ``empathy`` is the one for most purposes; ``empathy-levels`` asks for a whole level, without decimals.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Prompt:
         >>> prompt.name, prompt.takes_examples
         ('empathy', True)
         """
-        return cls.read(_BUNDLED)
+        return cls.read(BUNDLED / f"{name}.txt")
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":

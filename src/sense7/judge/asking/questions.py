@@ -9,10 +9,12 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.findings.ground_truth import ground_truth
-from sense7.judge.asking.prompt import EXAMPLES, OMITTABLE, REQUEST, SYSTEM_MESSAGE, Prompt
-from sense7.judge.chat import chats
+from sense7.judge.asking.parameters import request_parameters
+from sense7.judge.asking.prompt import EXAMPLES, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge.asking.units import asked_units
+from sense7.judge.ratings import ratings_of, schema
 from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = ["Questions", "Shots", "digest", "questions_for"]
 
@@ -71,12 +73,14 @@ class Questions:
     shots : Shots
         Which examples were put in.
     frame : DataFrame
-        One row per conversation, in the order of sheet Tasks: conversation, participant, ground_truth (1..5; NaN if
-        it has none), chat (its JSON), prompt (the user message), request_sha256 (of the body).
+        One row per conversation or turn, see :func:`sense7.judge.asking.units.asked_units`. Besides: ground_truth
+        (1..5; NaN if it has none), prompt (the user message), request_sha256 (of the body).
     sha256 : str
         Of all requests of the study, also of those beyond a limit.
+    ratings : tuple of str
+        Ratings that a reply has to hold as JSON; () where it states a score by the authors' convention.
     parameters : dict
-        Of every request: ``REQUEST`` of :mod:`sense7.judge.asking.prompt`, less what was omitted.
+        Of every request, see :func:`sense7.judge.asking.parameters.request_parameters`.
     """
 
     model: str
@@ -85,6 +89,7 @@ class Questions:
     frame: pd.DataFrame = field(repr=False)
     sha256: str
     parameters: Mapping
+    ratings: tuple[str, ...] = ()
 
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
@@ -93,6 +98,10 @@ class Questions:
     def request_sha256(self, conversation: str) -> str:
         """Hash of the body."""
         return self._digests[conversation]
+
+    def characters(self, conversation: str) -> int:
+        """Length of what a request says, the system message included."""
+        return len(self._texts[conversation]) + len(SYSTEM_MESSAGE)
 
     @property
     def conversations(self) -> list[str]:
@@ -131,6 +140,10 @@ def questions_for(
     shots: Shots | None = None,
     limit: int | None = None,
     omit: Collection[str] = (),
+    param: Mapping | None = None,
+    needed: Mapping | None = None,
+    unit: str = "conversation",
+    rating: str = "overall",
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into the prompt.
 
@@ -146,8 +159,11 @@ def questions_for(
         Which examples; none if not given.
     limit : int, optional
         How many conversations, the first of sheet Tasks; all if not given.
-    omit : collection of str
-        Parameters of the request (``OMITTABLE``) that are left out, for endpoints that refuse them.
+    omit, param, needed : collection of str, mapping, mapping
+        See :func:`sense7.judge.asking.parameters.request_parameters`.
+    unit, rating : str
+        What is rated, and on what (``UNITS`` and ``RATINGS`` of :mod:`sense7.judge.ratings`). A conversation's overall
+        rating is asked for as the authors do; anything else as JSON, with a schema.
 
     Returns
     -------
@@ -159,16 +175,20 @@ def questions_for(
     UserError
         If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
     """
-    if unknown := sorted(set(omit) - set(OMITTABLE)):
-        raise UserError(f"--omit {unknown[0]}: can't be left out of requests. Choose of {', '.join(OMITTABLE)}.")
-    parameters = {name: value for name, value in REQUEST.items() if name not in omit}
+    standard = (unit, rating) == ("conversation", "overall")
+    names = ratings_of(rating)
+    if not standard:
+        needed = {"response_format": schema(names), **(needed or {})}
+    parameters = request_parameters(model, omit=omit, param=param, needed=needed)
     shots = shots or Shots()
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
     if shots.kind not in SHOTS:
         raise UserError(f"There are no shots {shots.kind!r}. Choose one of {', '.join(SHOTS)}.")
-    said = chats(study)
-    examples = pd.Series("", said.index)
+    if shots.kind != "zero" and not standard:
+        raise UserError("--shots: examples have a score of a whole conversation. Leave out --unit and --rating.")
+    frame = asked_units(study, unit, names)
+    examples = pd.Series("", frame["conversation"])
     if shots.kind != "zero":
         if not prompt.takes_examples:
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
@@ -182,14 +202,17 @@ def questions_for(
             seed=shots.seed,
             embedder=shots.embedder,
         )
-    frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
-    frame["ground_truth"] = ground_truth(study.turns, frame["conversation"]).to_numpy()
-    frame["chat"] = said.to_numpy()
-    frame["prompt"] = [prompt.fill(said[name], examples[name]) for name in frame["conversation"]]
+    if unit == "turn" or rating in DIMENSION_NAMES:
+        frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
+    frame["prompt"] = [
+        prompt.fill(chat, examples[name]) for name, chat in zip(frame["conversation"], frame["chat"], strict=True)
+    ]
     frame["request_sha256"] = [digest(request_body(model, text, parameters)) for text in frame["prompt"]]
     named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
     total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
-    return Questions(model, prompt, shots, frame.head(limit) if limit else frame, total, parameters)
+    if limit:
+        frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
+    return Questions(model, prompt, shots, frame, total, parameters, () if standard else names)
 
 
 check_arguments(globals())

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pandas as pd
+
 from sense7.arguments import check_arguments
 from sense7.judge.asking.answers import NOT_ASKED, Answer, run_frame, without_score
 from sense7.judge.asking.client import require_extra
@@ -16,7 +18,9 @@ from sense7.judge.asking.logs import log_path, write_log
 from sense7.judge.asking.plan import Plan
 from sense7.judge.asking.session import Session, Tally
 from sense7.judge.predictions import write_predictions
+from sense7.judge.ratings import ratings_sheet
 from sense7.terminal import count_of
+from sense7.workbook.sheets import Sheet
 
 __all__ = ["Outcome", "carry_out"]
 
@@ -41,6 +45,10 @@ class Outcome:
         Doubtful readings, see :class:`sense7.judge.reply.Reply`.
     without_score : list of str
         A line for each run of which no reply could be used.
+    final : bool
+        Whether the same command would be stopped again.
+    cut_reason : str
+        Of the first prompt that did not fit the model's context; "" if all did.
     """
 
     paths: list[Path]
@@ -50,6 +58,8 @@ class Outcome:
     stopped: str = ""
     doubtful: int = 0
     without_score: list[str] = field(default_factory=list)
+    final: bool = False
+    cut_reason: str = ""
 
 
 def carry_out(
@@ -87,7 +97,7 @@ def carry_out(
     """
     require_extra("aiohttp", "Asking a judge")
     with Journal.open(plan.folder / JOURNAL) as journal:
-        check_manifest(plan.folder, plan.manifest)  # again, now that no other session can be at work here
+        check_manifest(plan.folder, plan.manifest, journal.answers)  # again, now that no other session is at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
         write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
         session = Session(plan, journal, progress, say)
@@ -99,19 +109,41 @@ def carry_out(
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
         paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
+        cut = next((answer.error or "" for answer in journal.answers.values() if answer.prompt_cut), "")
         by_run: dict[int, dict[str, Answer]] = {run: {} for run in range(1, plan.runs + 1)}
         for (name, run), answer in journal.answers.items():
             by_run[run][name] = answer
         for run, answers in by_run.items():
             frame = run_frame(plan.questions, run, answers, lacking=lacking)
-            remarks += write_predictions(plan.path(run), frame, policy=plan.policy)
+            further = _ratings(plan, answers) if plan.questions.ratings else []
+            remarks += write_predictions(plan.path(run), frame, policy=plan.policy, further=further)
             paths.append(plan.path(run))
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
             without += filter(None, [without_score(run, answers)])
+            if plan.score == "expected":
+                _note_expected(run, frame, remarks, without)
             if run in asked or not log_path(plan, run).exists():
-                write_log(plan, run, answers, lacking=lacking)
-    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without)
+                write_log(plan, run, answers, frame, lacking=lacking)
+    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
+
+
+def _ratings(plan: Plan, answers: dict[str, Answer]) -> list[Sheet]:
+    """Sheet of the judge's ratings beside the person's."""
+    units, names = plan.questions.frame, plan.questions.ratings
+    levels = [answers[name].levels if name in answers else {} for name in units["conversation"]]
+    return [ratings_sheet(units, names, levels)]
+
+
+def _note_expected(run: int, frame: pd.DataFrame, remarks: list[str], without: list[str]) -> None:
+    """Say of how many scores the expected one is not known; if it is of none, that run has failed."""
+    scored = frame["status"] == "ok"
+    known = frame["expected_score"].notna() if "expected_score" in frame else pd.Series(False, frame.index)
+    if not (lacking := int((scored & ~known).sum())):
+        return
+    why = "its place among the tokens is not known, or it has decimals"
+    said = f"run {run:,}: no expected score for {lacking:,} of {count_of(int(scored.sum()), 'score')}: {why}"
+    (remarks if known.any() else without).append(said)
 
 
 check_arguments(globals())

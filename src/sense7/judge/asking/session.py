@@ -3,6 +3,9 @@
 An answer is in the journal before anything else is done with it, and on the disk before the worker that brought it
 sends its next request. So a kill costs at most the calls under way, and a failure of power too. Answers that come
 together are written together and wait for the disk once.
+
+The first call of a folder is sent alone: an endpoint that refuses a parameter, or can't be reached at all, says so
+before more is sent. Its answer counts like any other.
 """
 
 import asyncio
@@ -17,9 +20,19 @@ from dataclasses import dataclass, field, replace
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.asking.answers import NOT_ASKED, Answer, describe_reply, now
+from sense7.judge.asking.answers import (
+    NO_PROBABILITIES,
+    NOT_ASKED,
+    Answer,
+    describe_reply,
+    lacks_probabilities,
+    now,
+)
 from sense7.judge.asking.client import Client, Unanswered
+from sense7.judge.asking.context import cut_by_endpoint, too_long_to_send
 from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.pace import Pace
+from sense7.judge.asking.parameters import remedy
 from sense7.judge.asking.plan import Plan
 from sense7.terminal import count_of
 
@@ -33,6 +46,9 @@ WORTH_SAYING = 3.0
 
 SILENCE = 10.0
 """Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
+
+HEAD_START = 10.0
+"""Seconds after which the others follow a first call without a reply: what refuses a request does so at once."""
 
 
 @dataclass
@@ -172,6 +188,8 @@ class Session:
         Calls of which a request was sent.
     stopped : str
         Why no more are sent; "" if all were.
+    final : bool
+        Whether the same command would be stopped again.
     """
 
     def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
@@ -181,6 +199,7 @@ class Session:
         self.tally = Tally(len(self.pending), cost=None if plan.estimate.prices is None else 0.0)
         self.sent = 0
         self.stopped = ""
+        self.final = False
         self._client = Client(plan.endpoint)
         self._disk = asyncio.Lock()
         self._broken: UserError | None = None
@@ -189,6 +208,10 @@ class Session:
         self._call_off: Callable[[], object] = _nothing
         self._begun = time.monotonic()
         self._waits = _Waits(say, plan.timeout)
+        self._say = say
+        self._pace = Pace(plan.concurrency, plan.per_minute, say)
+        self._context = plan.context
+        self._first = asyncio.Event()
 
     def run(self) -> None:
         """Send them.
@@ -235,51 +258,97 @@ class Session:
         loop, pending = asyncio.get_running_loop(), iter(self.pending)
         self._begun = time.monotonic()
         async with self._client, asyncio.TaskGroup() as group:
+            await self._ask_for_context()
             watching = group.create_task(self._waits.watch())
             number = min(self.plan.concurrency, len(self.pending))
-            workers = [group.create_task(self._send(pending)) for _ in range(number)]
+            workers = [group.create_task(self._send(pending))]
             self._call_off = lambda: loop.call_soon_threadsafe(lambda: [worker.cancel() for worker in workers])
+            if all(answer.error is not None for answer in self.journal.answers.values()):
+                await self._head_start()
+            if not self.stopped and not self._terminated:
+                workers += [group.create_task(self._send(pending)) for _ in range(number - 1)]
             await asyncio.wait(workers)
             self._call_off = _nothing
             watching.cancel()
 
+    async def _head_start(self) -> None:
+        """Let the first call have a reply before others are sent, for as long as a refusal takes."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._first.wait(), min(HEAD_START, self.plan.timeout / 4))
+
+    async def _ask_for_context(self) -> None:
+        """Ask the endpoint how many tokens its model takes, if the user did not say so."""
+        if self._context is None:
+            self._context = await self._client.context_length(self.plan.questions.model)
+            if self._context is not None:
+                self._say(f"the model's context has {self._context:,} tokens, as the endpoint says")
+
     async def _send(self, pending: Iterator[tuple[str, int]]) -> None:
         """Make one call after the other, as long as there are any that no other worker has taken."""
-        for conversation, run in pending:
-            if self.stopped or self._terminated:
-                return
-            call = _Call(conversation, run)
-            try:
-                answer = await self._answer_to(call)
-            except asyncio.CancelledError:
-                if self.stopped and call.attempts:  # else the user interrupted
-                    self._note(self._keep(call, error=call.failure or "no answer"))
-                raise
-            except Exception as error:  # of any kind: this call failed, and the session goes on
-                answer = self._keep(call, error=self._client.short(one_line(error)))
-            self._note(answer)
-            await self._until_on_disk()
+        try:
+            for conversation, run in pending:
+                if self.stopped or self._terminated:
+                    return
+                await self._call(_Call(conversation, run))
+        finally:
+            self._first.set()
+
+    async def _call(self, call: _Call) -> None:
+        try:
+            answer = await self._answer_to(call)
+        except asyncio.CancelledError:
+            if self.stopped and call.attempts:  # else the user interrupted
+                self._note(self._keep(call, error=call.failure or "no answer"))
+            raise
+        except Exception as error:  # of any kind: this call failed, and the session goes on
+            answer = self._keep(call, error=self._client.short(one_line(error)))
+        self._note(answer)
+        self._first.set()
+        await self._until_on_disk()
 
     async def _answer_to(self, call: _Call) -> Answer:
         """Make a call, in as many attempts as it needs and may have; what it comes to is in the journal."""
         plan = self.plan
+        if why := too_long_to_send(plan.questions.characters(call.conversation), self._context):
+            return self._keep(call, error=why, prompt_cut=True)
         while True:
             call.attempts += 1
             self.sent += call.attempts == 1
             begun = time.monotonic()
             try:
-                with self._waits.request():
-                    returned = await self._attempt(call)
+                async with self._pace.turn() as turn:
+                    begun = time.monotonic()
+                    with self._waits.request():
+                        returned = await self._attempt(call)
             except Unanswered as failed:
                 call.failure = str(failed)
                 call.seconds += time.monotonic() - begun
+                if failed.overrun:
+                    self._pace.overrun(turn)
                 if not failed.again or call.attempts > plan.retries:
-                    return self._keep(call, error=call.failure)
+                    self._stop_if_final(failed)
+                    return self._keep(call, error=call.failure, prompt_cut=failed.too_long)
+                self._first.set()
                 seconds = _wait(failed, plan.backoff, call)
                 self._waits.before_attempt(seconds, call.failure)
                 await asyncio.sleep(seconds)
             else:
-                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **returned)
+                self._pace.answered()
+                cut = cut_by_endpoint(
+                    plan.questions.characters(call.conversation), returned.get("input_tokens"), self._context
+                )
+                known = {"error": cut, "prompt_cut": True} if cut else {}
+                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **returned, **known)
+
+    def _stop_if_final(self, failed: Unanswered) -> None:
+        """Send no more if every other request would fail as this one did."""
+        if not failed.final or self.stopped:
+            return
+        self.final, self.stopped = True, str(failed)
+        if failed.refused:
+            questions = self.plan.questions
+            how = remedy(failed.refused, questions.model, questions.parameters)
+            self.stopped = f"the endpoint refuses the parameter {failed.refused} ({failed}). {how}"
 
     async def _attempt(self, call: _Call) -> dict:
         timeout = self.plan.timeout
@@ -291,7 +360,8 @@ class Session:
     def _keep(self, call: _Call, **known) -> Answer:
         """Put what a call came to into the journal, before anything else is done with it."""
         sha256 = self.plan.questions.request_sha256(call.conversation)
-        answer = Answer(call.conversation, call.run, sha256, attempts=call.attempts, time=now(), **known)
+        asked = list(self.plan.questions.ratings) or None
+        answer = Answer(call.conversation, call.run, sha256, attempts=call.attempts, time=now(), asked=asked, **known)
         with self._sending_no_more_if_full():
             self.journal.add(answer)
         return answer
@@ -317,7 +387,10 @@ class Session:
         """Count what a call came to, and send no more if too many in a row could not be used."""
         reply = answer.reply
         self._count(answer, reply.status)
-        self._unusable = 0 if reply.status == "ok" else self._unusable + 1
+        if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
+            self._unusable = 0 if reply.status in ("ok", "not_applicable") else self._unusable + 1
+        if self.plan.score == "expected" and lacks_probabilities(answer) and not self.stopped:
+            self.final, self.stopped = True, NO_PROBABILITIES
         if self._unusable >= self.plan.give_up_after and not self.stopped:
             number = count_of(self._unusable, "reply in a row", "replies in a row")
             self.stopped = f"{number} could not be used; the last: {describe_reply(reply)}"
@@ -327,10 +400,9 @@ class Session:
     def _count(self, answer: Answer, status: str) -> None:
         tally = self.tally
         tally.statuses[status] += 1
-        if answer.error is None:
-            tally.uncounted += answer.input_tokens is None or answer.output_tokens is None
-            tally.input_tokens += answer.input_tokens or 0
-            tally.output_tokens += answer.output_tokens or 0
+        tally.uncounted += answer.error is None and None in (answer.input_tokens, answer.output_tokens)
+        tally.input_tokens += answer.input_tokens or 0
+        tally.output_tokens += answer.output_tokens or 0
         if tally.cost is not None:
             tally.cost = self.plan.estimate.prices.cost(tally.input_tokens, tally.output_tokens)
         tally.seconds = time.monotonic() - self._begun

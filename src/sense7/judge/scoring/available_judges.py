@@ -108,6 +108,7 @@ _KEYS = {
         (*STATUSES, UNSTATED, "without_ground_truth", "doubtful"),
         """
         judge_count_ok judge_count_parse_failure judge_count_refusal judge_count_truncated judge_count_api_error
+        judge_count_prompt_cut judge_count_not_applicable
         judge_count_unstated judge_count_without_ground_truth judge_count_doubtful
         """,
     ),

@@ -40,6 +40,7 @@ __all__ = [
     "label_metrics",
     "level_and_length",
     "levels_recognized",
+    "metrics_in_draws",
     "over_runs",
     "recognition",
     "stability",
@@ -372,9 +373,11 @@ def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
     scored = _scored(frame, policy)
     if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
         return np.nan
-    from scipy.stats import spearmanr  # here, as its import takes half a second
+    from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
 
-    return float(spearmanr(scored.score, scored.truth).pvalue)
+    rho = float(spearman_in_draws(scored.truth, scored.score, np.ones((1, scored.n)))[0])
+    freedom = scored.n - 2
+    return 2 * float(stdtr(freedom, -abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))))
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
@@ -419,12 +422,13 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     return estimate_table(rows, "coverage")
 
 
-def _coverage_row(usable: np.ndarray, participant, bootstrap: ParticipantBootstrap | None) -> dict:
+def _coverage_row(usable: np.ndarray, participant, bootstrap: ParticipantBootstrap | None, draws=None) -> dict:
     if not len(usable):
         return estimate_row(n=0, unit=SHARE, method=_COVERAGE.method, reason="there is no prediction")
     participant = None if participant is None else _plain(participant)
     reason = _no_interval(participant, bootstrap)
-    draws = None if reason else bootstrap.distribution(ratio, _with_ones(usable), participant)
+    if draws is None and not reason:
+        draws = bootstrap.distribution(ratio, _with_ones(usable), participant)
     return _row(_COVERAGE, usable.mean(), draws, len(usable), participant, bootstrap, reason)
 
 
@@ -658,6 +662,35 @@ def over_runs(
     )
 
 
+def metrics_in_draws(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+) -> tuple[pd.Series, dict[str, np.ndarray], str]:
+    """Return coverage and every metric of a run, and the same in every resample.
+
+    Parameters
+    ----------
+    frame, bootstrap, policy
+        As for :func:`run_metrics`.
+
+    Returns
+    -------
+    values : Series of float
+        By the name of the metric; NaN where it is undefined.
+    draws : dict of array, shape (draws,)
+        Empty if there are none.
+    reason : str
+        Why there are none; "" if there are.
+
+    Examples
+    --------
+    >>> values, draws, reason = metrics_in_draws(pd.DataFrame({"score": [4.0], "ground_truth": [4.0]}))
+    >>> float(values["accuracy"]), draws, reason
+    (1.0, {}, 'no interval: participants are not known')
+    """
+    run = _run(frame, bootstrap, policy)
+    return run.table["estimate"].astype(float), run.draws, run.no_interval
+
+
 class _Run(NamedTuple):
     """Coverage and metrics of one run: table, values in every draw, participants, and why there is no interval."""
 
@@ -671,11 +704,11 @@ def _run(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None, policy: st
     scored = _scored(frame, policy)
     reason = _no_interval(scored.participant, bootstrap)
     draws = {} if reason else scored.draws(bootstrap)
-    covered = coverage(frame, bootstrap).loc[["coverage"]]
-    table = pd.concat([covered, _metric_table(scored, bootstrap, draws)]).rename_axis("metric")
+    usable, participant = np.isfinite(counted_scores(frame)), frame.get("participant")
     if not reason:
-        usable = np.isfinite(counted_scores(frame))
-        draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(frame["participant"]))
+        draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(participant))
+    covered = _coverage_row(usable, participant, bootstrap, draws.get("coverage"))
+    table = pd.concat([estimate_table({"coverage": covered}, "metric"), _metric_table(scored, bootstrap, draws)])
     return _Run(table, draws, scored.participant, reason)
 
 

@@ -1,0 +1,71 @@
+"""Whether a prompt fits into the context of a model, and whether an endpoint read all of it.
+
+Servers on one's own machine often cut a prompt that is longer than their context, and answer as if nothing had
+happened. The number of tokens that they count shows it.
+"""
+
+from sense7.judge.asking.cost import estimated_tokens
+
+__all__ = ["cut_by_endpoint", "too_long_to_send"]
+
+MOST_CHARACTERS_A_TOKEN = 6
+"""No English text has more characters a token in the vocabulary of any common model."""
+
+FAR_BELOW = 2
+"""A count of tokens is far below our estimate if it is less than the estimate by this factor."""
+
+_REMEDY = (
+    "Give the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; LM Studio: context length "
+    "when the model is loaded), and the same command asks again"
+)
+
+
+def too_long_to_send(characters: int, context: int | None) -> str:
+    """Say why a prompt is not sent: it is longer than the context, by any count; "" if it is sent.
+
+    Parameters
+    ----------
+    characters : int
+        Of the prompt.
+    context : int or None
+        Tokens of the model's context; None if that is not known.
+
+    Examples
+    --------
+    >>> too_long_to_send(40_000, 8_192), too_long_to_send(40_000, 4_096)[:49]
+    ('', 'not sent: the prompt has about 10,000 tokens, and')
+    """
+    if context is None or characters <= MOST_CHARACTERS_A_TOKEN * context:
+        return ""
+    tokens = estimated_tokens(characters)
+    return f"not sent: the prompt has about {tokens:,} tokens, and the context of the model {context:,}. {_REMEDY}"
+
+
+def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -> str:
+    """Say that the endpoint cut a prompt; "" if there is no sign of that.
+
+    It did if it counted far fewer tokens than the prompt has, or as many as the context holds.
+
+    Parameters
+    ----------
+    characters : int
+        Of the prompt.
+    counted : int or None
+        Tokens of the prompt, as the endpoint counted them; 0 and None: not counted.
+    context : int or None
+        Tokens of the model's context; None if that is not known.
+
+    Examples
+    --------
+    >>> cut_by_endpoint(40_000, 9_000, None)
+    ''
+    >>> cut_by_endpoint(40_000, 2_048, None)[:76]
+    'the endpoint cut the prompt: it counted 2,048 tokens of about 10,000. Give t'
+    """
+    if not counted:
+        return ""
+    tokens = estimated_tokens(characters)
+    full = context is not None and counted >= context
+    if counted * FAR_BELOW >= tokens and not full:
+        return ""
+    return f"the endpoint cut the prompt: it counted {counted:,} tokens of about {tokens:,}. {_REMEDY}"

@@ -1,0 +1,273 @@
+"""Parameters of a request: the authors', those that a model needs in their place, and those that the user gives.
+
+``parameters_by_model.json`` lists patterns of models' names. A model that matches none is sent the authors' parameters
+to the letter.
+"""
+
+import fnmatch
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.judge.asking.prompt import REQUEST
+
+__all__ = [
+    "by_model",
+    "describe_parameters",
+    "parse_parameters",
+    "refused_parameter",
+    "remedy",
+    "request_parameters",
+    "token_limit",
+]
+
+TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names of the limit of a reply's tokens: a request has one of them."""
+
+_FIXED = {
+    "model": "Give --model",
+    "messages": "Give --prompt",
+    "stream": "Replies are read whole: leave it out",
+    "n": "One reply is read: give --runs to ask several times",
+}
+"""Names that are no free parameters -> what to do instead."""
+
+PROBABILITIES = {"logprobs": True, "top_logprobs": 20}
+"""Parameters by which an endpoint is asked for the probabilities of tokens."""
+
+_LENGTH = re.compile(r"context.?(length|window|size)|prompt is too long", re.IGNORECASE)
+_TABLE = Path(__file__).with_name("parameters_by_model.json")
+
+
+def parse_parameters(texts: Sequence[str]) -> dict:
+    """Read parameters that were given as ``NAME=JSON``.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One each.
+
+    Returns
+    -------
+    dict
+        Name -> value.
+
+    Raises
+    ------
+    UserError
+        If one has no name or no JSON, is given twice, or is no free parameter.
+
+    Examples
+    --------
+    >>> parse_parameters(["max_completion_tokens=3000", 'reasoning_effort="low"'])
+    {'max_completion_tokens': 3000, 'reasoning_effort': 'low'}
+    """
+    found: dict = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not name or not equals:
+            raise UserError(f"--param {text}: give a name, an equals sign and JSON: --param seed=1.")
+        if name in _FIXED:
+            raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
+        if name in found:
+            raise UserError(f"--param {name}: is given twice. Give it once.")
+        try:
+            found[name] = json.loads(value)
+            json.dumps(found[name], allow_nan=False)  # NaN and Infinity are Python's, not JSON's
+        except (ValueError, RecursionError):
+            shown = json.dumps(value.strip())
+            raise UserError(
+                f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
+                f"in quotation marks: --param '{name}={shown}'."
+            ) from None
+        if name in TOKEN_LIMITS and (type(found[name]) is not int or found[name] < 1):
+            raise UserError(f"--param {text}: is no number of tokens. Give a whole number from 1.")
+    return found
+
+
+def by_model(model: str) -> Mapping:
+    """Return the entry of the table for a model: ``omit``, ``set`` and ``why``; all empty if there is none.
+
+    Parameters
+    ----------
+    model : str
+        As the endpoint knows it; what stands before its last slash is not compared.
+
+    Examples
+    --------
+    >>> by_model("openai/o3-mini")["set"]
+    {'max_completion_tokens': 10000, 'reasoning_effort': 'medium'}
+    >>> by_model("gpt-4o")["omit"]
+    []
+    """
+    name = model.strip().rpartition("/")[2].casefold()
+    for entry in _table():
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]):
+            return entry
+    return {"omit": [], "set": {}, "why": ""}
+
+
+@cache
+def _table() -> list[dict]:
+    return json.loads(_TABLE.read_text(encoding="utf-8"))
+
+
+def request_parameters(
+    model: str, *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
+) -> dict:
+    """Return the parameters of every request of a session.
+
+    They are the authors' (``REQUEST``), changed as the model needs it, then what the session itself needs, then
+    what the user gave, less what the user omitted. Of the two names of the limit of tokens one is sent.
+
+    Parameters
+    ----------
+    model : str
+        As the endpoint knows it.
+    omit : collection of str
+        Parameters that are left out.
+    param : mapping, optional
+        Parameters that are set or added.
+    needed : mapping, optional
+        What the session needs, such as ``logprobs``.
+
+    Returns
+    -------
+    dict
+        Name -> JSON value.
+
+    Raises
+    ------
+    UserError
+        If a parameter is omitted and given, or omitted and not known, or no limit of tokens is left.
+
+    Examples
+    --------
+    >>> request_parameters("judge", omit=["presence_penalty"], param={"max_completion_tokens": 500})
+    {'temperature': 0.0, 'top_p': 1.0, 'frequency_penalty': 0.0, 'max_completion_tokens': 500}
+    """
+    param, entry = dict(param or {}), by_model(model)
+    replaced = set(TOKEN_LIMITS) if param.keys() & set(TOKEN_LIMITS) else set()
+    known = {name: value for name, value in REQUEST.items() if name not in entry["omit"]}
+    known |= entry["set"] | dict(needed or {})
+    if both := sorted(set(omit) & param.keys()):
+        raise UserError(f"{both[0]}: is left out by --omit and given by --param. Give one of them.")
+    may_be_omitted = known.keys() | REQUEST.keys()
+    if unknown := sorted(set(omit) - may_be_omitted):
+        left = ", ".join(sorted(may_be_omitted - set(TOKEN_LIMITS)))
+        raise UserError(f"--omit {unknown[0]}: is no parameter of the requests. Choose of {left}.")
+    found = {name: value for name, value in known.items() if name not in replaced | set(omit)} | param
+    if not found.keys() & set(TOKEN_LIMITS):
+        raise UserError(
+            f"--omit {next(iter(set(omit) & set(TOKEN_LIMITS)))}: a reply needs a limit of tokens. Give the other name "
+            f"in its place: --param max_completion_tokens={REQUEST['max_tokens']}, or --param max_tokens=.."
+        )
+    return found
+
+
+def refused_parameter(problem, parameters: Mapping) -> str:
+    """Return the parameter that an endpoint refused, as the body of its answer names it; "" if it names none.
+
+    Parameters
+    ----------
+    problem : object
+        What the body says of the failure: an object with ``message`` and perhaps ``param``, or a text.
+    parameters : mapping
+        Those of the request.
+
+    Examples
+    --------
+    >>> said = {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "param": None}
+    >>> refused_parameter(said, {"temperature": 0, "max_tokens": 9})
+    'max_tokens'
+    >>> refused_parameter("Model grok-4 does not support parameter presencePenalty.", {"presence_penalty": 0})
+    'presence_penalty'
+    """
+    named = problem.get("param") if isinstance(problem, dict) else None
+    if isinstance(named, str) and (head := re.split(r"[.\[]", named)[0]) in parameters:
+        return head
+    said = problem if isinstance(problem, str) else json.dumps(_words(problem))
+    if _LENGTH.search(said):
+        return ""
+    folded = said.casefold().replace("_", "")
+    places = {name: re.search(rf"\b{name.replace('_', '')}\b", folded) for name in parameters}
+    found = {name: match.start() for name, match in places.items() if match}
+    return min(found, key=found.get) if found else ""
+
+
+def _words(problem) -> object:
+    """What an endpoint says of a failure, without what it repeats of the request."""
+    if isinstance(problem, dict):
+        return {key: _words(value) for key, value in problem.items() if key in ("message", "msg", "loc", "detail")}
+    return [_words(one) for one in problem] if isinstance(problem, list) else problem
+
+
+def is_too_long(problem) -> bool:
+    """Whether an endpoint refused a request because its prompt is longer than the context.
+
+    Examples
+    --------
+    >>> is_too_long({"message": "This model's maximum context length is 4096 tokens.", "code": None})
+    True
+    """
+    return bool(_LENGTH.search(problem if isinstance(problem, str) else json.dumps(problem)))
+
+
+def remedy(name: str, model: str, parameters: Mapping) -> str:
+    """Say which option lets a request do without a parameter that was refused.
+
+    Examples
+    --------
+    >>> remedy("max_tokens", "judge", {"max_tokens": 3000})
+    'Give --param max_completion_tokens=3000'
+    >>> remedy("top_p", "judge", {"top_p": 1.0}), remedy("seed", "judge", {"seed": 1})
+    ('Give --omit top_p', 'Leave out --param seed')
+    """
+    if name in TOKEN_LIMITS:
+        other = next(limit for limit in TOKEN_LIMITS if limit != name)
+        return f"Give --param {other}={parameters[name]}"
+    if name in PROBABILITIES:
+        return "Leave out --score expected: this endpoint gives no probabilities for this model"
+    if name in REQUEST or name in by_model(model)["set"] or name == "response_format":
+        return f"Give --omit {name}"
+    return f"Leave out --param {name}"
+
+
+def describe_parameters(model: str, parameters: Mapping) -> list[str]:
+    """Say in a line how the parameters of a request differ from the authors'; no line if they don't.
+
+    Examples
+    --------
+    >>> describe_parameters("judge", {**REQUEST, "seed": 1})
+    ["parameters     the authors', with seed=1"]
+    """
+    gone = [name for name in REQUEST if name not in parameters]
+    new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if _differs(name, value)]
+    said = [f"without {', '.join(gone)}" if gone else "", f"with {', '.join(new)}" if new else ""]
+    why = by_model(model)["why"]
+    if not any(said):
+        return []
+    return [f"parameters     the authors', {' and '.join(filter(None, said))}" + (f" ({model}: {why})" if why else "")]
+
+
+def _differs(name: str, value) -> bool:
+    return name not in REQUEST or REQUEST[name] != value
+
+
+def token_limit(parameters: Mapping) -> int:
+    """Return the limit of a reply's tokens.
+
+    Examples
+    --------
+    >>> token_limit({"max_completion_tokens": 500})
+    500
+    """
+    return max(parameters[name] for name in TOKEN_LIMITS if name in parameters)
+
+
+check_arguments(globals())

@@ -1,0 +1,257 @@
+"""Ratings that a judge gives beside the authors' one score: of single turns, and of the seven dimensions.
+
+A reply is a JSON object with a level from 1 to 5 for each rating that was asked for. A dimension may also be *not
+applicable*, as people may say of it; the overall rating may not.
+"""
+
+import json
+import re
+
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.judge.reply import Reply, without_thinking
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
+from sense7.workbook.sheets import Sheet
+from sense7.workbook.values import as_name, as_number, as_text, is_blank
+
+__all__ = ["NOT_APPLICABLE", "ratings_of", "require_unit"]
+
+UNITS = ("conversation", "turn")
+RATINGS = (*RATING_NAMES, "all")
+"""What can be asked for: the overall rating, one dimension, or all of these in one call."""
+
+NOT_APPLICABLE = "not applicable"
+SHEET = "ratings"
+"""Sheet of a prediction file that holds the judge's ratings beside the person's."""
+
+SIDES = ("judge", "person")
+REASONING = "reasoning"
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n\s*```\s*", re.DOTALL)
+
+
+def ratings_of(rating: str) -> tuple[str, ...]:
+    """Return the names of the ratings that are asked for.
+
+    Raises
+    ------
+    UserError
+        If there is no such rating.
+
+    Examples
+    --------
+    >>> ratings_of("Interest"), len(ratings_of("all"))
+    (('Interest',), 8)
+    """
+    if rating not in RATINGS:
+        raise UserError(f"--rating {rating}: there is no such rating. Choose one of {', '.join(RATINGS)}.")
+    return RATING_NAMES if rating == "all" else (rating,)
+
+
+def require_unit(unit: str) -> None:
+    """Refuse what is no unit.
+
+    Raises
+    ------
+    UserError
+        If there is no such unit.
+    """
+    if unit not in UNITS:
+        raise UserError(f"--unit {unit}: there is no such unit. Choose {' or '.join(UNITS)}.")
+
+
+def schema(names: tuple[str, ...]) -> dict:
+    """Return the JSON schema of a reply, as the request's ``response_format`` holds it.
+
+    Examples
+    --------
+    >>> schema(("overall",))["json_schema"]["schema"]["required"]
+    ['reasoning', 'overall']
+    """
+    level = {"type": "integer", "enum": list(range(1, len(LEVELS) + 1))}
+    or_none = {"anyOf": [level, {"type": "string", "enum": [NOT_APPLICABLE]}]}
+    properties = {REASONING: {"type": "string"}} | {
+        name: or_none if name in DIMENSION_NAMES else level for name in names
+    }
+    whole = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": SHEET, "strict": True, "schema": whole}}
+
+
+def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
+    """Read the levels of a reply, strictly: one JSON object that has each rating asked for, and no other.
+
+    Thinking is removed first, as from a score; the object may stand in a fence of Markdown.
+
+    Returns
+    -------
+    levels : dict
+        Rating -> level (1 to 5), or ``NOT_APPLICABLE``; empty if the reply can't be used.
+    reason : str
+        Why it can't; "" if it can.
+    reasoning : str or None
+        The model's words, where it gave them.
+
+    Examples
+    --------
+    >>> read_levels('{"Interest": "not applicable"}', ("Interest",))
+    ({'Interest': 'not applicable'}, '', None)
+    >>> read_levels('{"overall": 4.5}', ("overall",))[1]
+    'overall is 4.5, which is no whole level from 1 to 5'
+    """
+    answer = without_thinking(text or "")
+    if not answer.strip():
+        return {}, "the reply is empty", None
+    fenced = _FENCE.fullmatch(answer)
+    try:
+        said = json.loads(fenced[1] if fenced else answer, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError):
+        return {}, "the reply is not one JSON object in which each rating stands once", None
+    if not isinstance(said, dict):
+        return {}, "the reply is JSON, but no object", None
+    reasoning = said.pop(REASONING, None)
+    reasoning = reasoning if isinstance(reasoning, str) else None
+    if reason := _unfit(said, names):
+        return {}, reason, reasoning
+    return {name: said[name] for name in names}, "", reasoning
+
+
+def _distinct(pairs: list[tuple]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _unfit(said: dict, names: tuple[str, ...]) -> str:
+    """Why an object is no set of levels; "" if it is one."""
+    for name in names:
+        if name not in said:
+            return f"{name} is missing"
+        value = said[name]
+        if type(value) is int and 1 <= value <= len(LEVELS):
+            continue
+        if value != NOT_APPLICABLE:
+            shown = json.dumps(value, ensure_ascii=False)
+            return f"{name} is {shown[:60]}, which is no whole level from 1 to {len(LEVELS)}"
+        if name not in DIMENSION_NAMES:
+            return f"{name} is said to be {NOT_APPLICABLE}, which only a dimension can be"
+    unasked = [name for name in said if name not in names]
+    return f"{unasked[0][:60]!r} was not asked for" if unasked else ""
+
+
+def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
+    """Return the reply to a request for ratings, given how it is read as a score.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply.
+    names : tuple of str
+        Ratings asked for. The score is the overall rating, or that of the one dimension.
+    reply : Reply
+        The same reply, read as a score: what failed before it was read stays as it is.
+
+    Returns
+    -------
+    Reply
+        Its ``authors_score`` is missing, as the authors' rule reads no JSON. The status is ``not_applicable`` where the
+        one dimension asked for is.
+    """
+    levels, reason, reasoning = read_levels(text, names)
+    if reply.status in ("api_error", "refusal", "prompt_cut"):
+        return Reply(reply.text, None, float("nan"), reply.status, reply.reason, reasoning)
+    score = levels.get("overall" if "overall" in names else names[0])
+    if levels and score == NOT_APPLICABLE:
+        return Reply(reply.text, None, float("nan"), "not_applicable", f"{names[0]} does not apply", reasoning)
+    if levels:
+        return Reply(reply.text, float(score), float("nan"), "ok", "", reasoning)
+    status = "truncated" if reply.status == "truncated" else "parse_failure"
+    return Reply(reply.text, None, float("nan"), status, reason, reasoning)
+
+
+def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:
+    """Return the sheet of ratings of a prediction file.
+
+    Parameters
+    ----------
+    units : DataFrame
+        One row per request: conversation (its name), participant, source (the conversation), turn (NaN for a whole
+        conversation), and ``person_<rating>`` for each: a level, ``NOT_APPLICABLE`` or None.
+    names : tuple of str
+        Ratings asked for.
+    levels : list of dict
+        Of each reply, as :func:`read_levels` gives them.
+    """
+    header = ["TaskId", "PID", "Conversation", "Turn", *(f"{name} {side}" for name in names for side in SIDES)]
+    rows = []
+    for unit, given in zip(units.to_dict("records"), levels, strict=True):
+        turn = None if pd.isna(unit["turn"]) else int(unit["turn"])
+        pairs = [value for name in names for value in (given.get(name), unit[f"person_{name}"])]
+        rows.append([unit["conversation"], unit["participant"], unit["source"], turn, *pairs])
+    return Sheet(SHEET, header, rows)
+
+
+def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
+    """Ratings of a prediction file: one row per unit and rating.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        As :func:`ratings_sheet` makes it.
+    where : str
+        Names the sheet in messages.
+
+    Returns
+    -------
+    DataFrame
+        conversation (the unit), participant, rating, and for both sides ``judge`` and ``person``: the level (NaN if
+        there is none), and ``judge_applies`` and ``person_applies`` (1 a level, 0 not applicable, NaN blank).
+
+    Raises
+    ------
+    UserError
+        If a column is missing, or a cell is neither a level nor *not applicable* nor blank.
+    """
+    names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
+    needed = ["TaskId", "PID", *(f"{name} {side}" for name in names for side in SIDES)]
+    if lacking := [title for title in needed if title not in sheet.header]:
+        raise UserError(f"{where}: the column {lacking[0]} is missing. Write the file again: sense7 judge run.")
+    places = {title: sheet.header.index(title) for title in needed}
+    rows = []
+    for number, row in enumerate(sheet.rows, 2):
+        cells = {title: row[place] if place < len(row) else None for title, place in places.items()}
+        if all(map(is_blank, cells.values())):
+            continue
+        unit = {"conversation": as_name(cells["TaskId"]), "participant": as_name(cells["PID"])}
+        for name in names:
+            sides = {}
+            for side in SIDES:
+                level, applies = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
+                sides |= {side: level, f"{side}_applies": applies}
+            rows.append({**unit, "rating": name, **sides})
+    columns = ["conversation", "participant", "rating", *SIDES, *(f"{side}_applies" for side in SIDES)]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
+
+
+def _cell(cell, where: str) -> tuple[float, float]:
+    """Level of a cell, and whether the rating applies."""
+    if is_blank(cell):
+        return float("nan"), float("nan")
+    number = as_number(cell)
+    if number is not None and 1 <= number <= len(LEVELS):
+        return number, 1.0
+    if as_text(cell) == NOT_APPLICABLE:
+        return float("nan"), 0.0
+    raise UserError(
+        f"{where}: {as_text(cell)!r} is no level from 1 to {len(LEVELS)}. Write a level, "
+        f"{NOT_APPLICABLE!r}, or nothing."
+    )
+
+
+check_arguments(globals())
