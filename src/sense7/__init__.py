@@ -44,7 +44,7 @@ _PACKAGES = {
         sufficient_statistics whole whose_empathy words
     """,
     "judge": "evaluate predictions",
-    "judge.scoring": "available_judges baselines judge_specifications metrics noise_ceiling simulated three_judges",
+    "judge.scoring": "available_judges baselines judge_specifications learned metrics noise_ceiling simulated three_judges",
 }
 """Modules that notebooks and tutorials use, by package."""
 

@@ -19,6 +19,7 @@ from sense7 import __version__
 from sense7.cli import book, data
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
+from sense7.cli.judge_learn import learn
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -39,6 +40,7 @@ for _verb in (
     *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
 ):
     app.command()(_verb)
+judge.command()(learn)
 app.add_typer(judge, name="judge")
 
 
