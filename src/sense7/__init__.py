@@ -44,7 +44,10 @@ _PACKAGES = {
         sufficient_statistics whole whose_empathy words
     """,
     "judge": "evaluate predictions",
-    "judge.scoring": "available_judges baselines judge_specifications learned metrics noise_ceiling simulated three_judges",
+    "judge.scoring": """
+        alternative_annotators available_judges baselines calibrated judge_specifications learned metrics noise_ceiling
+        personal powered_means simulated three_judges
+    """,
 }
 """Modules that notebooks and tutorials use, by package."""
 
