@@ -134,7 +134,8 @@ def mean_of_sums(sums: Sums, *, confidence: float = 0.95, weight: float | None =
               b_p = \frac{1}{n_U} \sum_{i \in U_p} (f_i - \bar f_U) - \frac{1}{n_L} \sum_{i \in L_p} (f_i - \bar f_L)
 
     The weight that makes the variance least is :math:`\lambda = -\sum_p a_p b_p / \sum_p b_p^2`. The interval is a t
-    interval of m - q degrees of freedom, with q = 1, or 2 where the weight is chosen by the same data. It does not matter whether a participant has rows of one kind or of both.
+    interval of m - q degrees of freedom, with q = 1, or 2 where the weight is chosen by the same data. It does not
+    matter whether a participant has rows of one kind or of both.
 
     Parameters
     ----------
