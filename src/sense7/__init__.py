@@ -45,8 +45,8 @@ _PACKAGES = {
     """,
     "judge": "evaluate predictions",
     "judge.scoring": """
-        alternative_annotators available_judges baselines calibrated judge_specifications learned metrics noise_ceiling
-        personal powered_means simulated three_judges
+        alternative_annotators available_judges baselines calibrated judge_specifications judge_uses learned metrics
+        noise_ceiling personal powered_means simulated three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""

@@ -27,7 +27,17 @@ __all__ = [
 COUNTS = frozenset(
     {
         *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
-        *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
+        *(
+            "dimensions",
+            "factors",
+            "intervals",
+            "levels",
+            "messages",
+            "participants",
+            "questions",
+            "specifications",
+            "studies",
+        ),
         *("tests", "topics", "turns"),
     }
 )

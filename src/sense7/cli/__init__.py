@@ -19,6 +19,7 @@ from sense7 import __version__
 from sense7.cli import book, data
 from sense7.cli.common import complain
 from sense7.cli.judge import judge
+from sense7.cli.judge_calibrate import calibrate
 from sense7.cli.judge_learn import learn
 from sense7.errors import UserError
 from sense7.files import not_written
@@ -41,6 +42,7 @@ for _verb in (
 ):
     app.command()(_verb)
 judge.command()(learn)
+judge.command()(calibrate)
 app.add_typer(judge, name="judge")
 
 
