@@ -50,13 +50,13 @@ class Scored:
 
     @property
     def by_judge(self) -> dict[str, np.ndarray]:
-        """Judge -> scores brought to the level of the ratings, of those that have any; the learned one first."""
-        found = {} if self.reason else {LEARNED: self.learned["score"].to_numpy()}
+        """Judge -> scores brought to the level of the ratings, NaN where that can't be; the learned one first."""
+        found = {LEARNED: self.learned["score"].to_numpy()}
         if self.judge != LEARNED:
             try:
                 found[self.judge] = calibrated(self.predictions)
             except UserError:
-                return found
+                found[self.judge] = np.full(len(self.predictions), np.nan)
         return found
 
 
@@ -80,18 +80,16 @@ def scored(study: Study, judges: Mapping[str, dict[str, pd.DataFrame]], judge: s
     >>> few = s7.Study("few", study.conversations[study.conversations["participant"].isin(people)], study.messages,
     ...                study.turns, study.participants, study.columns)
     >>> scored(few, {}).reason
-    'few: learned judge: 3 participants are too few to learn from others. ...'
+    '3 participants are too few to learn from others'
     """
     known = study.conversations[["conversation", "participant"]].reset_index(drop=True)
     truth = ground_truth(study.turns, known["conversation"]).to_numpy()
-    learned, reason = known.assign(ground_truth=truth, score=np.nan), ""
-    try:
-        learned = learned_predictions(study)[LEARNED].predictions.drop(columns="above")
-    except UserError as error:
-        reason = str(error)
+    baseline = learned_predictions(study)[LEARNED]
+    nothing = known.assign(ground_truth=truth, score=np.nan)
+    learned = nothing if baseline.reason else baseline.predictions.drop(columns="above")
     if not judge:
-        return Scored(LEARNED, learned, learned, reason)
-    return Scored(judge, mean_over_runs(judges[judge]), learned, reason)
+        return Scored(LEARNED, learned, learned, baseline.reason)
+    return Scored(judge, mean_over_runs(judges[judge]), learned, baseline.reason)
 
 
 check_arguments(globals())

@@ -37,7 +37,7 @@ def learned_predictions(study: Study, names: Collection[str] = (LEARNED,)) -> di
     Raises
     ------
     UserError
-        If there is no such baseline, or one has nothing to learn from.
+        If there is no such baseline.
 
     Examples
     --------
@@ -52,12 +52,6 @@ def learned_predictions(study: Study, names: Collection[str] = (LEARNED,)) -> di
     reading = [name for name in names if name in TEXT_BASELINES]
     found = baseline_predictions(study, names=reading, unrated=True)
     found |= baseline_predictions(study, names=[name for name in names if name not in TEXT_BASELINES])
-    for baseline in found.values():
-        if baseline.reason:
-            raise UserError(
-                f"{study.name}: {baseline.name}: {baseline.reason}. Nothing was written. Give a workbook with rated "
-                "conversations of more participants, or another --baseline."
-            )
     return {name: found[name] for name in names}
 
 
@@ -84,11 +78,18 @@ def write_learned(study: Study, folder: str | Path, names: Collection[str] = (LE
     Raises
     ------
     UserError
-        As :func:`learned_predictions`; if the path holds the word results, or it can't be written.
+        As :func:`learned_predictions`; if a baseline has nothing to learn from; if the path holds the word results, or
+        it can't be written.
     """
-    paths = []
+    paths, found = [], learned_predictions(study, names)
+    for baseline in found.values():
+        if baseline.reason:
+            raise UserError(
+                f"{study.name}: {baseline.name}: {baseline.reason}. Nothing was written. Give a workbook with rated "
+                "conversations of more participants, or another --baseline."
+            )
     file_names = safe_names(BASELINES)
-    for name, baseline in learned_predictions(study, names).items():
+    for name, baseline in found.items():
         frame = baseline.predictions[["conversation", "participant", "ground_truth", "score"]].copy()
         frame["score"] = np.clip(frame["score"], LOWEST, HIGHEST)
         path = prediction_path(folder, file_names[name], "baseline", 1)

@@ -31,7 +31,7 @@ _KINDS = {NO_JUDGE: "none", "learned judge": "learned"}
 
 
 def own_ratings(
-    predictions: pd.DataFrame, scores: Mapping[str, np.ndarray], bootstrap: ParticipantBootstrap, most: int = 5
+    frame: pd.DataFrame, scores: Mapping[str, np.ndarray], bootstrap: ParticipantBootstrap, most: int = 5
 ) -> dict[str, pd.DataFrame]:
     r"""Share of the variance that is explained with 0, 1, 2 ... earlier ratings of the same person.
 
@@ -47,7 +47,7 @@ def own_ratings(
 
     Parameters
     ----------
-    predictions : DataFrame
+    frame : DataFrame
         participant and ground_truth, in the order of sheet Tasks, which is **taken** to be that in which the
         conversations took place, as for personal examples.
     scores : mapping of str -> array
@@ -74,27 +74,31 @@ def own_ratings(
     >>> table.index.tolist(), bool(table.loc["1", "estimate"] > table.loc["0", "estimate"] + 0.5)
     (['0', '1', '2', '3', 'limit'], True)
     """
-    rows = np.isfinite(predictions["ground_truth"].to_numpy(dtype=float))
+    silent = {
+        name: _without(name, "it has no scores") for name, score in scores.items() if not np.isfinite(score).any()
+    }
+    scores = {name: score for name, score in scores.items() if name not in silent}
+    rows = np.isfinite(frame["ground_truth"].to_numpy(dtype=float))
     for score in scores.values():
         rows &= np.isfinite(score)
-    known = predictions[rows].reset_index(drop=True)
+    known = frame[rows].reset_index(drop=True)
     earlier = known.groupby("participant").cumcount().to_numpy()
     people = known["participant"].nunique()
     if people < FEWEST_PARTICIPANTS:
         why = f"{count_of(people, 'participant')} with ratings and scores: too few to learn from others"
-        return {name: _without(name, why) for name in (NO_JUDGE, *scores)}
+        return {name: _without(name, why) for name in (NO_JUDGE, *scores)} | silent
     longest = np.sort(known.groupby("participant").size().to_numpy())[::-1] - 1
     most = int(min(most, longest[(people - 1) // 2]))
     if most < 1:
         why = "fewer than half of the participants have two rated conversations"
-        return {name: _without(name, why) for name in (NO_JUDGE, *scores)}
+        return {name: _without(name, why) for name in (NO_JUDGE, *scores)} | silent
     starts = {NO_JUDGE: np.zeros(len(known))} | {name: np.asarray(score, float)[rows] for name, score in scores.items()}
-    return {name: _table(name, known, start, earlier, most, bootstrap) for name, start in starts.items()}
+    return {name: _table(name, known, start, earlier, most, bootstrap) for name, start in starts.items()} | silent
 
 
 def _without(name: str, why: str) -> pd.DataFrame:
-    row = estimate_row(n=0, unit=_UNIT, method="variance explained", reason=why, key=_key(name, "0"))
-    return estimate_table({"0": row}, "earlier ratings")
+    about = {"n": 0, "unit": _UNIT, "method": f"variance explained, {name}", "reason": why}
+    return estimate_table({row: estimate_row(key=_key(name, row), **about) for row in ("0", "1")}, "earlier ratings")
 
 
 def _key(name: str, row: str) -> str:

@@ -7,14 +7,17 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.prediction_powered import Sums, mean_of_sums, sums_of
+from sense7.estimators.prediction_powered import FEWEST_CLUSTERS, Sums, mean_of_sums, sums_of
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["SHARES", "condition_means", "simulated_means", "with_conditions"]
+__all__ = ["SHARES", "condition_means", "share_shown", "simulated_means", "with_conditions"]
 
 SHARES = (0.1, 0.25, 0.5)
 """Shares of the participants who rate, in the simulation."""
+
+SHOWN = 0.25
+"""That of them which is shown condition by condition."""
 
 STUDIES = 500
 """Studies that are simulated for each share."""
@@ -22,29 +25,29 @@ STUDIES = 500
 _UNIT = "level, 1 to 5"
 
 
-def with_conditions(predictions: pd.DataFrame, study: Study) -> pd.DataFrame:
+def with_conditions(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     """Predictions that have a score, with the condition of their conversation.
 
     Parameters
     ----------
-    predictions : DataFrame
-        conversation, participant, ground_truth, score.
     study : Study
         The data.
+    frame : DataFrame
+        conversation, participant, ground_truth, score.
     """
     condition = study.conversations.set_index("conversation")["condition"]
-    known = predictions[np.isfinite(predictions["score"].astype(float))]
+    known = frame[np.isfinite(frame["score"].astype(float))]
     return known.assign(condition=known["conversation"].map(condition).to_numpy()).dropna(subset=["condition"])
 
 
 def condition_means(
-    predictions: pd.DataFrame, *, share: float = 0.25, seed: int = 1, confidence: float = 0.95
+    frame: pd.DataFrame, *, share: float = SHOWN, seed: int = 1, confidence: float = 0.95
 ) -> dict[str, pd.DataFrame]:
     """Mean rating of each condition had only some participants rated: by them alone, and with the judge.
 
     Parameters
     ----------
-    predictions : DataFrame
+    frame : DataFrame
         As :func:`with_conditions` returns it.
     share : float
         Share of the participants who rate, at least five of them; the ratings of the others are hidden.
@@ -58,33 +61,51 @@ def condition_means(
     dict
         "some users alone", "some users and the judge", "all users": tables of estimates by condition.
     """
-    people = pd.unique(predictions["participant"])
+    people = pd.unique(frame["participant"])
     number = _number(share, len(people))
     chosen = np.random.default_rng(seed).choice(len(people), number, replace=False)
-    rating = predictions["participant"].isin(people[chosen]).to_numpy()
+    rating = frame["participant"].isin(people[chosen]).to_numpy()
     some = f"mean rating of {count_of(number, 'participant')} of {len(people):,}"
     ways = {
-        "some users alone": (np.where(rating, predictions["ground_truth"], np.nan), 0.0, some),
+        "some users alone": (np.where(rating, frame["ground_truth"], np.nan), 0.0, some),
         "some users and the judge": (
-            np.where(rating, predictions["ground_truth"], np.nan),
+            np.where(rating, frame["ground_truth"], np.nan),
             None,
             f"{some}; prediction-powered, the judge on all",
         ),
-        "all users": (predictions["ground_truth"].to_numpy(dtype=float), 0.0, "mean rating of all participants"),
+        "all users": (frame["ground_truth"].to_numpy(dtype=float), 0.0, "mean rating of all participants"),
     }
-    return {name: _by_condition(predictions, *way, confidence) for name, way in ways.items()}
+    return {name: _by_condition(frame, *way, confidence) for name, way in ways.items()}
+
+
+def share_shown(frame: pd.DataFrame, share: float = SHOWN) -> dict:
+    """How many participants rate in :func:`condition_means`, in words, as ``Recorder.value`` takes it.
+
+    Examples
+    --------
+    >>> share_shown(pd.DataFrame({"participant": range(40)}))["estimate"]
+    '10 of 40 participants'
+    """
+    people = frame["participant"].nunique()
+    return {
+        "key": "ppi_share_shown",
+        "estimate": f"{_number(share, people):,} of {count_of(people, 'participant')}",
+        "n": people,
+        "unit": "participants",
+        "method": f"{share:.0%} of the participants with scores, at least {FEWEST_CLUSTERS}",
+    }
 
 
 def _number(share: float, people: int) -> int:
-    return min(people, max(5, round(share * people)))
+    return min(people, max(FEWEST_CLUSTERS, round(share * people)))
 
 
 def _by_condition(
-    predictions: pd.DataFrame, ratings: np.ndarray, weight: float | None, method: str, confidence: float
+    frame: pd.DataFrame, ratings: np.ndarray, weight: float | None, method: str, confidence: float
 ) -> pd.DataFrame:
     rows = {}
-    for condition, places in predictions.groupby("condition", sort=True).indices.items():
-        own = predictions.iloc[places]
+    for condition, places in frame.groupby("condition", sort=True).indices.items():
+        own = frame.iloc[places]
         found = mean_of_sums(
             sums_of(ratings[places], own["score"].to_numpy(), own["participant"]), confidence=confidence, weight=weight
         )
@@ -96,7 +117,7 @@ def _by_condition(
 
 
 def simulated_means(
-    predictions: pd.DataFrame,
+    frame: pd.DataFrame,
     *,
     shares: Sequence[float] = SHARES,
     studies: int = STUDIES,
@@ -111,7 +132,7 @@ def simulated_means(
 
     Parameters
     ----------
-    predictions : DataFrame
+    frame : DataFrame
         As :func:`with_conditions` returns it. Rows without ground truth are left out.
     shares : sequence of float
         Shares of the participants who rate.
@@ -128,14 +149,15 @@ def simulated_means(
         Table of estimates, three rows for each share: coverage of users alone and with the judge (interval: of the
         share of studies), and the mean width with the judge by that of users alone (interval: middle of the studies).
     """
-    rated = predictions[np.isfinite(predictions["ground_truth"].astype(float))]
+    rated = frame[np.isfinite(frame["ground_truth"].astype(float))]
     people = pd.unique(rated["participant"])
     tables = [_per_participant(rated, places, people) for places in rated.groupby("condition").indices.values()]
     generator, rows = np.random.default_rng(seed), {}
     for share in shares:
         number = _number(share, len(people))
-        found = np.array([_one_study(tables, len(people), number, generator, confidence) for _ in range(studies)])
-        rows |= _rows_of(found, share, number, studies, confidence)
+        wanted = studies if len(people) >= FEWEST_CLUSTERS else 0
+        found = [_one_study(tables, len(people), number, generator, confidence) for _ in range(wanted)]
+        rows |= _rows_of(np.reshape(found, (-1, 3)), share, number, studies, confidence)
     return estimate_table(rows, "simulated studies")
 
 
@@ -171,33 +193,30 @@ def _one_study(
 def _rows_of(found: np.ndarray, share: float, number: int, studies: int, confidence: float) -> dict[str, dict]:
     found = found[np.isfinite(found).all(axis=1)]
     who = f"{share:.0%} of the participants rate"
-    part = f"{100 * share:.0f}"
     method = f"{count_of(studies, 'simulated study', 'simulated studies')} of {count_of(number, 'rating participant')}"
-    if not len(found):
-        empty = {"n": 0, "reason": "no condition has five participants with ratings"}
-        return {f"coverage, {who}": estimate_row(unit="share of intervals", method=method, **empty)}
+    said = {
+        "coverage, users alone": ("ppi_coverage_users_", "share of intervals"),
+        "coverage, users and the judge": ("ppi_coverage_judge_", "share of intervals"),
+        "width with the judge by width without": ("ppi_width_ratio_", "ratio of widths"),
+    }
     rows = {}
-    for column, name in enumerate(("users alone", "users and the judge")):
-        mean, error = found[:, column].mean(), found[:, column].std(ddof=1) / np.sqrt(len(found))
-        rows[f"{who}: coverage, {name}"] = estimate_row(
-            mean,
-            max(0, mean - 1.96 * error),
-            min(1, mean + 1.96 * error),
-            n=len(found),
-            unit="share of intervals",
-            method=f"{method}; {confidence:.0%} intervals that hold the truth; normal interval over studies",
-            key=f"ppi_coverage_{('users', 'judge')[column]}_{part}",
+    for column, (name, (key, unit)) in enumerate(said.items()):
+        about = {"unit": unit, "key": f"{key}{100 * share:.0f}"}
+        values = found[:, column]
+        if not len(values):
+            why = f"no condition has {FEWEST_CLUSTERS} participants with ratings and scores"
+            rows[f"{who}: {name}"] = estimate_row(n=0, method=method, reason=why, **about)
+            continue
+        if unit == "ratio of widths":
+            low, high = np.quantile(values, [0.025, 0.975])
+            how = "mean over studies; the middle 95% of them"
+        else:
+            error = 1.96 * values.std() / np.sqrt(len(values))
+            low, high = max(0, values.mean() - error), min(1, values.mean() + error)
+            how = f"{confidence:.0%} intervals that hold the truth; normal interval over studies"
+        rows[f"{who}: {name}"] = estimate_row(
+            values.mean(), low, high, n=len(values), method=f"{method}; {how}", **about
         )
-    low, high = np.quantile(found[:, 2], [0.025, 0.975])
-    rows[f"{who}: width with the judge by width without"] = estimate_row(
-        found[:, 2].mean(),
-        low,
-        high,
-        n=len(found),
-        unit="ratio of widths",
-        method=f"{method}; mean over studies; the middle 95% of them",
-        key=f"ppi_width_ratio_{part}",
-    )
     return rows
 
 
