@@ -249,7 +249,14 @@ def test_nearness_to_a_published_figure_is_no_rule_on_simulated_data():
     for claim in (ALPHA, COUNT, other(compare={"above": 0.85, "reason": "a"})):
         key = claim.key
         assert simulated(recorded(0.961, 0.9, 0.99, key=key), replace(claim, release=None)).rule is None
-    assert verdict(recorded(0.3, 0.2, 0.9), provenance(), claim=BEYOND).rule is None, "not simulated"
+    assert verdict(recorded(0.3, 0.2, 0.9), provenance(), claim=BEYOND).rule is None, "the verdict says it"
+
+
+@pytest.mark.parametrize("where", [provenance("own"), provenance("third-party"), provenance(mirror=True)])
+def test_data_that_cannot_be_compared_are_still_held_against_a_rule_that_states_an_effect(where):
+    row = verdict(recorded(-0.2, -0.3, -0.1), where, claim=BEYOND)
+    assert (row.verdict, row.rule["passed"]) == ("not comparable", False)
+    assert verdict(recorded(0.961, 0.9, 0.99, key=ALPHA.key), where).rule is None, "nearness is no rule"
 
 
 def test_a_value_without_an_interval_is_neither_recovered_nor_missed():

@@ -128,8 +128,8 @@ class Row:
     precision : float or None
         Half the interval's width as a share of the truth, on synthetic data.
     rule : dict or None
-        On synthetic data, whether they pass a rule that states an effect: ``passed`` (None where it can't be applied)
-        and ``words``. It says nothing about SENSE-7.
+        On data other than the verified release, whether they pass a rule that states an effect: ``passed`` (None where
+        it cannot be applied) and ``words``. It says nothing about SENSE-7.
     """
 
     claim: Claim
@@ -374,10 +374,10 @@ def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mappi
         planted, implied = (known.get(claim.truth or claim.key) for known in truths)
         row = _recovery(claim, value, planted, implied)
         return replace(row, rule=_passed(claim, values))
-    if provenance.kind != "official":
-        return Row(claim, dict(value), NOT_COMPARABLE, "the data are not the SENSE-7 release")
-    if not provenance.verified:
-        return Row(claim, dict(value), NOT_COMPARABLE, "an unverified copy of the official workbook")
+    if provenance.kind != "official" or not provenance.verified:
+        official = provenance.kind == "official"
+        why = "an unverified copy of the official workbook" if official else "the data are not the SENSE-7 release"
+        return Row(claim, dict(value), NOT_COMPARABLE, why, rule=_passed(claim, values))
     return _reproduction(claim, value, values)
 
 

@@ -26,6 +26,7 @@ import yaml
 from sense7.book.banner import banner
 from sense7.book.execute import BuildError
 from sense7.book.how_made import CODE, describe, describe_code
+from sense7.book.icons import reduce_icon_font
 from sense7.book.jupyter_book import JupyterBook
 from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
@@ -37,7 +38,7 @@ _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
 _SEARCH_PAGE = "search.html"
-_SEARCH_INDEX = re.compile(rb'\s*<script src="[^"]*searchindex\.js"></script>')
+_SEARCH = re.compile(rb'\s*<script src="[^"]*(?:searchindex|searchtools|language_data)\.js[^"]*"></script>')
 _ICONS = re.compile(rb'\s*<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
 _SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
@@ -125,18 +126,19 @@ def _finish_pages(pages: Path, made: Mapping) -> None:
     """Say on every page which commit made it, as no page is made again for another one; leave out heavy scripts.
 
     Of the theme's 1.5 MB of drawn icons a page shows a dozen, which its style sheets have as letters of a font, too.
-    The index of the search, 0.4 MB, serves the search's own page alone, as nothing is searched while a reader types.
+    The search and its index, 0.4 MB, serve the search's own page alone, as nothing is searched while a reader types.
     """
     words = html.escape(describe_code(made)).encode()
-    for path in pages.rglob("*.html"):
-        content = path.read_bytes()
+    contents = {path: path.read_bytes() for path in pages.rglob("*.html")}
+    for path, content in contents.items():
         finished = _ICONS.sub(b"", content.replace(CODE.encode(), words))
         if path.name != _SEARCH_PAGE:
-            finished = _SEARCH_INDEX.sub(b"", finished)
+            finished = _SEARCH.sub(b"", finished)
         if finished != content:
             path.write_bytes(finished)
     for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):
         drawn.unlink()
+    reduce_icon_font(pages / "_static", contents.values())
 
 
 # --- what pages are made from ----------------------------------------------------------

@@ -21,7 +21,7 @@ INK = "#010203"
 """Drawn in this color is what takes the color of the page's text."""
 
 _FAMILY = "DejaVu Sans, Verdana, sans-serif"  # laid out with the first; the second is as wide
-_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{4,}|(?<=translate\()-?\d+\.\d{4,}|(?<=[\s(\"])-0(?=[\s)\"])")
+_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{3,}|(?<=translate\()-?\d+\.\d{3,}|(?<=[\s(\"])-0(?=[\s)\"])")
 _ROOT = re.compile(r'<svg((?: xmlns[:\w]*="[^"]*")*) width="[^"]*" height="[^"]*" viewBox="[^"]*"')
 _HASHED = re.compile(r'\bid="(([^"]*?)[0-9a-f]{10})"')
 _LEFT_OUT = re.compile(
@@ -57,8 +57,8 @@ def svg_of(drawing: MatplotlibFigure, box: Bbox, *, content: str, label: str) ->
     source = _drawn(drawing)
     texts = iter(_TEXT.findall(source))  # a name may look like any piece of SVG: none of what follows touches it
     source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
-    # A thousandth of a point is not seen. What a fit leaves beyond it differs between processors.
-    source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):z.3f}".rstrip("0").rstrip("."), source)
+    # A hundredth of a point is not seen. What a fit leaves beyond it differs between processors.
+    source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):z.2f}".rstrip("0").rstrip("."), source)
     # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
     for number, (hashed, kind) in enumerate(_HASHED.findall(source)):
         source = source.replace(hashed, f"{kind}{number}")

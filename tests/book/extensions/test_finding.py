@@ -44,6 +44,12 @@ def test_tuned_claims_and_rules_are_said(page, claim, recorded):
     assert "Tuned, wherever this page shows them : Title of <alpha>." in html.get_text(" ")
 
 
+def test_whether_own_data_pass_a_rule_is_said_of_these_data(page, claim, recorded):
+    row = claim(verdict="not comparable", rule={"passed": True, "words": "above zero"}, value=None)
+    html, _ = page(BOX, DIRECTIVES, [row], [recorded()], kind="own")
+    assert "; these data pass the claim's rule" in parts(html)["Verdict"]
+
+
 def test_several_claims_are_named_in_the_verdict(page, claim, recorded):
     html, _ = page(
         BOX.replace("alpha\n", "alpha beta\n", 1), DIRECTIVES, [claim(), claim("beta", "missed")], [recorded()]

@@ -228,9 +228,10 @@ class LedgerDirective(SphinxDirective):
         if self.arguments and not others:
             raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
         head = ("Claim", "Published", "Released numbers give" if others else "This edition", "Verdict")
-        rows = looked_up(self.env, "ledger.json").ledger
-        rows = [row for row in rows if bool(row["published"]["release"]) == others]
-        body = [[*map(self._cell, self._texts(row))] for row in rows]
+        edition = looked_up(self.env, "ledger.json")
+        rows = [row for row in edition.ledger if bool(row["published"]["release"]) == others]
+        simulated = edition.facts["kind"] == "synthetic"
+        body = [[*map(self._cell, self._texts(row, simulated=simulated))] for row in rows]
         title = "compared with the numbers that the work released" if others else "beside what this edition computed"
         title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
         table = page_table(title, head, (28, 22, 25, 25), body, classes=["sense7-ledger"])
@@ -242,7 +243,7 @@ class LedgerDirective(SphinxDirective):
         present = filter(None, paragraphs)
         return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in present]
 
-    def _texts(self, row):
+    def _texts(self, row, *, simulated):
         claim, computed = row["published"], row["computed"]
         title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
         source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
@@ -265,14 +266,14 @@ class LedgerDirective(SphinxDirective):
         verdict = [nodes.strong(text=row["verdict"])]
         if row["tuned"]:
             verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
-        yield [verdict, [nodes.Text(row["why"])], _rule_on_simulated(row["rule"]) if row["rule"] else None]
+        yield [verdict, [nodes.Text(row["why"])], _rule(row["rule"], simulated=simulated) if row["rule"] else None]
 
 
-def _rule_on_simulated(rule: Mapping) -> list[nodes.Node]:
-    """Whether simulated data pass a claim's rule, apart from whether their truth was found."""
+def _rule(rule: Mapping, *, simulated: bool) -> list[nodes.Node]:
+    """Whether data pass a claim's rule, apart from whether they can be compared or their truth was found."""
     said = {True: "passed", False: "not passed", None: "can't be applied"}[rule["passed"]]
-    mark = nodes.inline(text="simulated", classes=["sense7-simulated"])
-    return [nodes.Text("Rule "), nodes.strong(text=said), nodes.Text(" "), mark, nodes.Text(f": {rule['words']}")]
+    mark = [nodes.Text(" "), nodes.inline(text="simulated", classes=["sense7-simulated"])] if simulated else []
+    return [nodes.Text("Rule "), nodes.strong(text=said), *mark, nodes.Text(f": {rule['words']}")]
 
 
 def _listed(figures: Iterable[Mapping]) -> nodes.raw:

@@ -86,14 +86,15 @@ class FindingDirective(SphinxDirective):
         return said + [_claim(row["published"]) for row in rows]
 
     def _verdicts(self, rows, edition: Edition, *, released: bool) -> list[nodes.Node]:
-        shown = [_verdict(row, name=len(rows) > 1) for row in rows]
+        simulated = edition.facts["kind"] == "synthetic"
+        shown = [_verdict(row, name=len(rows) > 1, simulated=simulated) for row in rows]
         if "verdict" in self.options:
             shown.append(self._words(self.options["verdict"]))
         if not shown:
             shown.append(nodes.paragraph("", "", badge("no published figure"), nodes.Text(" nothing to compare with")))
         if released:
             shown.append(_note("Real ratings of other studies", "not SENSE-7, and the same in every edition."))
-        elif edition.facts["kind"] == "synthetic":
+        elif simulated:
             shown.append(_note("Synthetic data", "no number here is a finding about SENSE-7."))
         return shown
 
@@ -105,7 +106,7 @@ def _claim(claim: Mapping) -> nodes.paragraph:
     return nodes.paragraph(text=f"{text} ({grade}{of})", support_smartquotes=False)
 
 
-def _verdict(row: Mapping, *, name: bool) -> nodes.paragraph:
+def _verdict(row: Mapping, *, name: bool, simulated: bool) -> nodes.paragraph:
     """The verdict as a badge that leads to its row in the ledger, and what it says."""
     claim = row["published"]
     address = f"../book/ledger.html#claim-{row['id'].replace('_', '-')}"
@@ -115,7 +116,8 @@ def _verdict(row: Mapping, *, name: bool) -> nodes.paragraph:
     said += nodes.Text(f"{opening} {_SIMULATED.get(row['verdict'], row['why'])}")
     if row["rule"]:
         outcome = {True: "pass", False: "do not pass", None: "do not allow to apply"}[row["rule"]["passed"]]
-        said += nodes.Text(f"; the simulated data {outcome} the claim's rule")
+        data = "the simulated data" if simulated else "these data"
+        said += nodes.Text(f"; {data} {outcome} the claim's rule")
     if row["tuned"]:
         said += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
     return said
