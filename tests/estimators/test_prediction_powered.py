@@ -48,6 +48,11 @@ def test_estimate_and_interval_are_those_of_the_formula(seed, weight, mixed):
     assert (found.rated, found.unrated) == (np.isfinite(ratings).sum(), np.isnan(ratings).sum())
 
 
+def test_a_list_with_holes_is_as_good_as_an_array():
+    sums = sums_of([4, None, 3], [5, 2, 1], pd.Series(["a", "b", "b"]))
+    assert [column.tolist() for column in sums] == [[1, 1], [4, 3], [5, 1], [0, 1], [0, 2]]
+
+
 def test_the_weight_makes_the_variance_least():
     ratings, scores, people, _ = made_up(3)
     found = prediction_powered_mean(ratings, scores, people)

@@ -115,6 +115,22 @@ def test_a_judge_at_the_level_of_the_ratings_has_nothing_to_gain():
     assert abs(np.mean(drops)) < 0.05
 
 
+def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
+    held = []
+    for seed in range(60):
+        frame = predictions(seed, people=40, shift=0.0)
+        frame["score"] = np.clip(frame["score"], 2, 4)
+        frame["ground_truth"] = frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
+        tables = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+        for table in tables.values():
+            assert (table["low"] <= table["estimate"]).all()
+            assert (table["estimate"] <= table["high"]).all()
+        held.append(
+            tables["calibration"].loc["as given", "low"] <= 0.5 <= tables["calibration"].loc["as given", "high"]
+        )
+    assert np.mean(held) > 0.88
+
+
 def test_no_scores_give_reasons_and_no_numbers():
     frame = predictions().assign(score=np.nan)
     for table in calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1)).values():

@@ -16,7 +16,7 @@ from sklearn.model_selection import GroupKFold
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
 from sense7.estimators.cumulative_logit import fit_cumulative_logit
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import labels
@@ -41,6 +41,9 @@ _KEYS = {
 }
 _GAIN_KEYS = {"isotonic": "calibration_error_drop_isotonic", "ordinal": "calibration_error_drop_ordinal"}
 _UNIT = "level, difference"
+_LOGARITHM = Scale("log(error)", np.log, np.exp)
+"""Of an error that is never below zero, and that resamples make larger than it is."""
+
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
 
 
@@ -192,13 +195,14 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     -------
     dict
         "calibration", "absolute": tables of estimates by mapping; "drop": by how much calibration lowers the expected
-        calibration error, over the same resamples.
+        calibration error of the same conversations.
 
     Notes
     -----
-    Chance alone makes the error greater than zero, in a resample twice, and before calibration more than after: a drop
-    of a few hundredths says nothing in a small study. Guo and others (2017), On calibration of modern neural networks,
-    with levels for bins and distances for shares.
+    Resamples would add their own chance to an error that is never below zero. So its interval is a t interval on the
+    scale of its logarithm, and that of its drop a t interval. Chance alone makes the error greater than zero, before
+    calibration more than after: a drop of a few hundredths says nothing in a small study. Guo and others (2017), On
+    calibration of modern neural networks, with levels for bins and distances for shares.
 
     Examples
     --------
@@ -213,25 +217,38 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     sums = {way: _sums(frame) for way, frame in ways.items()}
     tables: dict[str, dict] = {"calibration": {}, "absolute": {}, "drop": {}}
     for way, (values, people) in sums.items():
-        asked = {"calibration": (_ece, _ERROR), "absolute": (_absolute, "mean absolute error of the score")}
-        for (name, (statistic, method)), key in zip(asked.items(), _KEYS[way], strict=True):
-            tables[name][way] = _row(statistic, values, people, bootstrap, f"{way}: {method}", ways[way], key)
+        asked = {
+            "calibration": (_ece, _ERROR, _LOGARITHM),
+            "absolute": (_absolute, "mean absolute error of the score", None),
+        }
+        for (name, (statistic, method, scale)), key in zip(asked.items(), _KEYS[way], strict=True):
+            tables[name][way] = _row(statistic, values, people, bootstrap, scale, f"{way}: {method}", ways[way], key)
         if way in _GAIN_KEYS:
             before = sums[AS_GIVEN][0]
             both = np.stack([before, values], axis=1) if len(before) == len(values) else values[:0]
             method = f"{_ERROR}; as given minus {way}"
-            tables["drop"][way] = _row(_ece_drop, both, people, bootstrap, method, ways[way], _GAIN_KEYS[way])
+            tables["drop"][way] = _row(
+                _ece_drop, both, people, bootstrap, OWN_SCALE, method, ways[way], _GAIN_KEYS[way]
+            )
     return {name: estimate_table(rows, "scores") for name, rows in tables.items()}
 
 
 def _row(
-    statistic: Callable, values: np.ndarray, people: pd.Series, bootstrap: ParticipantBootstrap, method: str, frame, key
+    statistic: Callable,
+    values: np.ndarray,
+    people: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    scale: Scale | None,
+    method: str,
+    frame: pd.DataFrame,
+    key: str,
 ) -> dict:
     if not len(values):
         reason = frame.attrs.get("reason") or "no conversation has both a rating and a score"
         return estimate_row(n=0, unit=_UNIT, method=method, reason=reason, key=key)
-    found = bootstrap.estimate(statistic, values, people)
-    return bootstrap.row(found, n=len(values), unit=_UNIT, method=method, key=key)
+    found = bootstrap.estimate(statistic, values, people, scale)
+    how = bootstrap.describe(scale)
+    return bootstrap.row(found, n=len(values), unit=_UNIT, method=method, how=how, key=key)
 
 
 def _sums(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
