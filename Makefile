@@ -126,7 +126,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 
 .PHONY: lock
 lock: setup ## solve both locks again from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers --extra embeddings $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 
 # Nothing is published: the packages lie in _build/release.

@@ -53,8 +53,9 @@ _PACKAGES = {
     """,
     "judge": "compare evaluate predictions",
     "judge.scoring": """
-        available_judges baselines bias certainty compared comparison judge_specifications juries metrics
-        noise_ceiling real_juries simulated three_judges
+        alternative_annotators available_judges baselines bias calibrated certainty compared comparison
+        judge_specifications judge_uses juries learned metrics noise_ceiling personal powered_means real_juries
+        simulated three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""

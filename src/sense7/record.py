@@ -27,8 +27,8 @@ __all__ = [
 COUNTS = frozenset(
     {
         *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
-        *("dimensions", "factors", "intervals", "levels", "messages", "participants", "specifications", "studies"),
-        *("judges", "tests", "topics", "turns"),
+        *("dimensions", "factors", "intervals", "levels", "messages", "participants", "questions", "specifications"),
+        *("judges", "studies", "tests", "topics", "turns"),
     }
 )
 """Units that count something: their values are shown as whole numbers."""

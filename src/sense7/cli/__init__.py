@@ -21,7 +21,9 @@ from sense7 import __version__
 from sense7.cli import book, collect, data, exchange
 from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
+from sense7.cli.judge_calibrate import calibrate
 from sense7.cli.judge_compare import compare
+from sense7.cli.judge_learn import learn
 from sense7.cli.judge_sweep import sweep as judge_sweep
 from sense7.cli.new import new
 from sense7.errors import UserError
@@ -70,7 +72,8 @@ for _verb in (
     app.command()(_verb)
 app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
-judge.command()(compare)
+for _verb in (compare, learn, calibrate):
+    judge.command()(_verb)
 judge.command("sweep")(judge_sweep)
 app.add_typer(judge, name="judge")
 app.add_typer(new, name="new")

@@ -39,7 +39,7 @@ ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the p
 Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
 Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
 Embedder = Annotated[
-    str | None, typer.Option(help="Model of sentence embeddings (model2vec: a name or folder), in place of TF-IDF.")
+    str | None, typer.Option(help="wordllama: sentence vectors, installed with this, in place of TF-IDF.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]

@@ -17,11 +17,12 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.figures.judge import metric_panels
 from sense7.findings.ground_truth import labels
-from sense7.judge.scoring import baselines
+from sense7.judge.scoring import baselines, sentence_vectors
 from sense7.judge.scoring.baselines import (
     ALPHAS,
     BASELINES,
     LEXICON,
+    TEXT_BASELINES,
     accuracy_gains,
     baseline_predictions,
     baseline_table,
@@ -33,8 +34,8 @@ from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
-FITTED = ("words per turn", "number of turns", "lexicon", "all words, ridge", "all words, ordinal")
-ALWAYS = ("majority label", "own mean", *FITTED)
+FITTED = TEXT_BASELINES
+ALWAYS = BASELINES
 WORDS = re.findall(
     r"\w+", "tea ale warm cold day night rain sun good sad tired glad help advice curious earlier plan work feel hear"
 )
@@ -266,15 +267,46 @@ def test_words_that_speak_of_the_level_are_found_and_others_are_not():
         assert accuracies[1] < 0.4
 
 
-def test_an_embedder_adds_a_row(found):
+def test_an_embedder_of_ones_own_takes_the_place_of_the_weights(found):
     def length(texts):
         return np.array([[len(text), 20.0] for text in texts])
 
-    more = baseline_predictions(sample(), embedder=length)
-    assert tuple(more) == (*ALWAYS, "embeddings") == BASELINES
-    assert stats.spearmanr(*frame_of(more, "embeddings")[["above", "ground_truth"]].to_numpy().T)[0] > 0.2
-    for name in ALWAYS:
-        pd.testing.assert_frame_equal(more[name].predictions, found[name].predictions)
+    own = baseline_predictions(sample(), embedder=length)
+    assert stats.spearmanr(*frame_of(own, "embeddings")[["above", "ground_truth"]].to_numpy().T)[0] > 0.2
+    for name in set(ALWAYS) - {"embeddings", "learned judge"}:
+        pd.testing.assert_frame_equal(frame_of(own, name), frame_of(found, name))
+
+
+def test_the_learned_judge_is_the_mean_of_words_and_vectors(found):
+    parts = [frame_of(found, name) for name in ("all words, ridge", "embeddings", "learned judge")]
+    for column in ("score", "above"):
+        words, vectors, learned = (part[column].to_numpy() for part in parts)
+        assert learned == pytest.approx((words + vectors) / 2, abs=1e-11)
+
+
+def test_without_the_weights_the_two_that_need_them_say_why(monkeypatch):
+    monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
+    sentence_vectors._model.cache_clear()
+    found = baseline_predictions(sample())
+    sentence_vectors._model.cache_clear()
+    reasons = {name: baseline.reason for name, baseline in found.items() if baseline.reason}
+    assert reasons.keys() == {"embeddings", "learned judge"}
+    assert all("which is not installed" in why for why in reasons.values())
+
+
+def test_a_conversation_without_a_rating_is_predicted_and_never_learned_from(found):
+    who, truths, said, answers = lists()
+    unrated = [3, 17, 30]
+    truths = [np.nan if number in unrated else truth for number, truth in enumerate(truths)]
+    everything = baseline_predictions(study_of(who, truths, said, answers, turns_of()), unrated=True)
+    said = ["sad" if number in unrated else text for number, text in enumerate(said)]
+    other = baseline_predictions(study_of(who, truths, said, answers, turns_of()), unrated=True)
+    assert tuple(everything) == TEXT_BASELINES
+    for name in TEXT_BASELINES:
+        frame, changed = frame_of(everything, name), frame_of(other, name)
+        assert frame["ground_truth"].isna().to_numpy().nonzero()[0].tolist() == unrated
+        assert np.isfinite(frame["score"]).all()
+        pd.testing.assert_frame_equal(frame.drop(index=unrated), changed.drop(index=unrated))
 
 
 # What they have not seen

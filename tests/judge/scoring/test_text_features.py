@@ -1,7 +1,5 @@
 """What is counted in texts: each side apart, blind to ratings, learned only where it may be learned."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,31 +115,8 @@ def test_an_embedder_that_returns_something_else_is_refused(wrong):
         embed(texts_of(["a", "b", "c"]), wrong)
 
 
-@pytest.fixture
-def static_model(tmp_path):
-    """Folder with a tiny model of model2vec that knows two words."""
-    model2vec = pytest.importorskip("model2vec")
-    tokenizers = pytest.importorskip("tokenizers")
-    words = tokenizers.models.WordLevel({"[UNK]": 0, "kind": 1, "cold": 2}, unk_token="[UNK]")  # noqa: S106 - no password
-    tokenizer = tokenizers.Tokenizer(words)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    vectors = np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32)
-    model2vec.StaticModel(vectors, tokenizer).save_pretrained(tmp_path / "model")
-    return tmp_path / "model"
-
-
-def test_a_model_of_model2vec_is_read_from_its_folder(static_model):
-    x = embed(texts_of(["kind", "cold", "kind cold"]), str(static_model))
-    assert (x @ x.T).round(6)[0].tolist() == [0.5, 0.0, round(0.5 / np.sqrt(2), 6)]
-
-
-def test_a_model_that_is_not_there_is_a_message_that_names_it(tmp_path):
-    pytest.importorskip("model2vec")
-    with pytest.raises(UserError, match=r"nothing here: this model of embeddings can't be loaded .* Give the folder"):
-        embed(texts_of(["a"]), str(tmp_path / "nothing here"))
-
-
-def test_without_model2vec_the_message_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "model2vec", None)
-    with pytest.raises(UserError, match=r"not installed\. Install the extra: .*embeddings"):
-        embed(texts_of(["a"]), "some-model")
+def test_a_name_is_that_of_the_weights_or_refused():
+    x = embed(texts_of(["kind", "cold"]), "wordllama")
+    assert x.shape == (2, 512)
+    with pytest.raises(UserError, match=r"'potion' is no embedder\. Give wordllama"):
+        embed(texts_of(["a"]), "potion")

@@ -19,11 +19,13 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.chat import same_chats
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, label_metrics
+from sense7.judge.scoring.sentence_vectors import PACKAGE
 from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -33,41 +35,50 @@ __all__ = ["Baseline", "accuracy_gains", "baseline_predictions", "baseline_table
 
 BASELINES = (
     *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),
-    *("all words, ridge", "all words, ordinal", "embeddings"),
+    *("all words, ridge", "all words, ordinal", "embeddings", "learned judge"),
 )
 """Names of the baselines."""
+
+TEXT_BASELINES = BASELINES[2:]
+"""Those that are fitted to what was said, so that they can predict a conversation without any rating."""
 
 _KEYS = {
     "accuracy": """
         baseline_majority_accuracy baseline_participant_mean_accuracy baseline_words_per_turn_accuracy
         baseline_turns_accuracy baseline_lexicon_accuracy baseline_tfidf_ridge_accuracy
         baseline_tfidf_ordinal_accuracy baseline_embedding_accuracy
+        baseline_learned_accuracy
     """,
     "macro_f1": """
         baseline_majority_macro_f1 baseline_participant_mean_macro_f1 baseline_words_per_turn_macro_f1
         baseline_turns_macro_f1 baseline_lexicon_macro_f1 baseline_tfidf_ridge_macro_f1
         baseline_tfidf_ordinal_macro_f1 baseline_embedding_macro_f1
+        baseline_learned_macro_f1
     """,
     "within_one": """
         baseline_majority_within_one baseline_participant_mean_within_one baseline_words_per_turn_within_one
         baseline_turns_within_one baseline_lexicon_within_one baseline_tfidf_ridge_within_one
         baseline_tfidf_ordinal_within_one baseline_embedding_within_one
+        baseline_learned_within_one
     """,
     "mean_absolute_error": """
         baseline_majority_mean_absolute_error baseline_participant_mean_mean_absolute_error
         baseline_words_per_turn_mean_absolute_error baseline_turns_mean_absolute_error
         baseline_lexicon_mean_absolute_error baseline_tfidf_ridge_mean_absolute_error
         baseline_tfidf_ordinal_mean_absolute_error baseline_embedding_mean_absolute_error
+        baseline_learned_mean_absolute_error
     """,
     "spearman": """
         baseline_majority_spearman baseline_participant_mean_spearman baseline_words_per_turn_spearman
         baseline_turns_spearman baseline_lexicon_spearman baseline_tfidf_ridge_spearman
         baseline_tfidf_ordinal_spearman baseline_embedding_spearman
+        baseline_learned_spearman
     """,
     "accuracy_gain": """
         baseline_majority_accuracy_gain baseline_participant_mean_accuracy_gain
         baseline_words_per_turn_accuracy_gain baseline_turns_accuracy_gain baseline_lexicon_accuracy_gain
         baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain baseline_embedding_accuracy_gain
+        baseline_learned_accuracy_gain
     """,
 }
 """Metric -> key of each baseline, in their order."""
@@ -97,6 +108,7 @@ FEWEST_CONVERSATIONS = 10
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
 _TOLERANCE = 1e-10  # of the iterations: the result is then that of a direct solution
 _TALL = 16  # rows for each feature, above which sums are less work than iterations
+_FEW = 100  # features: of more, tables without zeros are quicker summed as soon as there are more rows
 _MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
 _ROWS_AT_ONCE = 4096
 _MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar products of rows, that is held whole
@@ -130,7 +142,8 @@ def baseline_predictions(
     study: Study,
     *,
     names: Collection[str] | None = None,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
+    embedder: Callable[[Sequence[str]], np.ndarray] | str = PACKAGE,
+    unrated: bool = False,
 ) -> dict[str, Baseline]:
     r"""Predictions of every conversation with ground truth by every baseline.
 
@@ -146,7 +159,8 @@ def baseline_predictions(
     - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
       the label on the score s of that ridge regression; the score is the most probable label. What it learns from
       are scores that were themselves predicted by folds within what is learned from;
-    - *embeddings*: ridge regression on :func:`sense7.judge.scoring.text_features.embed`, if an embedder is given.
+    - *embeddings*: ridge regression on :func:`sense7.judge.scoring.text_features.embed`;
+    - *learned judge*: mean of *all words, ridge* and *embeddings*.
 
     All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
     (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
@@ -155,28 +169,32 @@ def baseline_predictions(
     Parameters
     ----------
     study : Study
-        The data. Conversations without ground truth are left out.
+        The data. Conversations without ground truth are never learned from.
     names : collection of str, optional
         Of ``BASELINES``, those that are wanted; without it, all.
-    embedder : callable or str, optional
-        See :func:`sense7.judge.scoring.text_features.embed`; without it there is no row ``embeddings``.
+    embedder : callable or str
+        See :func:`sense7.judge.scoring.text_features.embed`.
+    unrated : bool
+        Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
+        by; of ``TEXT_BASELINES`` only.
 
     Returns
     -------
     dict
-        Name -> Baseline; each has either predictions for every conversation with ground truth, or the reason.
+        Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
+        reason, such as that the weights of the sentence vectors are not installed.
 
     Raises
     ------
     UserError
-        If the embedder fails.
+        If an embedder that is a function fails.
 
     Notes
     -----
     The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
     against scikit-learn's Ridge and RidgeCV.
     """
-    data = _Data(study)
+    data = _Data(study, unrated=unrated, embedder=embedder)
     ways = {
         "majority label": ("most frequent label of the other participants", _majority),
         "own mean": ("mean of the participant's other conversations", _own_mean),
@@ -185,14 +203,10 @@ def baseline_predictions(
         "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
         "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
         "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
+        "embeddings": (f"ridge regression on sentence embeddings, {data.folds}", _embeddings),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on sentence embeddings, {data.folds}", _learned),
     }
-    if embedder is not None:
-        vectors = embed(data.texts, embedder)
-        ways["embeddings"] = (
-            f"ridge regression on sentence embeddings, {data.folds}",
-            lambda _: _embeddings(data, vectors),
-        )
-    wanted = ways.keys() if names is None else names
+    wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
     return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
 
 
@@ -217,7 +231,6 @@ def baseline_table(
     bootstrap: ParticipantBootstrap,
     *,
     baselines: Mapping[str, Baseline] | None = None,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> pd.DataFrame:
     """Metrics of judges for every baseline.
 
@@ -235,8 +248,6 @@ def baseline_table(
         with other participants to learn from is not in the intervals.
     baselines : mapping, optional
         As :func:`baseline_predictions` returns it; predicted here if not given.
-    embedder : callable or str, optional
-        See :func:`baseline_predictions`.
 
     Returns
     -------
@@ -245,13 +256,9 @@ def baseline_table(
         ``table.loc["spearman"]`` is a table of estimates: estimate, low, high, n (conversations), unit, method,
         reason.
 
-    Raises
-    ------
-    UserError
-        If the embedder fails.
     """
     if baselines is None:
-        baselines = baseline_predictions(study, embedder=embedder)
+        baselines = baseline_predictions(study)
     scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
     return pd.concat(
         {metric: _table({name: scored[name][metric] for name in scored}, metric) for metric in AUTHORS_METRICS},
@@ -372,22 +379,23 @@ class _NothingToLearnError(Exception):
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
-    def __init__(self, study: Study):
+    def __init__(self, study: Study, *, unrated: bool = False, embedder: Callable | str = PACKAGE):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
-        self.known = np.isfinite(truth)
+        self.known = np.isfinite(truth) | unrated
         self.truth = truth[self.known]
         self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
         self.frame["ground_truth"] = self.truth
         self.people = pd.factorize(self.frame["participant"])[0]
-        self.participants = len(np.unique(self.people))
-        self.study = study
+        self.rated = np.isfinite(self.truth)
+        self.participants = len(np.unique(self.people[self.rated]))
+        self.study, self.embedder = study, embedder
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
-        if not len(self.truth):
+        if not self.rated.any():
             raise _NothingToLearnError("no conversation of this data set has ground truth")
-        if np.ptp(self.truth) == 0:
+        if np.ptp(self.truth[self.rated]) == 0:
             raise _NothingToLearnError("ground truth is the same in every conversation")
 
     @property
@@ -418,13 +426,14 @@ class _Data:
         same_text = same_chats(self.study)[self.known]
         splits = []
         for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
-            own = train[~np.isin(same_text[train], same_text[test])]
+            rated = train[self.rated[train]]
+            own = rated[~np.isin(same_text[rated], same_text[test])]
             if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
-                shared = len(own) < len(train)
+                shared = len(own) < len(rated)
                 raise _NothingToLearnError(
                     "too little to learn from without the texts that several participants have in common"
                     if shared
-                    else f"{count_of(len(self.truth), 'conversation')}: too few to learn from"
+                    else f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
                 )
             splits.append((own, test))
         return splits
@@ -440,6 +449,18 @@ class _Data:
         splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
         return [self._word_fit(counts, train, test) for train, test in splits]
+
+    @cached_property
+    def by_embeddings(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by ridge regression on sentence embeddings, and the means they rise above."""
+        _ = self.splits  # says first what else is missing
+        try:
+            vectors = embed(self.texts, self.embedder)
+        except UserError as error:
+            if callable(self.embedder):
+                raise
+            raise _NothingToLearnError(str(error)) from None
+        return _ridge(self, vectors, scaled=False)
 
     def _word_fit(self, counts: dict[str, sparse.csr_matrix], train: np.ndarray, test: np.ndarray) -> "_Fit":
         """Ridge regression on all words of one fold; its features, as large as all counts, end with it."""
@@ -481,7 +502,8 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
     the others of an inner fold are all but its own.
     """
     rows, columns = features.shape
-    if columns * _TALL >= rows or columns > _MOST_SUMMED:
+    tall = _TALL if sparse.issparse(features) or columns < _FEW else 1
+    if columns * tall >= rows or columns > _MOST_SUMMED:
         scalar = None
         if rows * max(rows, columns) <= _MOST_DENSE:
             whole = features.toarray() if sparse.issparse(features) else features
@@ -637,8 +659,13 @@ def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
 
 
-def _embeddings(data: _Data, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, vectors, scaled=False)
+def _embeddings(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return data.by_embeddings
+
+
+def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    (words, plain), (vectors, _) = _all_words(data), data.by_embeddings
+    return (words + vectors) / 2, plain
 
 
 def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
+from sense7.judge.scoring.sentence_vectors import PACKAGE, sentence_vectors
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -187,8 +188,8 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
     texts : DataFrame
         As :func:`conversation_texts` returns it.
     embedder : callable or str
-        Takes a list of texts and returns an array (texts, dimensions); or the name or folder of a model of
-        the package model2vec, which fetches a model that is named and not yet on this machine.
+        Takes a list of texts and returns an array (texts, dimensions); or ``"wordllama"``, which is
+        :func:`sense7.judge.scoring.sentence_vectors.sentence_vectors`.
 
     Returns
     -------
@@ -198,8 +199,8 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
     Raises
     ------
     UserError
-        If model2vec is not installed, it has no such model, or the embedder returns something else than
-        one row of finite numbers a text.
+        If there is no embedder of this name, its package is not installed, or the embedder returns something else
+        than one row of finite numbers a text.
 
     Examples
     --------
@@ -207,7 +208,11 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
     >>> embed(texts, lambda said: [[text.count("a"), text.count("e")] for text in said]).round(2)[:, :2].tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
-    encode = _static_model(embedder) if isinstance(embedder, str) else embedder
+    if isinstance(embedder, str) and embedder != PACKAGE:
+        raise UserError(
+            f"{embedder!r} is no embedder. Give {PACKAGE}, whose weights are installed; or none for TF-IDF."
+        )
+    encode = sentence_vectors if isinstance(embedder, str) else embedder
     blocks = []
     for speaker in SPEAKERS:
         said = list(texts[speaker])
@@ -220,26 +225,6 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
         vectors[[not text.strip() for text in said]] = 0  # a model's vector of an empty text means nothing
         blocks.append(normalize(vectors) * _EACH)
     return np.hstack(blocks)
-
-
-def _static_model(name: str) -> Callable[[Sequence[str]], np.ndarray]:
-    """Function that embeds by a model of model2vec."""
-    try:
-        from model2vec import StaticModel
-    except ImportError:
-        raise UserError(
-            "Embeddings by the name of a model need the package model2vec, which is not installed. Install the "
-            "extra: pip install -e '.[embeddings]', or leave the embedder out to use TF-IDF."
-        ) from None
-    try:
-        model = StaticModel.from_pretrained(name)
-    except Exception as error:  # of tokenizers, safetensors or the network
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(
-            f"{name}: this model of embeddings can't be loaded ({why}). Give the folder of a model of model2vec, or "
-            "the name of one that can be fetched from here."
-        ) from None
-    return lambda said: model.encode(said, use_multiprocessing=False)
 
 
 check_arguments(globals())

@@ -1,0 +1,98 @@
+"""Sentence vectors without a network: mean vectors of tokens, by the weights that the package wordllama carries."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+
+__all__ = ["sentence_vectors"]
+
+PACKAGE = "wordllama"
+"""Package whose weights are read. It is never imported: that would set up logging, and import what fetches files."""
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENS = "tokenizers/l2_supercat_tokenizer_config.json"
+
+
+def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
+    """Mean vector of the tokens of each text.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Any texts, of any length.
+
+    Returns
+    -------
+    array, shape (texts, 256)
+        What ``wordllama.WordLlama.load().embed(texts)`` returns, up to the last digits; 0 for an empty text.
+
+    Raises
+    ------
+    UserError
+        If the package or one of its two files is missing. No file is ever fetched.
+
+    Notes
+    -----
+    The vectors of the 32,000 tokens were trained by Lee Miller on the input embeddings of large language models
+    (WordLlama, 2024, MIT license). The tokens are those of Llama 2.
+
+    Examples
+    --------
+    >>> near, far = sentence_vectors(["I feel sad.", "I am unhappy."]), sentence_vectors(["The train is late."])
+    >>> x = np.vstack([near, far]) / np.linalg.norm(np.vstack([near, far]), axis=1)[:, None]
+    >>> bool(x[0] @ x[1] > x[0] @ x[2])
+    True
+    """
+    tokenizer, weights = _model()
+    ids, ends = [], [0]
+    for text in texts:  # text by text: a batch would start threads, which a process that forks can't have
+        ids += tokenizer.encode(text, add_special_tokens=False).ids
+        ends.append(len(ids))
+    counts = sparse.csr_matrix((np.ones(len(ids)), ids, ends), (len(texts), len(weights)))
+    counts.sum_duplicates()
+    return counts @ weights / np.maximum(np.diff(ends), 1)[:, None]
+
+
+@cache
+def _model():
+    """The tokenizer and the vectors of its tokens."""
+    folder = _folder()
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / _TOKENS))
+    return tokenizer, load_file(folder / _WEIGHTS)["embedding.weight"].astype(float)
+
+
+def _folder() -> Path:
+    """Folder of the package.
+
+    Raises
+    ------
+    UserError
+        If it is not installed, or lacks a file.
+    """
+    found = find_spec(PACKAGE)
+    if found is None or not found.origin:
+        raise UserError(
+            f"Sentence vectors need the package {PACKAGE}, which is not installed: it has no build for every system "
+            f"and version of Python. Install it: pip install {PACKAGE}; without it, TF-IDF works."
+        )
+    folder = Path(found.origin).parent
+    for name in (_WEIGHTS, _TOKENS):
+        if not (folder / name).is_file():
+            raise UserError(
+                f"{folder / name}: this file of the package {PACKAGE} is missing. Install the version of the lock: "
+                f"pip install --force-reinstall '{PACKAGE}==0.4.0.post1'."
+            )
+    return folder
+
+
+check_arguments(globals())
