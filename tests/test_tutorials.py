@@ -129,7 +129,7 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     prompt = re.search(r"^:caption: brief\.txt\n\n(.*?)^```$", PAGES["own-judge"].read_text("utf-8"), re.DOTALL | re.M)
     (empty_folder / "brief.txt").write_text(prompt[1], "utf-8")
     with endpoint.Endpoint() as server:
-        assert go_through(PAGES["own-judge"], Reader(server.address)) == 10
+        assert go_through(PAGES["own-judge"], Reader(server.address)) == 12
     assert len(server.asked) == 8, "four conversations, two runs; a dry run and a batch ask nothing"
     assert len(list((empty_folder / "predictions_batch").iterdir())) == 2
     found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}

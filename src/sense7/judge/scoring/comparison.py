@@ -18,7 +18,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, resampled_p
+from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
 from sense7.estimators.multiplicity import holm
 from sense7.judge.predictions import counted_scores
@@ -233,9 +233,9 @@ def _difference(one: pd.Series, other: pd.Series, drawn, kind, participant, boot
 
 
 def _p(found: Estimate, drawn: np.ndarray) -> float:
-    """P value of a difference; one where no resample differs, none where there is no interval for another reason."""
-    alike = np.ptp(drawn[np.isfinite(drawn)]) == 0 and found.estimate == 0 if np.isfinite(drawn).any() else False
-    return resampled_p(drawn) if alike or not found.reason else np.nan
+    """P value of a difference: one where nothing differs in any resample, none where there is no other interval."""
+    same = found.reason == NO_WIDTH and found.estimate == 0
+    return resampled_p(drawn) if same or not found.reason else np.nan
 
 
 def _with_holm(rows: Mapping[tuple[str, str], dict]) -> pd.DataFrame:
