@@ -376,15 +376,16 @@ def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "p": 0.2, "p_holm": 0.4, "reason": ""}
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "n": 40, "p": 0.2, "p_holm": 0.4, "reason": ""}
     >>> differences_in_words(pd.DataFrame(row, index=["a minus b"])).loc["a minus b"].tolist()
-    ['-0.100', '-0.200 to 0.050', '0.2000', '0.4000', '']
+    ['-0.100', '-0.200 to 0.050', '40', '0.2000', '0.4000', '']
     """
     limits = zip(table["low"], table["high"], strict=True)
     return pd.DataFrame(
         {
             "difference": [f"{value:z.3f}" if np.isfinite(value) else "" for value in table["estimate"]],
             "interval": [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "" for low, high in limits],
+            "n": table["n"].map("{:,}".format),
             "p": table["p"].map(p_in_words),
             "p, Holm": table["p_holm"].map(p_in_words),
             "note": table["reason"],
