@@ -279,7 +279,7 @@ def test_juries_are_formed_only_where_they_are_asked_for(folder):
     assert "Juries" not in call(folder).stdout
     assert json.loads(call(folder, "--json").stdout)["juries"] == {"agreement": {}, "gains": []}
     said = call(folder, "--jury", "median").stdout
-    assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members" in said
+    assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members: 0." in said
     assert "median of 3 judges" in said
     found = json.loads(call(folder, "--jury", "mean", "--worth", "5", "--json").stdout)["juries"]
     assert {row["jury"] for row in found["gains"]} == {"near-prompt: mean of 2 runs", "mean of 3 judges"}
@@ -295,3 +295,17 @@ def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
     said = "no corrected p value can fall below 0.12, so no difference can be decided. Take --draws 480 or more."
     assert said in compare(tmp_path, draws=100).text()
     assert said not in compare(tmp_path, draws=480).text()
+
+
+def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tmp_path):
+    for seed, judge in enumerate("ab"):
+        write_predictions(prediction_path(tmp_path, judge, "p", 1), run_of(seed, rows=6, people=3))
+    found = compare(tmp_path, draws=100, jury="mean")
+    reason = "no interval: only 3 participants to resample"
+    for metric in ("coverage", "accuracy", "mean_absolute_error"):
+        row = found.comparison.differences[metric].iloc[0]
+        assert np.isfinite(row["estimate"])
+        assert np.isnan(row["p"])
+        assert row["reason"] == reason
+    assert found.juries["gains"].loc[("mean of 2 judges", "accuracy"), "reason"] == reason
+    assert "nan" not in found.text()

@@ -1,6 +1,7 @@
 """Evaluation of files: which are taken, what is said of them, and that figures are those of the metrics."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from sense7.judge.evaluate import evaluate, find_files
 from sense7.judge.predictions import prediction_path, read_predictions, write_predictions
 from sense7.judge.scoring import metrics
 from sense7.workbook import Sheet, write_sheets
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_of(seed, rows=40, people=8, failures=0, model="model"):
@@ -366,3 +369,28 @@ def test_the_command_names_what_it_left_out_on_standard_error(tmp_path):
     done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--json", "--draws", "50"])
     assert done.stderr == f"note: {tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY\n"
     assert json.loads(done.stdout)["files"][0]["name"] == "model-prompt-iter1"
+
+
+# Where a judge errs to one side
+
+
+def test_with_the_data_there_is_a_table_of_errors_for_each_judge():
+    run = str(ROOT / "data" / "synthetic_judge" / "simulated-judge-iter1.xlsx")
+    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200", "--json"])
+    (judge_name, rows), *others = json.loads(said.stdout)["bias"].items()
+    assert (judge_name, others) == ("simulated-judge", [])
+    assert {"length", "position", "condition", "topic", "level", "reply language"} <= {row["factor"] for row in rows}
+    level = next(row for row in rows if (row["factor"], row["group"]) == ("level", "5"))
+    assert level["high"] < 0  # ratings at the upper end can only be missed to one side
+    assert level["method"].startswith("simulated judge: ")
+    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200"])
+    assert "Mean error of simulated-judge by group" in said.stdout
+    assert "nothing to compare: English everywhere" in said.stdout
+
+
+def test_without_the_data_there_is_no_such_table_and_foreign_predictions_are_refused(tmp_path):
+    session(tmp_path, runs=1)
+    assert evaluate(tmp_path, draws=50).bias == {}
+    ended = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--data", "synthetic"])
+    assert isinstance(ended.exception, UserError)
+    assert "conversations that are not of this data set: 40 of 40" in str(ended.exception)

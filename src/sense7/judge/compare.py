@@ -156,19 +156,19 @@ class Compared:
         table = [["jury", "metric", "over mean member", over, "over best", over, "per call", "at least", "p, Holm", ""]]
         for (jury, metric), row in self.juries["gains"].iterrows():
             best = pd.Series({"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]})
-            limit = "" if math.isnan(row["per_call_low"]) else f"{row['per_call_low']:z.4f}"
             texts = [number_text(row), interval_text(row), number_text(best), interval_text(best)]
             verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
-            cells = [*texts, f"{row['per_call']:z.4f}", limit, p_in_words(row["p_holm"]), verdict]
+            calls = [_or_blank(row[name], "z.4f") for name in ("per_call", "per_call_low")]
+            cells = [*texts, *calls, p_in_words(row["p_holm"]), verdict]
             table.append([jury, _TITLES[metric], *cells])
         return table
 
     def jury_text(self) -> str:
         """Return the juries as plain text."""
-        agreement = [
-            f"{jury}: Krippendorff's alpha of the members {number_text(row)} ({interval_text(row) or row['reason']})."
-            for jury, row in self.juries["agreement"].iterrows()
-        ]
+        agreement = []
+        for jury, row in self.juries["agreement"].iterrows():
+            alpha = f"{number_text(row)} ({interval_text(row) or row['reason']})".strip()
+            agreement.append(f"{jury}: Krippendorff's alpha of the members: {alpha}.")
         about = (
             "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
             "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "

@@ -18,7 +18,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, resampled_p
+from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
 from sense7.estimators.multiplicity import holm
 from sense7.judge.predictions import counted_scores
@@ -233,9 +233,9 @@ def _difference(one: pd.Series, other: pd.Series, drawn, kind, participant, boot
 
 
 def _p(found: Estimate, drawn: np.ndarray) -> float:
-    """P value of a difference; one where no resample differs, none where there is no interval for another reason."""
-    alike = np.ptp(drawn[np.isfinite(drawn)]) == 0 and found.estimate == 0 if np.isfinite(drawn).any() else False
-    return resampled_p(drawn) if alike or not found.reason else np.nan
+    """P value of a difference: one where nothing differs in any resample, none where there is no other interval."""
+    same = found.reason == NO_WIDTH and found.estimate == 0
+    return resampled_p(drawn) if same or not found.reason else np.nan
 
 
 def _with_holm(rows: Mapping[tuple[str, str], dict]) -> pd.DataFrame:
@@ -376,15 +376,16 @@ def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "p": 0.2, "p_holm": 0.4, "reason": ""}
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "n": 40, "p": 0.2, "p_holm": 0.4, "reason": ""}
     >>> differences_in_words(pd.DataFrame(row, index=["a minus b"])).loc["a minus b"].tolist()
-    ['-0.100', '-0.200 to 0.050', '0.2000', '0.4000', '']
+    ['-0.100', '-0.200 to 0.050', '40', '0.2000', '0.4000', '']
     """
     limits = zip(table["low"], table["high"], strict=True)
     return pd.DataFrame(
         {
             "difference": [f"{value:z.3f}" if np.isfinite(value) else "" for value in table["estimate"]],
             "interval": [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "" for low, high in limits],
+            "n": table["n"].map("{:,}".format),
             "p": table["p"].map(p_in_words),
             "p, Holm": table["p_holm"].map(p_in_words),
             "note": table["reason"],

@@ -349,12 +349,13 @@ def gain_row(found: Gain, metric, people: pd.Series, bootstrap: ParticipantBoots
     method = f"gain of the jury over the mean of its members: {metric.method}"
     n, drawn = len(people), found.over_mean.draws
     if drawn is None or bootstrap is None:
-        reason = "no interval: participants are not known" if np.isfinite(found.over_mean.estimate) else "undefined"
+        reason = _why_not(found, people, bootstrap)
         row = estimate_row(found.over_mean.estimate, n=n, unit=metric.unit, method=method, reason=reason)
         limits = dict.fromkeys(("best_low", "best_high", "per_call_low", "p"), np.nan)
     else:
         mean = Estimate(found.over_mean.estimate, *bootstrap.interval(drawn, people))
-        row = bootstrap.row(mean, n=n, unit=metric.unit, method=method)
+        undefined = "undefined for the jury or for a member"
+        row = bootstrap.row(mean, n=n, unit=metric.unit, method=method, undefined=undefined)
         low, high, _ = bootstrap.interval(found.over_best.draws, people)
         per_call = found.per_call.draws[np.isfinite(found.per_call.draws)]
         limits = {
@@ -365,6 +366,15 @@ def gain_row(found: Gain, metric, people: pd.Series, bootstrap: ParticipantBoots
         }
     own = {"best": found.best, "over_best": found.over_best.estimate, "per_call": found.per_call.estimate}
     return row | own | limits
+
+
+def _why_not(found: Gain, people: pd.Series, bootstrap: ParticipantBootstrap | None) -> str:
+    """Why a gain or its interval is not known."""
+    if not np.isfinite(found.over_mean.estimate):
+        return "undefined for the jury or for a member"
+    if bootstrap is None or people.isna().any():
+        return "no interval: participants are not known"
+    return bootstrap.too_few(people)
 
 
 def _measured(runs: Mapping[str, pd.DataFrame], people: pd.Series, bootstrap, policy: str) -> OverRuns:

@@ -233,6 +233,7 @@ def gains_in_words(gains: pd.DataFrame) -> pd.DataFrame:
         {
             "gain": gains["estimate"].map("{:z.3f}".format),
             "interval": [f"{low:z.3f} to {high:z.3f}" for low, high in zip(gains["low"], gains["high"], strict=True)],
+            "n": gains["n"].map("{:,}".format),
             "per additional call": (gains["estimate"] / calls).map("{:z.4f}".format),
             "at least": gains["per_call_low"].map("{:z.4f}".format),
             "p, Holm": gains["p_holm"].map(p_in_words),
