@@ -23,14 +23,14 @@ _SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requ
 
 
 def find_root() -> Path | None:
-    """Find the checkout: the folder that holds ``_config.yml``, ``notebooks/`` and ``data/claims.yml``.
+    """Find the checkout: the folder that holds ``_config.yml`` and ``notebooks/``.
 
     Returns
     -------
     Path or None
         The folder that the environment variable SENSE7_ROOT names, else the one this package
-        lies in (``src/sense7``), else the nearest above the working directory; None if there is
-        none, as where only the wheel is installed.
+        lies in (``src/sense7``), else the nearest above the working directory with the claims of this project, too;
+        None if there is none, as where only the wheel is installed.
 
     Raises
     ------
@@ -41,14 +41,16 @@ def find_root() -> Path | None:
         root = Path(named).expanduser().resolve()
         if not _is_root(root):
             raise UserError(
-                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml, notebooks/ and data/claims.yml "
-                "there). "
+                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml and notebooks/ there). "
                 "Correct the variable or unset it."
             )
         return root
-    here = Path.cwd()
-    candidates = [Path(__file__).resolve().parents[2], here, *here.parents]
-    return next((folder for folder in candidates if _is_root(folder) and folder != _carried()), None)
+    around, here = Path(__file__).resolve().parents[2], Path.cwd()
+    if _is_root(around):
+        return around
+    # Any Jupyter Book may have the rest.
+    above = (folder for folder in (here, *here.parents) if _is_root(folder) and (folder / "data/claims.yml").is_file())
+    return next((folder for folder in above if folder != _carried()), None)
 
 
 def _carried() -> Path:
@@ -111,8 +113,7 @@ def find_checkout() -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    # The first two alone are any Jupyter Book's.
-    return all((folder / name).exists() for name in ("_config.yml", "notebooks", "data/claims.yml"))
+    return (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir()
 
 
 def data_file(name: str) -> Path:

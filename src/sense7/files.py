@@ -71,9 +71,9 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def names_beside(path: Path) -> list[str]:
-    """Names of what lies in the folder of a path; none where there is no such folder, or it can't be read."""
+    """Names of what else lies in the folder of a path; none where there is no such folder, or it can't be read."""
     try:
-        return sorted(entry.name for entry in path.parent.iterdir())
+        return sorted(entry.name for entry in path.parent.iterdir() if entry.name != path.name)
     except (OSError, ValueError):
         return []
 

@@ -677,8 +677,8 @@ def test_what_books_are_built_from_and_where(places, monkeypatch):
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
         with pytest.raises(UserError, match=r"_project: notebooks and pages are missing"):
             find_project()
-        for name in ("_config.yml", "notebooks", "data/claims.yml"):
-            (package / CARRIED / name).touch()
+        (package / CARRIED / "notebooks").mkdir()
+        (package / CARRIED / "_config.yml").touch()
         assert find_project() == Project(package / CARRIED, places / "work")
         assert not find_project().is_checkout
         for inside in (package, package / CARRIED, package / CARRIED / "data"):
