@@ -16,7 +16,7 @@ COMPUTED_IN = ("src/sense7/findings", "src/sense7/judge/scoring", "src/sense7/be
 OF_THE_DATA = (
     *("characteristic_correlation_", "ceiling_needed_judge_", "ceiling_accuracy_at_", "ceiling_spearman_at_"),
     *("ground_truth_label_", "judge_recognition_", "three_judges_agreement_", "three_judges_error_"),
-    *("personal_share_", "ppi_coverage_", "ppi_width_ratio_"),
+    *("personal_share_", "ppi_coverage_users_", "ppi_coverage_judge_", "ppi_width_ratio_"),
     *("alternative_advantage_", "alternative_rate_", "alternative_passed_"),
     *("three_judges_left_out_", "three_judges_lend_an_ear_", "three_judges_level_"),
 )

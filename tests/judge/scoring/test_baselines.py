@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -29,11 +30,13 @@ from sense7.judge.scoring.baselines import (
     lexicon_shares,
 )
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, label_metrics
+from sense7.judge.scoring.sentence_vectors import PACKAGE
 from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts, words_of
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
+pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 FITTED = TEXT_BASELINES
 ALWAYS = BASELINES
 WORDS = re.findall(

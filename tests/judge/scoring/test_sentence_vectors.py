@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from sense7.errors import UserError
 from sense7.judge.scoring import sentence_vectors as module
-from sense7.judge.scoring.sentence_vectors import sentence_vectors
+from sense7.judge.scoring.sentence_vectors import PACKAGE, sentence_vectors
+
+pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 
 
 @pytest.fixture(scope="module")

@@ -41,8 +41,7 @@ _KEYS = {
 }
 _GAIN_KEYS = {"isotonic": "calibration_error_drop_isotonic", "ordinal": "calibration_error_drop_ordinal"}
 _UNIT = "level, difference"
-_LOGARITHM = Scale("log(error)", np.log, np.exp)
-"""Of an error that is never below zero, and that resamples make larger than it is."""
+
 
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
 
@@ -199,8 +198,8 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
 
     Notes
     -----
-    Resamples would add their own chance to an error that is never below zero. So its interval is a t interval on the
-    scale of its logarithm, and that of its drop a t interval. Chance alone makes the error greater than zero, before
+    Resamples would add their own chance to an error that is never below zero. So its interval and that of its drop
+    are t intervals; that of the error ends at zero. Chance alone makes the error greater than zero, before
     calibration more than after: a drop of a few hundredths says nothing in a small study. Guo and others (2017), On
     calibration of modern neural networks, with levels for bins and distances for shares.
 
@@ -218,7 +217,7 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     tables: dict[str, dict] = {"calibration": {}, "absolute": {}, "drop": {}}
     for way, (values, people) in sums.items():
         asked = {
-            "calibration": (_ece, _ERROR, _LOGARITHM),
+            "calibration": (_ece, _ERROR, OWN_SCALE),
             "absolute": (_absolute, "mean absolute error of the score", None),
         }
         for (name, (statistic, method, scale)), key in zip(asked.items(), _KEYS[way], strict=True):
@@ -247,6 +246,8 @@ def _row(
         reason = frame.attrs.get("reason") or "no conversation has both a rating and a score"
         return estimate_row(n=0, unit=_UNIT, method=method, reason=reason, key=key)
     found = bootstrap.estimate(statistic, values, people, scale)
+    if statistic is _ece:
+        found = found._replace(low=np.maximum(found.low, 0))
     how = bootstrap.describe(scale)
     return bootstrap.row(found, n=len(values), unit=_UNIT, method=method, how=how, key=key)
 

@@ -194,14 +194,15 @@ def _rows_of(found: np.ndarray, share: float, number: int, studies: int, confide
     found = found[np.isfinite(found).all(axis=1)]
     who = f"{share:.0%} of the participants rate"
     method = f"{count_of(studies, 'simulated study', 'simulated studies')} of {count_of(number, 'rating participant')}"
+    part = f"{100 * share:.0f}"
     said = {
-        "coverage, users alone": ("ppi_coverage_users_", "share of intervals"),
-        "coverage, users and the judge": ("ppi_coverage_judge_", "share of intervals"),
-        "width with the judge by width without": ("ppi_width_ratio_", "ratio of widths"),
+        "coverage, users alone": (f"ppi_coverage_users_{part}", "share of intervals"),
+        "coverage, users and the judge": (f"ppi_coverage_judge_{part}", "share of intervals"),
+        "width with the judge by width without": (f"ppi_width_ratio_{part}", "ratio of widths"),
     }
     rows = {}
     for column, (name, (key, unit)) in enumerate(said.items()):
-        about = {"unit": unit, "key": f"{key}{100 * share:.0f}"}
+        about = {"unit": unit, "key": key}
         values = found[:, column]
         if not len(values):
             why = f"no condition has {FEWEST_CLUSTERS} participants with ratings and scores"
