@@ -29,7 +29,7 @@ from sense7.judge.asking.answers import (
     now,
 )
 from sense7.judge.asking.client import Client, Unanswered
-from sense7.judge.asking.context import cut_by_endpoint, too_long_to_send
+from sense7.judge.asking.context_length import cut_by_endpoint, too_long_to_send
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.pace import Pace
 from sense7.judge.asking.parameters import remedy
