@@ -138,13 +138,13 @@ class _Waits:
         try:
             yield
             self._slowest = max(self._slowest, time.monotonic() - begun)
-            self._replied = time.monotonic()
+            self._heard = self._replied = time.monotonic()
         except Unanswered as failed:
-            self._replied = self._replied if failed.silent else time.monotonic()
+            if not failed.silent:
+                self._heard = self._replied = time.monotonic()
             raise
         finally:
             self._under_way.remove(begun)
-            self._heard = time.monotonic()
 
     @property
     def is_silent(self) -> bool:
