@@ -300,11 +300,11 @@ def require_none(problems: list[str]) -> None:
 
 
 def _opened(data: str, prompt: Path | None):
-    """The study and the prompt that options name."""
+    """The study and the prompt that options name; None if they name no prompt."""
     from sense7.judge.asking.prompt import Prompt
     from sense7.loading import load
 
-    return load(data), Prompt.read(prompt) if prompt else Prompt.bundled()
+    return load(data), Prompt.read(prompt) if prompt else None
 
 
 def _questions(
@@ -317,9 +317,11 @@ def _questions(
     param: list[str] | None,
 ) -> "Questions":
     from sense7.judge.asking.parameters import parse_parameters
+    from sense7.judge.asking.prompt import Prompt
     from sense7.judge.asking.questions import questions_for
 
-    study, template = _opened(data, prompt)
+    study, named = _opened(data, prompt)
+    template = named or Prompt.bundled()
     return questions_for(
         study, template, model, shots=shots, limit=limit, omit=omit or (), param=parse_parameters(param or ())
     )
