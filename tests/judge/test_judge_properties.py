@@ -242,9 +242,10 @@ def test_an_answer_comes_back_from_its_record(answer):
 def test_a_record_with_a_value_of_another_kind_is_none(name, value):
     record = Answer("a", 1, "b").to_dict()
     kinds = {"run": int, "attempts": int, "input_tokens": int, "output_tokens": int, "seconds": float}
-    kinds |= {"prompt_cut": bool, "score_logprobs": list}
+    kinds |= {"prompt_cut": bool, "score_logprobs": list, "asked": list}
     fits = isinstance(value, kinds.get(name, str)) and not (name == "run" and (value is True or value < 1))
     fits &= name != "score_logprobs" or (isinstance(value, list) and is_level_logprobs(value))
+    fits &= name != "asked" or (isinstance(value, list) and all(isinstance(one, str) for one in value))
     fits |= value is None and record[name] is None
     if fits:
         assert getattr(Answer.from_dict(record | {name: value}), name) is value

@@ -23,7 +23,7 @@ from sense7.judge.predictions import (
     read_predictions,
     write_predictions,
 )
-from sense7.judge.reply import STATUSES, read_reply
+from sense7.judge.reply import FAILURES, STATUSES, read_reply
 from sense7.judge.score_scale import ScoreScale, declare_scale
 from sense7.workbook import Sheet, write_sheets
 
@@ -126,7 +126,7 @@ def test_the_authors_columns_come_first_in_their_order(tmp_path):
 
 @pytest.mark.parametrize(("policy", "shown"), [("strict", None), ("authors", 3)])
 def test_the_policy_says_what_an_unusable_reply_counts_and_the_status_remains(tmp_path, policy, shown):
-    failures = list(STATUSES[1:])
+    failures = list(FAILURES)
     frame = run_of(len(failures), status=failures, score=np.nan, reason="because")
     path = tmp_path / "a-b-iter1.xlsx"
     write_predictions(path, frame, policy=policy)

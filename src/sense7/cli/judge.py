@@ -303,11 +303,11 @@ def require_none(problems: list[str]) -> None:
 
 
 def _opened(data: str, prompt: Path | None, shots: str):
-    """The study and the prompt that options name; only rated examples need ratings."""
+    """The study and the prompt that options name, None if they name no prompt; only rated examples need ratings."""
     from sense7.judge.asking.prompt import Prompt
     from sense7.loading import load
 
-    return load(data, rated=shots != "zero"), Prompt.read(prompt) if prompt else Prompt.bundled()
+    return load(data, rated=shots != "zero"), Prompt.read(prompt) if prompt else None
 
 
 def _questions(
@@ -320,9 +320,11 @@ def _questions(
     param: list[str] | None,
 ) -> "Questions":
     from sense7.judge.asking.parameters import parse_parameters
+    from sense7.judge.asking.prompt import Prompt
     from sense7.judge.asking.questions import questions_for
 
-    study, template = _opened(data, prompt, shots.kind)
+    study, named = _opened(data, prompt, shots.kind)
+    template = named or Prompt.bundled()
     return questions_for(
         study, template, model, shots=shots, limit=limit, omit=omit or (), param=parse_parameters(param or ())
     )

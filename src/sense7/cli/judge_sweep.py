@@ -60,7 +60,7 @@ def sweep(
     from sense7.judge.asking.cost import Prices
     from sense7.judge.asking.endpoint import Endpoint
     from sense7.judge.asking.parameters import parse_parameters
-    from sense7.judge.asking.sweep import plan_sweep, sensitivity_of, sweep_prompts, total_estimate, write_report
+    from sense7.judge.asking.prompt_sweep import plan_sweep, sensitivity_of, sweep_prompts, total_estimate, write_report
     from sense7.judge.evaluate import aligned_text
     from sense7.loading import load
 

@@ -218,6 +218,8 @@ def test_the_commands_take_it(sheets_of, tmp_path):
         arguments = ["run", "--data", str(tmp_path / "data.xlsx"), "--base-url", server.address, "--model", "judge"]
         said = CliRunner().invoke(judge_commands, [*arguments, "--score", "expected", "--out", str(tmp_path / "out")])
         assert said.exit_code == 0, said.output
+        assert Path(said.stdout.strip()).name == "judge-empathy%2Dlevels-iter1.xlsx"
+        assert "Give a whole number, without decimals." in server.asked[0].prompt
     said = CliRunner().invoke(
         judge_commands, ["evaluate", str(tmp_path / "out"), "--score", "expected", "--draws", "50"]
     )

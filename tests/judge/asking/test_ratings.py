@@ -335,6 +335,8 @@ def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(sheets
         said = CliRunner().invoke(judge_commands, arguments)
         assert said.exit_code == 0, said.output
         assert len(server.asked) == 48
+        assert [Path(path).name for path in said.stdout.split()] == [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
+        assert "Rate the last message" in server.asked[0].prompt
     said = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"]).stdout
     for name in RATING_NAMES:
         assert f"\n{name} " in said

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.judge.asking.sweep import sweep_prompts
+from sense7.judge.asking.prompt_sweep import sweep_prompts
 from sense7.judge.evaluate import evaluate
 from sense7.judge.predictions import read_predictions
 from sense7.judge.scoring.metrics import METRICS, run_metrics

@@ -29,7 +29,7 @@ from sense7.judge.asking.answers import (
     now,
 )
 from sense7.judge.asking.client import Client, Unanswered
-from sense7.judge.asking.context import cut_by_endpoint, too_long_to_send
+from sense7.judge.asking.context_length import cut_by_endpoint, too_long_to_send
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.pace import Pace
 from sense7.judge.asking.parameters import remedy
@@ -138,13 +138,13 @@ class _Waits:
         try:
             yield
             self._slowest = max(self._slowest, time.monotonic() - begun)
-            self._replied = time.monotonic()
+            self._heard = self._replied = time.monotonic()
         except Unanswered as failed:
-            self._replied = self._replied if failed.silent else time.monotonic()
+            if not failed.silent:
+                self._heard = self._replied = time.monotonic()
             raise
         finally:
             self._under_way.remove(begun)
-            self._heard = time.monotonic()
 
     @property
     def is_silent(self) -> bool:
