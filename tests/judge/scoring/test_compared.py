@@ -58,7 +58,7 @@ def test_the_page_counts_conversations_that_all_have(found):
 
 
 def test_juries_of_the_runs_have_keys_and_are_corrected_over_all_rules(found, judges, bootstrap):
-    juries = compared.juries_of_edition(found, judges, bootstrap)
+    juries = compared.juries_of_edition(judges, bootstrap, found)
     assert juries.agreement["key"].tolist() == ["jury_runs_alpha"]
     gains = juries.gains
     assert gains["key"].tolist()[:2] == ["jury_runs_mean_accuracy", "jury_runs_mean_error"]
@@ -76,7 +76,7 @@ def test_several_judges_form_a_jury_of_judges_too(study, judges, bootstrap):
     two = Judges({"a": dict([first]), "b": dict([second])}, {})
     pair = compared.compare_edition(two, "a", {}, bootstrap)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
-    juries = compared.juries_of_edition(pair, two, bootstrap)
+    juries = compared.juries_of_edition(two, bootstrap, pair)
     assert set(juries.gains.index.get_level_values("jury")) == {f"{rule} of 2 judges" for rule in compared.RULES}
     assert set(juries.gains["key"]) == {""}  # of no judge's runs
 
@@ -87,8 +87,8 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, judges, boots
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
     assert empty.left_out().empty
-    juries = compared.juries_of_edition(empty, {}, bootstrap)
-    of_the_page = set(compared.juries_of_edition(found, judges, bootstrap).gains["key"])
+    juries = compared.juries_of_edition({}, bootstrap, empty)
+    of_the_page = set(compared.juries_of_edition(judges, bootstrap, found).gains["key"])
     assert set(juries.gains["key"]) == of_the_page
     assert juries.agreement["reason"].tolist() == [empty.reason]
     from sense7.figures import forest

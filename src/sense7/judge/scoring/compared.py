@@ -219,17 +219,17 @@ class EditionJuries:
     gains: pd.DataFrame = field(repr=False)
 
 
-def juries_of_edition(found: EditionComparison, judges: Mapping, bootstrap: ParticipantBootstrap) -> EditionJuries:
+def juries_of_edition(judges: Mapping, bootstrap: ParticipantBootstrap, found: EditionComparison) -> EditionJuries:
     """Return what juries of an edition's judges, and of their runs, add to their members, by every rule.
 
     Parameters
     ----------
-    found : EditionComparison
-        What :func:`compare_edition` returned: juries judge the conversations that were compared.
     judges : mapping
         As :func:`sense7.judge.scoring.available_judges.read_runs` gives it.
     bootstrap : ParticipantBootstrap
         Resamples of participants.
+    found : EditionComparison
+        What :func:`compare_edition` returned: juries judge the conversations that were compared.
     """
     reason = found.reason
     if not reason and len(judges) == 1 and all(len(runs) < 2 for runs in judges.values()):
