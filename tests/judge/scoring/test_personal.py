@@ -87,6 +87,7 @@ def test_a_judge_without_scores_says_so_and_changes_nothing_for_others():
     tables = own_ratings(frame, {"a": score, "b": np.full(len(frame), np.nan)}, bootstrap_of(frame))
     pd.testing.assert_frame_equal(tables["a"], alone["a"])
     assert set(tables["b"]["reason"]) == {"it has no scores"}
+    assert tables["b"].index.tolist() == alone["a"].index.tolist(), "a figure shows all judges row by row"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ strictly, another kindly. A few earlier ratings of the same person show this. Th
 persons is the limit of what they can show.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -74,10 +74,7 @@ def own_ratings(
     >>> table.index.tolist(), bool(table.loc["1", "estimate"] > table.loc["0", "estimate"] + 0.5)
     (['0', '1', '2', '3', 'limit'], True)
     """
-    silent = {
-        name: _without(name, "it has no scores") for name, score in scores.items() if not np.isfinite(score).any()
-    }
-    scores = {name: score for name, score in scores.items() if name not in silent}
+    every, scores = [NO_JUDGE, *scores], {name: score for name, score in scores.items() if np.isfinite(score).any()}
     rows = np.isfinite(frame["ground_truth"].to_numpy(dtype=float))
     for score in scores.values():
         rows &= np.isfinite(score)
@@ -86,19 +83,21 @@ def own_ratings(
     people = known["participant"].nunique()
     if people < FEWEST_PARTICIPANTS:
         why = f"{count_of(people, 'participant')} with ratings and scores: too few to learn from others"
-        return {name: _without(name, why) for name in (NO_JUDGE, *scores)} | silent
+        return {name: _without(name, why) for name in every}
     longest = np.sort(known.groupby("participant").size().to_numpy())[::-1] - 1
     most = int(min(most, longest[(people - 1) // 2]))
     if most < 1:
         why = "fewer than half of the participants have two rated conversations"
-        return {name: _without(name, why) for name in (NO_JUDGE, *scores)} | silent
+        return {name: _without(name, why) for name in every}
     starts = {NO_JUDGE: np.zeros(len(known))} | {name: np.asarray(score, float)[rows] for name, score in scores.items()}
-    return {name: _table(name, known, start, earlier, most, bootstrap) for name, start in starts.items()} | silent
+    tables = {name: _table(name, known, start, earlier, most, bootstrap) for name, start in starts.items()}
+    rows = list(tables[NO_JUDGE].index)
+    return {name: tables[name] if name in tables else _without(name, "it has no scores", rows) for name in every}
 
 
-def _without(name: str, why: str) -> pd.DataFrame:
+def _without(name: str, why: str, rows: Sequence[str] = ("0", "1")) -> pd.DataFrame:
     about = {"n": 0, "unit": _UNIT, "method": f"variance explained, {name}", "reason": why}
-    return estimate_table({row: estimate_row(key=_key(name, row), **about) for row in ("0", "1")}, "earlier ratings")
+    return estimate_table({row: estimate_row(key=_key(name, row), **about) for row in rows}, "earlier ratings")
 
 
 def _key(name: str, row: str) -> str:
