@@ -13,6 +13,7 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.estimates import p_in_words
 from sense7.judge.evaluate import (
+    SCORE_NOTES,
     aligned_text,
     bootstrap_of,
     interval_text,
@@ -234,6 +235,7 @@ def compare(
     jury: str = "",
     worth: float = 0.0,
     policy: str = "strict",
+    score: str = "stated",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -258,7 +260,7 @@ def compare(
         Rule of the juries that are compared with their members, see :mod:`sense7.judge.scoring.juries`; none without.
     worth : float
         Gain in a metric that an additional call of a jury has to bring.
-    policy, score_scale, draws, seed, confidence
+    policy, score, score_scale, draws, seed, confidence
         See :func:`sense7.judge.evaluate.evaluate`.
 
     Returns
@@ -284,7 +286,7 @@ def compare(
     require_settings(draws, seed, confidence)
     if jury:
         require_rule(jury)
-    read, skipped, left_out = read_paths(paths, score_scale)
+    read, skipped, left_out = read_paths(paths, score_scale, score, policy)
     groups = _judges(read, each_run)
     judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
     prices = dict(prices or {})
@@ -303,7 +305,11 @@ def compare(
         **settings,
         juries=jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {},
         worth=worth,
-        notes=[*_notes(groups, comparison, skipped, left_out, policy), *_few_draws(comparison, draws, confidence)],
+        notes=[
+            *SCORE_NOTES[score],
+            *_notes(groups, comparison, skipped, left_out, policy),
+            *_few_draws(comparison, draws, confidence),
+        ],
     )
 
 

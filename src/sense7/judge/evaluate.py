@@ -26,7 +26,7 @@ from sense7.terminal import count_of
 
 __all__ = ["Evaluation", "aligned_text", "evaluate", "records"]
 
-_EXPECTED_NOTES = {
+SCORE_NOTES = {
     "stated": (),
     "expected": (
         "Scores are expected values over the probabilities of the levels, not the levels that replies state.",
@@ -269,10 +269,7 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     require_settings(draws, seed, confidence)
-    _check_score(score, policy)
-    read, skipped, left_out = read_paths(paths, score_scale)
-    if score == "expected":
-        read = [_with_expected_scores(file) for file in read]
+    read, skipped, left_out = read_paths(paths, score_scale, score, policy)
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -302,7 +299,7 @@ def evaluate(
         confusion=metrics.confusion(several, policy=policy),
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
-        notes=[*_EXPECTED_NOTES[score], *_notes(files, skipped, left_out, policy)],
+        notes=[*SCORE_NOTES[score], *_notes(files, skipped, left_out, policy)],
         bias={} if study is None else _bias(study, files, settings, policy),
         ratings=by_rating(rated, bootstrap) if rated else {},
         applicability=applicability(rated, bootstrap) if rated else {},
@@ -316,8 +313,8 @@ def _coverage(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_score(score: str, policy: str) -> None:
-    if score not in _EXPECTED_NOTES:
-        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(_EXPECTED_NOTES)}.")
+    if score not in SCORE_NOTES:
+        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORE_NOTES)}.")
     if score == "expected" and policy != "strict":
         raise UserError("--score expected: the authors' rule reads stated scores only. Give --policy strict.")
 
@@ -370,9 +367,10 @@ def require_settings(draws: int, seed: int, confidence: float) -> None:
 
 
 def read_paths(
-    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
+    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None, score: str, policy: str
 ) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
     """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
+    _check_score(score, policy)
     files, skipped = find_files(paths)
     wanted = _as_paths(paths)
     named = {path.absolute() for path in wanted if not path.is_dir()}
@@ -382,7 +380,7 @@ def read_paths(
         read = with_unfinished_runs(folder, read)
     if not read:
         raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
-    return read, skipped, left_out
+    return [_with_expected_scores(file) for file in read] if score == "expected" else read, skipped, left_out
 
 
 def bootstrap_of(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
