@@ -386,8 +386,10 @@ class _Data:
         self.truth = truth[self.known]
         self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
         self.frame["ground_truth"] = self.truth
-        self.people = pd.factorize(self.frame["participant"])[0]
         self.rated = np.isfinite(self.truth)
+        names = self.frame["participant"]
+        # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
+        self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
         self.study, self.embedder = study, embedder
 
@@ -424,9 +426,14 @@ class _Data:
         if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
             raise _NothingToLearnError("no message of a conversation with ground truth has a text")
         same_text = same_chats(self.study)[self.known]
-        splits = []
-        for train, test in GroupKFold(min(FOLDS, self.participants)).split(self.truth, groups=self.people):
-            rated = train[self.rated[train]]
+        splits, rows = [], np.flatnonzero(self.rated)
+        fold = np.zeros(self.people.max() + 1, dtype=int)  # of a participant; the first, of who rated nothing
+        divided = GroupKFold(min(FOLDS, self.participants)).split(rows, groups=self.people[rows])
+        for number, (_, place) in enumerate(divided):
+            fold[self.people[rows[place]]] = number
+        for number in range(fold.max() + 1):
+            test = np.flatnonzero(fold[self.people] == number)
+            rated = np.flatnonzero((fold[self.people] != number) & self.rated)
             own = rated[~np.isin(same_text[rated], same_text[test])]
             if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
                 shared = len(own) < len(rated)
