@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sense7 import cli
-from sense7.book import jupyter_book
+from sense7.book import execute, jupyter_book, warm_kernels
 from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets
@@ -43,10 +42,13 @@ REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
     *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
-    *("tests/faults/test_interrupted_build", "tests/test_simulated_studies"),
+    *("tests/faults/test_interrupted_build", "tests/simulate", "tests/test_simulated_studies"),
     *("tests/browser", "tests/book", "tests/faults"),
 )
 """Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
+
+SHARING = ("tests/built_book", "tests/simulate")
+"""Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
 
 REFERENCES = pytest.StashKey[dict[str, set]]()
 """Quantities of the reference values: all of them, those asserted, those left out, and how near each came."""
@@ -81,29 +83,42 @@ def workbooks(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def pages_command(tmp_path_factory):
-    """The command of Jupyter Book's process by which it is forked instead of started; see forked_pages.py."""
+def forks(tmp_path_factory):
+    """A process that has imported all that a book needs, to be forked instead of started; see forked.py.
+
+    None where it can't be: on another system than Linux.
+    """
     if sys.platform != "linux":
-        yield jupyter_book._COMMAND
+        yield None
         return
-    script, address = str(ROOT / "tests" / "forked_pages.py"), str(tmp_path_factory.mktemp("pages") / "s")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-        listening.bind(address)
-        listening.listen()
-        serving = subprocess.Popen(
-            [*jupyter_book._COMMAND[:-2], script, "serve", str(listening.fileno())],
-            stdin=subprocess.PIPE,
-            pass_fds=[listening.fileno()],
-            env=os.environ | {"PYTHONWARNINGS": "ignore"},
-        )
-    yield sys.executable, "-I", "-S", script, "ask", address
-    serving.communicate()
+    spec = importlib.util.spec_from_file_location("forked", ROOT / "tests" / "forked.py")
+    spec.loader.exec_module(forked := importlib.util.module_from_spec(spec))
+    serving = forked.Forks(tmp_path_factory.mktemp("forks"))
+    yield serving
+    serving.close()
+
+
+@pytest.fixture(scope="session")
+def forking(forks):
+    """A context in which the processes that a build in this process starts, for pages and for kernels, are forked."""
+
+    @contextlib.contextmanager
+    def patched():
+        with pytest.MonkeyPatch.context() as patch:
+            if forks is not None:
+                patch.setattr(jupyter_book, "_COMMAND", forks.command("pages"))
+                patch.setattr(warm_kernels, "COMMAND", forks.command("kernels"))
+                patch.setattr(execute, "WORTH_WARMING", 1)
+            yield
+
+    return patched
 
 
 @pytest.fixture
-def quick_pages(pages_command, monkeypatch):
-    """Have the pages of books that this process builds made by a fork."""
-    monkeypatch.setattr(jupyter_book, "_COMMAND", pages_command)
+def quick_builds(forking):
+    """Have the processes that a build in this process starts forked."""
+    with forking():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -238,7 +253,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep together what shares something slow to make: the tests of a file; for tests/built_book, the parsed pages.
+    """Keep together what shares something slow to make: the tests of a file, or of a folder of ``SHARING``.
 
     Not by pytest-xdist's groups, which it writes into names of tests that pytest 9.2 no longer takes from there.
     """
@@ -247,7 +262,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
-            return "tests/built_book" if file.startswith("tests/built_book/") else file
+            return next((folder for folder in SHARING if file.startswith(f"{folder}/")), file)
 
     return Scheduling(config, log)
 

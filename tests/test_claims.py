@@ -649,9 +649,14 @@ def test_what_makes_an_effect_absent_is_kept_with_the_claim(tmp_path):
 
 
 def broken(change):
-    entries = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
-    change(entries)
-    return yaml.safe_dump(entries)
+    """Text of the claims after a change; made when its test runs, not wherever tests are collected."""
+
+    def text():
+        entries = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
+        change(entries)
+        return yaml.safe_dump(entries)
+
+    return text
 
 
 @pytest.mark.parametrize(
@@ -710,7 +715,7 @@ def broken(change):
 )
 def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):
     path = tmp_path / "claims.yml"
-    path.write_text(content)
+    path.write_text(content if isinstance(content, str) else content())
     with pytest.raises(UserError, match=r"claims\.yml") as error:
         claims.load_claims(path)
     assert message in str(error.value)

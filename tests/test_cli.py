@@ -125,8 +125,8 @@ def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch):
     refused(run("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Did you mean words.yml?")
 
 
-def test_a_notebook_that_is_spelt_otherwise_is_suggested():
-    refused(run("run", "relaibility"), "Did you mean reliability?")
+def test_a_notebook_that_is_spelt_otherwise_is_suggested(call):
+    refused(call("run", "relaibility"), "Did you mean reliability?")
 
 
 def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch):
@@ -140,31 +140,32 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     assert run("run", "00", "-q").stdout.splitlines() == lines[-2:]
 
 
-def test_the_data_of_a_run_are_given_once():
-    refused(run("run", "03", "--data", "synthetic", "-p", "data=official"), "data: given twice, as official and as syn")
+def test_the_data_of_a_run_are_given_once(call):
+    done = call("run", "03", "--data", "synthetic", "-p", "data=official")
+    refused(done, "data: given twice, as official and as syn")
 
 
-def test_older_spellings_still_work(tmp_path):
+def test_older_spellings_still_work(tmp_path, call):
     for name, option in (("a.xlsx", "--set"), ("b.xlsx", "-p")):
-        given = (option, "participants=12", option, "conversations=12")
-        assert run("simulate", "--out", tmp_path / name, "--no-judge", *given).returncode == 0
+        given = (option, "participants=8", option, "conversations=16")
+        assert call("simulate", "--out", tmp_path / name, "--no-judge", *given).returncode == 0
     assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
 
 
-def test_data_may_be_given_by_the_option_that_other_verbs_have(tmp_path):
-    assert run("check", "--data", "synthetic").stdout == run("check", "synthetic").stdout
-    refused(run("check", "synthetic", "--data", "real"), "data: given twice, as synthetic and as real")
-    refused(run("build", "--data", tmp_path / "absent.xlsx", "-q"), "absent.xlsx: neither the name of a data set")
+def test_data_may_be_given_by_the_option_that_other_verbs_have(tmp_path, call):
+    assert call("check", "--data", "synthetic").stdout == call("check", "synthetic").stdout
+    refused(call("check", "synthetic", "--data", "real"), "data: given twice, as synthetic and as real")
+    refused(call("build", "--data", tmp_path / "absent.xlsx", "-q"), "absent.xlsx: neither the name of a data set")
     refused(run("check"), "Missing argument 'DATA'")
 
 
-def test_an_unknown_data_set_is_refused_with_the_names_that_exist():
-    refused(run("check", "ofical"), "synthetic, official", "Did you mean official?")
-    refused(run("build", "ofical"), "synthetic, official")
+def test_an_unknown_data_set_is_refused_with_the_names_that_exist(call):
+    refused(call("check", "ofical"), "synthetic, official", "Did you mean official?")
+    refused(call("build", "ofical"), "synthetic, official")
 
 
-def test_the_official_workbook_has_to_be_fetched_first(tmp_path):
-    refused(run("build", "official", SENSE7_CACHE=tmp_path), "not fetched yet", "sense7 fetch official")
+def test_the_official_workbook_has_to_be_fetched_first(tmp_path, call):
+    refused(call("build", "official", SENSE7_CACHE=tmp_path), "not fetched yet", "sense7 fetch official")
 
 
 @pytest.mark.parametrize(
@@ -208,9 +209,13 @@ def test_a_session_opens_as_many_data_sets_as_it_likes():
         assert getattr(s7, name) is getattr(s7, name)
 
 
-def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path):
+# All of one size: what it implies is computed once in a process.
+SMALL = ("--set", "participants=8", "--set", "conversations=16")
+
+
+def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     out = tmp_path / "mine.xlsx"
-    done = run("simulate", "--out", out, "--seed", 3, "--set", "participants=12", "--set", "conversations=40")
+    done = call("simulate", "--out", out, "--seed", 3, *SMALL)
     assert done.returncode == 0, done.stderr
     judged = [tmp_path / "mine_judge" / f"simulated-judge-iter{run}.xlsx" for run in range(1, 11)]
     assert done.stdout.split() == list(map(str, (out, tmp_path / "mine_truth.json", *judged)))
@@ -218,11 +223,8 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path):
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(out.read_bytes())
     for path in (out, copy):
-        assert "synthetic workbook, whose numbers are no findings" in run("check", path).stdout
-    assert len(read_sheets(out)["Tasks"].rows) == 40
-
-
-SMALL = ("--set", "participants=8", "--set", "conversations=16")
+        assert "synthetic workbook, whose numbers are no findings" in call("check", path).stdout
+    assert len(read_sheets(out)["Tasks"].rows) == 16
 
 
 def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_is_the_same(tmp_path, call):

@@ -46,6 +46,7 @@ CELL = """
 {code}
 ```
 """
+COMMAND = "from sense7.cli import main; main()"
 PARAMETERS = 'data = "synthetic"\nseed = 1\nresults = "results"'
 
 CLAIMS = [
@@ -90,8 +91,8 @@ def recording(name, key, value="seed", before=""):
 class Checkout:
     """Writes the parts of a checkout, and builds it."""
 
-    def __init__(self, root, run_here=None):
-        self.root, self.run_here = root, run_here
+    def __init__(self, root, run_here=None, forks=None):
+        self.root, self.run_here, self.forks = root, run_here, forks
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
@@ -160,29 +161,26 @@ class Checkout:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
         return kept | {"SENSE7_ROOT": str(self.root)}
 
-    def command(self, *arguments):
-        return [sys.executable, "-c", "from sense7.cli import main; main()", *map(str, arguments)]
-
-    def sense7(self, *arguments, cwd=None):
-        """Run the command as a user would."""
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=cwd or self.root,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+    def sense7(self, *arguments, forked=True):
+        """Run the command in a process of its own, forked or started like any other."""
+        process = self.start(*arguments) if forked else self.start_fresh(*arguments)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def call(self, *arguments):
         """Run the command in this process; see the fixture ``run_here``."""
         return self.run_here(*arguments, cwd=self.root, environment=self.environment())
 
     def start(self, *arguments):
+        """Start the command in a group of its own, by a fork where that can be."""
+        if self.forks is None:
+            return self.start_fresh(*arguments)
+        return self.forks.start(COMMAND, *arguments, folder=self.root, environment=self.environment())
+
+    def start_fresh(self, *arguments):
         """Start the command in a group of its own, as a terminal would."""
         return subprocess.Popen(
-            self.command(*arguments),
+            [sys.executable, "-c", COMMAND, *map(str, arguments)],
             cwd=self.root,
             env=self.environment(),
             stdout=subprocess.PIPE,
@@ -227,9 +225,9 @@ def ends():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch, quick_pages, run_here):
+def checkout(tmp_path, monkeypatch, quick_builds, run_here, forks):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
-    made = Checkout(tmp_path / "check out", run_here)
+    made = Checkout(tmp_path / "check out", run_here, forks)
     for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("SENSE7_ROOT", str(made.root))
@@ -237,9 +235,9 @@ def checkout(tmp_path, monkeypatch, quick_pages, run_here):
 
 
 @pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory, run_here):
+def new_checkout(tmp_path_factory, run_here, forks):
     """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
-    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here)
+    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here, forks)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from sense7 import files
-from sense7.book import build, inputs, jupyter_book, replacing
+from sense7.book import build, inputs, replacing
 from sense7.book.build import BuildError, build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
 from sense7.book.ledger import read_ledger
@@ -188,6 +188,37 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
         left = build._without_other_judges(truth, build._judges(study, judged, print), judge)
         assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
         assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
+
+
+def test_conversations_are_made_for_the_explorer_only_when_what_they_rest_on_changed(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr("sense7.book.explorer.explorer_files", lambda *given: made.append(given) or {"a.js": "\u00e9"})
+    project = SimpleNamespace(place=tmp_path, sources=tmp_path)
+    own = {
+        "project": project,
+        "name": "mine",
+        "options": ReadingOptions(),
+        "predictions": [],
+        "parameters": {"judge": ""},
+    }
+    own |= {"provenance": SimpleNamespace(sha256="0"), "made": {"library": "1", "versions": {"numpy": "1"}}}
+    for changed in (
+        {},
+        {"provenance": SimpleNamespace(sha256="1")},
+        {"options": ReadingOptions.of("1-7")},
+        {"parameters": {"judge": "other"}},
+        {"made": {"library": "2", "versions": {"numpy": "1"}}},
+        {"made": {"library": "1", "versions": {"numpy": "2"}}},
+        {"predictions": sorted((DATA / "synthetic_judge").iterdir())},
+    ):
+        monkeypatch.setattr(build, "_judges", lambda *given, **options: None)
+        before = len(made)
+        for _ in range(2):
+            assert build._explorer_files(SimpleNamespace(**own | changed), None) == {"a.js": "\u00e9"}
+        assert len(made) == before + 1, changed
+    (tmp_path / "_build" / "pages" / "mine.explorer.json").write_text('{"key": ', "utf-8")
+    build._explorer_files(SimpleNamespace(**own), None)
+    assert len(made) == before + 2
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
@@ -403,13 +434,13 @@ FRONT = (
 def hostile(new_checkout):
     """A book of a workbook whose names are markup; a second, cold one from another place to hold beside it."""
     found = []
-    for _ in range(2):
+    for forked in (False, True):
         checkout = new_checkout()
         checkout.book(front=FRONT, code=SHOW)
         checkout.workbook(
             checkout.root / "data" / "it's <b> & “x”.xlsx", f"empathy {HOSTILE}", f"=topic {HOSTILE}", f"@pid {HOSTILE}"
         )
-        done = checkout.sense7("build", "data/it's <b> & “x”.xlsx", "--name", "its (b)", "-p", "seed=7")
+        done = checkout.sense7("build", "data/it's <b> & “x”.xlsx", "--name", "its (b)", "-p", "seed=7", forked=forked)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-1] == str(checkout.editions / "its (b)" / "html" / "index.html")
         found.append(checkout)
@@ -663,11 +694,10 @@ def test_two_builds_at_once_both_end_well(checkout):
 
 
 @pytest.fixture(scope="module")
-def good_book(new_checkout, pages_command):
+def good_book(new_checkout, forking):
     """A checkout with a book; to be copied."""
     checkout = new_checkout().book()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jupyter_book, "_COMMAND", pages_command)
+    with forking():
         assert checkout.call("build", "mine.xlsx").returncode == 0
     return checkout.root
 
@@ -701,7 +731,8 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
 @pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C in a terminal"])
 def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
     checkout, good = interrupted
-    process = checkout.start("build", "mine.xlsx")
+    # Of a group are the processes that are started, not those that are forked.
+    process = (checkout.start_fresh if group else checkout.start)("build", "mine.xlsx")
     kernel = int(wait_for(checkout.root / "_build" / "pid", process))
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=300)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from sense7 import load, tables
 from sense7.book import explorer
+from sense7.book.build import add_conversations
 from sense7.book.editions import EXPLORER_PAGE
-from sense7.book.explorer import add_conversations, explorer_files, script_json
+from sense7.book.explorer import explorer_files, script_json
 from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.findings.ground_truth import ground_truth, labels

@@ -85,7 +85,7 @@ def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch
         assert digest() != before
 
 
-def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code, quick_pages):
+def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code, quick_builds):
     """From the first byte of the data to the last of the pages: the command, and in this process with forked pages."""
     checkouts = [new_checkout() for _ in range(2)]
     shutil.copyfile(checkouts[0].root / "mine.xlsx", checkouts[1].root / "mine.xlsx")

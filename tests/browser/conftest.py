@@ -27,9 +27,9 @@ class Reader:
 
     def __init__(self, browser, html):
         self.html = html
-        self.complaints, self.outside = [], []
+        self.complaints, self.outside, self.theme = [], [], "light"
         self.context = browser.new_context(
-            viewport=WIDE, color_scheme="light", reduced_motion="reduce", accept_downloads=True
+            viewport=WIDE, color_scheme=self.theme, reduced_motion="reduce", accept_downloads=True
         )
         self.context.route(OUTSIDE, self._refuse)
         self.page = self.context.new_page()
@@ -51,6 +51,7 @@ class Reader:
 
     def use_theme(self, theme):
         """What the reader's system asks for, light or dark; the theme of the page is followed to its end."""
+        self.theme = theme
         self.page.emulate_media(color_scheme=theme)
         self.page.wait_for_function(
             "theme => document.documentElement.dataset.theme === theme"

@@ -36,6 +36,12 @@ QUESTIONS = [
 ]
 
 
+RATE = """(fields, level) => fields.forEach(field => {
+    const choices = field.querySelectorAll("input"), choice = choices[Math.min(level, choices.length - 1)];
+    if (!choice.checked) choice.click();
+})"""
+
+
 class Person:
     """One who rates, in a browser of their own."""
 
@@ -70,9 +76,7 @@ class Person:
         self.page.locator("button.main").click()
 
     def rate(self, level):
-        for field in self.page.locator("fieldset").all():
-            choices = field.locator("input")
-            choices.nth(min(level, choices.count() - 1)).check()
+        self.page.locator("fieldset").evaluate_all(RATE, level)
 
     def through(self, level):
         """Answer every step alike, up to the last."""

@@ -1,7 +1,7 @@
 """Every page, opened from disk in a browser: light and dark, wide and on a phone.
 
-Of rows, entries and pieces of code of one make, and of words drawn alike, the first are compared with the rules of axe;
-all of them, with ``--long``.
+Of rows, entries and pieces of code of one make on a page, and of words drawn alike in the book, the first are compared
+with the rules of axe; all of them, with ``--long``.
 """
 
 import re
@@ -11,7 +11,6 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from axe_playwright_python.sync_playwright import Axe
 
 FRONT = "book/index.html"
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -22,12 +21,25 @@ THEME_SAYS = {
 THEME_FAULTS: dict[tuple[str, str], str] = {}
 """Rule of axe and end of a selector -> why the fault is left."""
 
-# Without preloading: axe would ask for the style sheets again, which is refused from disk. In dark only colours differ.
+# Without preloading: axe would ask for the style sheets again, which is refused from disk. In dark only colors differ.
 AXE = {"resultTypes": ["violations"], "preload": False}
 AXE_OPTIONS = {"light": AXE, "dark": AXE | {"runOnly": ["color-contrast", "link-in-text-block"]}}
-LINKS = "nodes => nodes.map(node => new URL(node.getAttribute('href'), document.baseURI).href)"
-ANCHORS = "nodes => nodes.flatMap(node => [node.id, node.getAttribute('name')]).filter(name => name)"
-DESCRIPTIONS = "nodes => nodes.map(node => node.getAttribute('alt') ?? node.getAttribute('aria-label'))"
+SIDE_BAR = ".bd-sidebar-primary"
+"""The list of pages, which stands on every one of them: it is looked at on the front page."""
+
+CONTENT = """() => {
+    const all = selector => [...document.querySelectorAll(selector)];
+    const folds = all("article details"), open = folds.map(node => node.open);
+    // Folded code is part of the page: from here on it is open.
+    folds.forEach(node => { node.open = true; });
+    return {
+        folds: open,
+        links: all("a[href]").map(node => new URL(node.getAttribute("href"), document.baseURI).href),
+        anchors: all("[id], [name]").flatMap(node => [node.id, node.getAttribute("name")]).filter(name => name),
+        pictures: all("article :is(img, [role=img])")
+            .map(node => node.getAttribute("alt") ?? node.getAttribute("aria-label")),
+    };
+}"""
 # Side bars slide in and out: it is their place in the end that counts.
 WIDER_THAN_THE_SCREEN = """() => {
     document.getAnimations().forEach(animation => animation.finish());
@@ -36,7 +48,14 @@ WIDER_THAN_THE_SCREEN = """() => {
 }"""
 
 
-ONE_IN_TEN = "nodes => nodes.forEach((node, number) => { if (number % 10) node.remove(); })"
+WITHOUT_WHAT_TAKES_MINUTES = """() => {
+    // To a screen reader a drawing is one picture; axe would look at its thousands of strokes.
+    document.querySelectorAll("figure svg").forEach(node => node.replaceChildren());
+    // The reference has thousands of entries of one make: one in ten is looked at.
+    for (const entries of ["article dl.py dl.py", "article dl.py"]) {
+        document.querySelectorAll(entries).forEach((node, number) => { if (number % 10) node.remove(); });
+    }
+}"""
 
 ALIKE = 4
 """How many of one make stay: even and odd ones may look different."""
@@ -55,26 +74,44 @@ WITHOUT_MORE_OF_A_MAKE = """alike => {
     }
 }"""
 
-MARK_WORDS = """alike => {
-    // Contrast depends on these: the color and size of the letters, and what lies beneath and above them.
-    const seen = {};
+MARK_WORDS = """([alike, seen, leftOut]) => {
+    // Contrast depends on these: color and size of the letters, what lies beneath and above them, and around a link.
+    const beneath = new Map([[null, ""]]);
+    const ground = node => {
+        if (!beneath.has(node)) {
+            const { backgroundColor, backgroundImage, opacity, position } = getComputedStyle(node);
+            const own = [backgroundColor, backgroundImage, opacity, position].filter(each => !PLAIN.includes(each));
+            beneath.set(node, [...own, ground(node.parentElement)].join());
+        }
+        return beneath.get(node);
+    };
     for (const node of document.body.querySelectorAll("*")) {
         node.removeAttribute("data-compared");
         const worded = [...node.childNodes].some(each => each.nodeType === Node.TEXT_NODE && each.data.trim());
-        if (!worded || !node.checkVisibility()) continue;
+        if (!worded || !node.checkVisibility() || (leftOut && node.closest(leftOut))) continue;
         const { color, fontSize, fontWeight, textShadow } = getComputedStyle(node);
-        const drawn = [node.localName, color, fontSize, fontWeight, textShadow];
-        for (let place = node; place; place = place.parentElement) {
-            const { backgroundColor, backgroundImage, opacity, position } = getComputedStyle(place);
-            drawn.push(...[backgroundColor, backgroundImage, opacity, position].filter(each => !PLAIN.includes(each)));
-        }
+        const link = node.closest("a") ?? node;
+        const { textDecorationLine, borderBottomStyle } = getComputedStyle(link);
+        const around = [textDecorationLine, borderBottomStyle, getComputedStyle(link.parentElement).color];
+        const drawn = [node.localName, color, fontSize, fontWeight, textShadow, ...around, ground(node)];
         seen[drawn] = (seen[drawn] ?? 0) + 1;
         if (seen[drawn] <= alike) node.setAttribute("data-compared", "");
     }
+    return seen;
 }""".replace("PLAIN", '["rgba(0, 0, 0, 0)", "none", "1", "static"]')
 
-MARKED_WORDS = Axe(f"{AXE_SCRIPT}; axe.configure({{rules: [{{id: 'color-contrast', selector: '[data-compared]'}}]}});")
-"""Axe, which takes most of its time for contrast, with contrast compared for the marked words alone."""
+MARKED_WORDS = """() => axe.configure({rules: [
+    {id: "color-contrast", selector: "[data-compared]"},
+    {id: "link-in-text-block", selector: "a[href][data-compared]"},
+]})"""
+"""Contrast, for which axe takes most of its time, is compared for the marked words alone."""
+
+RUN_AXE = """async ([leftOut, options]) => {
+    const context = leftOut ? { exclude: [[leftOut]] } : document;
+    for (const rule of axe._audit.rules) rule.enabled &&= ["serious", "critical"].includes(rule.impact);
+    return (await axe.run(context, options)).violations;
+}"""
+"""With the rules alone whose faults shut out a reader; what they are is in no public part of axe."""
 
 
 @dataclass
@@ -85,44 +122,36 @@ class Visit:
     faults: dict[str, list[dict]]
     too_wide: dict[int, str | None]
     links: list[str]
-    anchors: set[str]
+    anchors: list[str]
     folds: list[bool]
     pictures: list[str | None]
 
 
-def look_at(reader, file, whole):
+def look_at(reader, file, seen):
     page = reader.open(file)
-    folds = page.locator("article details").evaluate_all("nodes => nodes.map(node => node.open)")
-    # Folded code is part of the page: from here on it is open.
-    page.locator("article details").evaluate_all("nodes => nodes.forEach(node => { node.open = true; })")
-    links = page.locator("a[href]").evaluate_all(LINKS)
-    anchors = set(page.locator("[id], [name]").evaluate_all(ANCHORS))
-    pictures = page.locator("article :is(img, [role=img])").evaluate_all(DESCRIPTIONS)
-    too_wide = {}
-    for size in (PHONE, WIDE):
-        page.set_viewport_size(size)
-        too_wide[size["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
-    # To a screen reader a drawing is one picture; axe would take minutes for its thousands of strokes.
-    page.locator("figure svg").evaluate_all("nodes => nodes.forEach(node => node.replaceChildren())")
-    # The reference has thousands of entries of one make, and axe would take minutes for them: one in ten is looked at.
-    for entries in ("article dl.py dl.py", "article dl.py"):
-        page.locator(entries).evaluate_all(ONE_IN_TEN)
-    if not whole:
+    content = page.evaluate(CONTENT)
+    too_wide = {WIDE["width"]: page.evaluate(WIDER_THAN_THE_SCREEN)}
+    page.set_viewport_size(PHONE)
+    too_wide[PHONE["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
+    page.evaluate(WITHOUT_WHAT_TAKES_MINUTES)
+    if seen is not None:
         page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
-    # So has the list of pages, which stands on every one of them: it is looked at on the front page.
-    context = None if file == FRONT else {"exclude": [[".bd-sidebar-primary"]]}
+    page.set_viewport_size(WIDE)
     faults = {}
-    for theme in AXE_OPTIONS:
+    for theme in sorted(AXE_OPTIONS, key=lambda theme: theme != reader.theme):
         reader.use_theme(theme)
-        faults[theme] = faults_of(page, theme, context, whole)
-    return Visit(list(reader.complaints), faults, too_wide, links, anchors, folds, pictures)
+        faults[theme] = faults_of(page, theme, seen, left_out=None if file == FRONT else SIDE_BAR)
+    return Visit(list(reader.complaints), faults, too_wide, **content)
 
 
-def faults_of(page, theme, context, whole):
-    if not whole:
-        page.evaluate(MARK_WORDS, ALIKE)
-    axe = Axe() if whole else MARKED_WORDS
-    return axe.run(page, context=context, options=AXE_OPTIONS[theme]).response["violations"]
+def faults_of(page, theme, seen, left_out=None):
+    """What axe finds; of words drawn alike only in the first, where ``seen`` counts them in each theme."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    if seen is not None:
+        seen[theme] = page.evaluate(MARK_WORDS, [ALIKE, seen[theme], left_out])
+        page.evaluate(MARKED_WORDS)
+    return page.evaluate(RUN_AXE, [left_out, AXE_OPTIONS[theme]])
 
 
 @pytest.fixture(scope="module")
@@ -131,10 +160,11 @@ def tour(new_reader, html, request):
     reader = new_reader()
     files = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
     files.remove("index.html")
+    seen = None if request.config.getoption("--long") else {theme: {} for theme in AXE_OPTIONS}
     visits = {}
-    for file in files:
+    for file in sorted(files, key=lambda file: file != FRONT):
         reader.complaints.clear()
-        visits[file] = look_at(reader, file, whole=request.config.getoption("--long"))
+        visits[file] = look_at(reader, file, seen)
     reader.context.close()
     return visits, reader.outside
 
@@ -179,15 +209,29 @@ def test_no_page_shuts_out_a_reader(visits, theme):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("style", ["color: #aaa", "opacity: .4", "background: #666"])
-def test_one_faint_word_among_many_is_found(reader, style, whole):
-    words = [f"<p><b>word {number}</b></p>" for number in range(20)]
-    words[13] = f"<p><b id=faint style='{style}'>word</b></p>"
-    reader.page.set_content(f"<html lang=en><title>Words</title><main><h1>Words</h1>{''.join(words)}</main>")
-    assert [
-        [node["target"] for node in fault["nodes"]]
-        for fault in faults_of(reader.page, "dark", None, whole)
-        if fault["id"] == "color-contrast"
-    ] == [[["#faint"]]]
+def test_one_faint_word_among_many_is_found(page, style, whole):
+    """On the first page that has one, though words drawn like the others were compared on pages before it."""
+    seen = None if whole else {"dark": {}}
+    found = []
+    for faint in ("", style):
+        words = [f"<p><b>word {number}</b></p>" for number in range(20)]
+        words[13] = f"<p><b id=faint style='{faint}'>word</b></p>"
+        page.set_content(f"<html lang=en><title>Words</title><main><h1>Words</h1>{''.join(words)}</main>")
+        faults = faults_of(page, "dark", seen)
+        found.append([node["target"] for fault in faults if fault["id"] == "color-contrast" for node in fault["nodes"]])
+    assert found == [[], [["#faint"]]]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_one_link_that_looks_like_the_text_around_it_is_found(page, whole):
+    seen = None if whole else {"dark": {}}
+    found = []
+    for style in ("", "color: #333; text-decoration: none"):
+        text = "Read on <a href=#a>here</a>, " * 9 + f"and <a href=#b id=hidden style='{style}'>there</a>."
+        page.set_content(f"<html lang=en><title>Links</title><main><h1>Links</h1><p>{text}</p></main>")
+        faults = faults_of(page, "dark", seen)
+        found.append([node["target"] for fault in faults for node in fault["nodes"]])
+    assert found == [[], [["#hidden"]]]
 
 
 MARKUP_OF_SPHINX = (

@@ -37,22 +37,32 @@ def notebooks(html):
     return [path.relative_to(html).as_posix() for path in sorted(html.glob("notebooks/*.html"))]
 
 
-@pytest.fixture(scope="module", params=[PHONE, WIDE], ids=["phone", "wide"])
-def measured(request, new_reader, html):
-    """Every figure of the book: where its letters are, and how large."""
+OPEN_ALL = """() => {
+    document.querySelectorAll("article details").forEach(node => { node.open = true; });
+    document.querySelectorAll("fieldset.sense7-switch > *").forEach(node => { node.style.display = "block"; });
+}"""
+
+
+@pytest.fixture(scope="module")
+def measured_by_width(new_reader, html):
+    """Every figure of the book, by width of the screen; a page is opened once, and measured wide and on a phone."""
     reader = new_reader()
-    reader.page.set_viewport_size(request.param)
-    found = {}
+    found = {PHONE["width"]: {}, WIDE["width"]: {}}
     for file in notebooks(html):
         page = reader.open(file)
-        page.locator("article details").evaluate_all("nodes => nodes.forEach(node => { node.open = true; })")
-        page.locator("fieldset.sense7-switch").evaluate_all(
-            "nodes => nodes.flatMap(node => [...node.children]).forEach(node => { node.style.display = 'block'; })"
-        )
-        for figure in page.locator("article figure.sense7-figure:not(.sense7-specifications)").evaluate_all(MEASURE):
-            found[f"{file}: {figure.pop('name')}"] = figure
+        page.evaluate(OPEN_ALL)
+        for size in (WIDE, PHONE) if page.viewport_size == WIDE else (PHONE, WIDE):
+            page.set_viewport_size(size)
+            figures = page.locator("article figure.sense7-figure:not(.sense7-specifications)").evaluate_all(MEASURE)
+            found[size["width"]] |= {f"{file}: {figure.pop('name')}": figure for figure in figures}
     reader.context.close()
     return found
+
+
+@pytest.fixture(params=[PHONE, WIDE], ids=["phone", "wide"])
+def measured(request, measured_by_width):
+    """Every figure of the book: where its letters are, and how large."""
+    return measured_by_width[request.param["width"]]
 
 
 def test_one_drawing_of_each_figure_is_shown_and_none_scrolls(measured):

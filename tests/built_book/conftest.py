@@ -13,7 +13,6 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from sense7.book import jupyter_book
 from sense7.book.build import build_edition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +144,7 @@ def leave_out_reference(root):
 
 
 @pytest.fixture(scope="session")
-def build_in_copy(copied_checkout, pages_command):
+def build_in_copy(copied_checkout, forking):
     """Build an edition of a workbook in the copied checkout: path, name -> Edition.
 
     With few draws: these books are looked at for what they say, not for their last digits.
@@ -156,12 +155,11 @@ def build_in_copy(copied_checkout, pages_command):
         workbook = copied_checkout / "given" / name / path.name
         workbook.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, workbook)
-        with pytest.MonkeyPatch.context() as patch:
+        with forking(), pytest.MonkeyPatch.context() as patch:
             for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
                 patch.delenv(variable, raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
             patch.chdir(copied_checkout)
-            patch.setattr(jupyter_book, "_COMMAND", pages_command)
             given = os.path.relpath(workbook, copied_checkout)
             return Edition(build_edition(given, name=name, parameters={"draws": 500}).folder)
 

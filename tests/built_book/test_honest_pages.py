@@ -59,18 +59,17 @@ def test_a_figure_with_intervals_gives_n_and_says_what_they_are(edition):
 
 
 def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
-    woven = 0
+    woven, shown_as = 0, {}
+    for value in edition.values.values():
+        if value["estimate"] is not None:
+            for said in (format_value(value), format_value(value, ["interval"])):
+                shown_as.setdefault(said, value)
     for name in edition.toc:
         for tag in edition.page(name).select(".sense7-value"):
             if not IN_TEXT.search(tag.get_text()):
                 continue
             woven += 1
-            value = next(
-                value
-                for value in edition.values.values()
-                if value["estimate"] is not None
-                and MARKS.sub("", tag.get_text()) in {format_value(value), format_value(value, ["interval"])}
-            )
+            value = shown_as[MARKS.sub("", tag.get_text())]
             assert re.match(r"n = [\d,]+; .{5}", tag["title"]), f"{name}: {text(tag)}"
             assert value["n"], value["key"]
     assert woven > 10

@@ -23,12 +23,22 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
+MAIN = "from sense7.cli import main; main()"
 LONG = 8
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = (".part", ".making-")
 # As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
 IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
+UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 UNSHARED = ("unshare", "--map-root-user", "--mount")
+
+# Python would leave a part of a module's bytecode, and stumble over it ever after.
+LIMITING = """
+import os, resource, sys
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+sys.dont_write_bytecode = True
+resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
+"""
 
 # Everything up to the import of main is Python's own start, which no program can guard.
 DRIVER = """
@@ -118,10 +128,13 @@ def drawn_moments(number: int, seed: int) -> list[Moment]:
 
 
 class Command:
-    """A command of the project whose every file lies in ``folder``."""
+    """A command of the project whose every file lies in ``folder``.
 
-    def __init__(self, folder: Path, **environment: str):
-        self.folder = folder
+    By a fork if ``forks`` is given, see forked.py; ``before`` is code that comes before the command.
+    """
+
+    def __init__(self, folder: Path, forks=None, before: str = "", **environment: str):
+        self.folder, self.forks, self.before = folder, forks, before
         self.mark = f"{uuid.uuid4()}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SENSE7_", "GITHUB_"))}
         self.environment = kept | environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
@@ -138,14 +151,15 @@ class Command:
     ) -> subprocess.Popen:
         """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
-        limiting = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))" if limit else ""
-        # Python would leave a part of a module's bytecode, and stumble over it ever after.
-        unwritten = {"PYTHONDONTWRITEBYTECODE": "1"} if limit else {}
+        code = self.before + (LIMITING.format(limit) if limit else "") + DRIVER
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
+        if self.forks is not None and stdout == subprocess.PIPE:
+            code = UNINTERRUPTED + code if background else code
+            return self.forks.start(code, *given, folder=self.folder, environment=self.environment)
         return subprocess.Popen(
-            [*(IN_BACKGROUND if background else ()), sys.executable, "-c", limiting + DRIVER, *given],
+            [*(IN_BACKGROUND if background else ()), sys.executable, "-c", code, *given],
             cwd=self.folder,
-            env=self.environment | unwritten,
+            env=self.environment,
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
@@ -174,14 +188,26 @@ class Command:
             pytest.skip("this system lets nobody but its owner mount a small disk")
         disk = self.folder.with_name("disk")
         disk.mkdir(exist_ok=True)
-        command = [sys.executable, "-c", "from sense7.cli import main; main()"]
+        command = self.forks.command("python") if self.forks else (sys.executable, "-c")
         given = [str(argument).replace(str(self.folder), str(disk)) for argument in arguments]
         environment = {
             name: value.replace(str(self.folder), str(disk)) if name.startswith("SENSE7_") else value
             for name, value in self.environment.items()
         }
         done = subprocess.run(
-            [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", str(disk), str(self.folder), str(room), *command, *given],
+            [
+                *UNSHARED,
+                "sh",
+                "-c",
+                ON_A_SMALL_DISK,
+                "sh",
+                str(disk),
+                str(self.folder),
+                str(room),
+                *command,
+                MAIN,
+                *given,
+            ],
             cwd=self.folder.parent,
             env=environment,
             capture_output=True,
@@ -200,11 +226,18 @@ class Command:
         return Ended(process.returncode, out, err, int(steps or 0), seconds)
 
     def running(self) -> dict[int, str]:
-        """Processes that this command started, and itself: those with its mark in their environment."""
+        """Processes that this command started, and itself: those with its mark in their environment.
+
+        One that was forked has there what the process had that forked it, as long as it is no other program.
+        """
         found = {}
+        marks = [self.mark.encode(), *([self.forks.mark.encode()] if self.forks else [])]
         for process in Path("/proc").glob("[0-9]*"):
             try:
-                if self.mark.encode() in (process / "environ").read_bytes():
+                environment = (process / "environ").read_bytes()
+                if any(mark in environment for mark in marks) and not (
+                    self.forks and int(process.name) == self.forks.pid
+                ):
                     found[int(process.name)] = (process / "cmdline").read_text("utf-8", "replace")
             except OSError:
                 continue

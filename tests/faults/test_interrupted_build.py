@@ -23,8 +23,8 @@ BUILD = ("build", "mine.xlsx", "--jobs", 2)
 class Project:
     """A checkout with a good book that has become outdated, and what the next build comes to undisturbed."""
 
-    def __init__(self, base):
-        self.base = base
+    def __init__(self, base, forks):
+        self.base, self.forks = base, forks
         made = book.Checkout(base / "made" / "check out")
         made.book()
         made.notebook("02-b", book.recording("02-b", "seed_of_b"), needs=["01-a"])
@@ -44,7 +44,9 @@ class Project:
         assert len(self.new) == len(NOTEBOOKS)
 
     def command(self, root):
-        return interrupting.Command(root, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter"))
+        return interrupting.Command(
+            root, self.forks, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter")
+        )
 
     def fresh(self, name):
         """A copy of the checkout with the outdated book."""
@@ -70,8 +72,8 @@ def cached(root):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return Project(tmp_path_factory.mktemp("build"))
+def project(tmp_path_factory, forks):
+    return Project(tmp_path_factory.mktemp("build"), forks)
 
 
 def require_intact(project, root):

@@ -14,17 +14,19 @@ spec.loader.exec_module(interrupting)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
 SMALL = ("--set", "participants=6", "--set", "conversations=12", "--set", "judge_runs=2")
+# The truth is computed from few conversations: how exact it is changes nothing in how files are written.
+ROUGHLY = "from sense7.simulate import judge_truth\njudge_truth.LEAST_CONVERSATIONS = 1\n"
 RUNS = 2
 JUDGED = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in range(1, RUNS + 1))
 FILES = ("study.xlsx", "study_truth.json", *JUDGED)
 
 
 @pytest.fixture(scope="module")
-def simulations(tmp_path_factory):
+def simulations(tmp_path_factory, forks):
     """A folder with a simulation, the arguments of another over it, and what that comes to undisturbed."""
     folder = tmp_path_factory.mktemp("simulate") / "folder"
     folder.mkdir()
-    command = interrupting.Command(folder)
+    command = interrupting.Command(folder, forks, ROUGHLY)
     out = folder / FILES[0]
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
     before = interrupting.content(folder)

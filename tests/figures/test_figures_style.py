@@ -1,5 +1,6 @@
 """What all figures share: real text that stays as it is, two layouts of one drawing, names beside what they name."""
 
+import contextlib
 import itertools
 import re
 
@@ -15,7 +16,7 @@ from matplotlib.text import Text
 from sense7 import figures
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.figures import direct_labels, narrow
+from sense7.figures import direct_labels, narrow, style
 from sense7.figures.style import Figure, new_axes, styled
 from sense7.figures.svg import INK
 
@@ -68,6 +69,25 @@ def pictures(figure):
 
 def squeezed(text):
     return re.sub(r"\s", "", text)
+
+
+def test_texts_laid_out_once_give_the_drawing_that_they_give_otherwise(monkeypatch):
+    original, asked = Text._get_layout, []
+
+    def layout(text, renderer):
+        asked.append(text.get_text())
+        return original(text, renderer)
+
+    monkeypatch.setattr(Text, "_get_layout", layout)
+    for make in DRAWN.values():
+        asked.clear()
+        once, few = make().html(), len(asked)
+        assert Text._get_layout is layout
+        with monkeypatch.context() as patch:
+            patch.setattr(style, "laid_out_once", contextlib.nullcontext)
+            asked.clear()
+            assert make().html() == once
+        assert few < len(asked) / 3
 
 
 def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):

@@ -8,6 +8,7 @@ the last good book stays where it was. ``_build/editions/editions.js`` lists the
 
 import contextlib
 import functools
+import hashlib
 import json
 import shutil
 import tempfile
@@ -17,19 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sense7 import sources
-from sense7.book.editions import JUDGE_LOGS, claim_edition, list_editions
+from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
 from sense7.book.execute import SCRATCH, BuildError
 from sense7.book.inputs import Inputs, resolve_inputs
 from sense7.book.jupyter_book import JupyterBook
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.notebooks import installable_from
 from sense7.book.pages import pages_under_way
+from sense7.book.plan import digest_files, environment_of
 from sense7.book.replacing import replace_edition, under_way
 from sense7.book.rerun import write_downloads
 from sense7.book.scheduler import connect
 from sense7.claims import Row, summarize, summarize_other_works
 from sense7.errors import UserError
-from sense7.files import disk_trouble, not_written
+from sense7.files import disk_trouble, not_written, write_whole
 from sense7.judge.scoring.simulated import is_planted
 from sense7.loading import load
 from sense7.record import write_json
@@ -355,17 +357,59 @@ def _used(key: str, jobs: Mapping) -> str:
 
 
 def _explorer_files(inputs: Inputs, study: Study) -> dict[str, str]:
-    """The conversations for the explorer, which take as long as a page to make."""
-    from sense7.book.explorer import explorer_files
+    """The conversations for the explorer: of the last build, if it was of the same data, judges and library."""
+    key, kept = _explorer_key(inputs), inputs.project.place / "_build" / "pages" / f"{inputs.name}.explorer.json"
+    with contextlib.suppress(OSError, ValueError):
+        stored = json.loads(kept.read_text(encoding="utf-8"))
+        if stored["key"] == key:
+            return stored["files"]
+    from sense7.book.explorer import explorer_files  # imports all that draws, and takes as long as a page to make
 
     judges = _judges(study, inputs.predictions, say=lambda _: None)  # its notes were told when it was first read
-    return explorer_files(study, judges, inputs.parameters.get("judge", ""))
+    files = explorer_files(study, judges, inputs.parameters.get("judge", ""))
+    write_json(kept, {"key": key, "files": files})
+    return files
+
+
+def _explorer_key(inputs: Inputs) -> str:
+    """SHA-256 of all that the explorer's conversations depend on."""
+    predictions = inputs.predictions
+    parts = [
+        inputs.options.digest(inputs.provenance.sha256),
+        digest_files(predictions, predictions[0].parent) if predictions else "",
+        inputs.parameters,
+        inputs.made["library"],
+        inputs.made["versions"],
+        environment_of(inputs.project.sources),
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
+    """Write a study's conversations beside the pages of a book that has an explorer.
+
+    Parameters
+    ----------
+    files : mapping
+        As :func:`sense7.book.explorer.explorer_files` gives them.
+    pages : Path
+        The folder html of an edition.
+
+    Returns
+    -------
+    list of Path
+        The files; none if the book has no explorer.
+    """
+    if not (pages / EXPLORER_PAGE).exists():
+        return []
+    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
 
 
 def _complete_pages(inputs: Inputs, edition: Path, facts: Mapping, explorer: Mapping, pages: Path) -> None:
     """Put what Jupyter Book does not make beside the pages, and move all of it into the edition."""
-    from sense7.book.explorer import add_conversations
-
     add_conversations(explorer, pages)
     write_downloads(inputs.project.sources, facts, pages, installable_from(inputs.config["repository"]))
     if facts["judge_logs"]:

@@ -14,6 +14,7 @@ import contextlib
 import functools
 import json
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -45,6 +46,13 @@ SCRATCH = ".making-"
 
 STARTS = 3
 """How often a kernel that does not come up is started."""
+
+KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
+"""Bytes that the C library of Linux keeps: tables of resamples are made and dropped all the time, and memory that it
+returned to the system has to be cleared again, which takes a fifth of a kernel's time in the system."""
+
+WORTH_WARMING = 2
+"""From how many notebooks on kernels are warm: one alone would wait for imports that it may not need."""
 
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel sets for matplotlib before that is imported."""
@@ -104,16 +112,13 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
-    needed = {name for job in jobs.values() for name in job.notebook.needs}
-    executed, failure, running = 0, None, {}
+    executed, failure, running, urgency = 0, None, {}, _urgency(jobs)
     if kernels is None:
         to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
-        # One notebook alone would wait for imports that it may not need.
-        kernels = Kernels(say, warm=warm and to_execute > 1, data=_workbook(jobs, edition))
+        kernels = Kernels(say, warm=warm and to_execute >= WORTH_WARMING, data=_workbook(jobs, edition))
     with kernels.threads(workers) as pool:
         while sorter.is_active() and not (failure and not running):
-            # First those that others wait for, which else would be left for the end, one after the other.
-            for name in sorted(sorter.get_ready(), key=lambda name: name not in needed) if not failure else ():
+            for name in sorted(sorter.get_ready(), key=urgency) if not failure else ():
                 running[pool.submit(obtain, jobs[name], edition, cache, kernels)] = name
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
@@ -129,6 +134,18 @@ def run(
     if failure:
         raise failure
     return executed
+
+
+def _urgency(jobs: Mapping[str, Job]) -> Callable[[str], tuple[bool, float]]:
+    """Key to sort notebooks by: first those that others wait for, then the longest, as ``make bench`` measured them.
+
+    What is long, or waited for, would else be left for the end, when other processors have nothing to do.
+    """
+    from sense7.benchmarks import stored_benchmarks
+
+    needed = {name for job in jobs.values() for name in job.notebook.needs}
+    seconds = (stored_benchmarks()["profile"] or {}).get("notebooks", {})
+    return lambda name: (name not in needed, -seconds.get(name, math.inf))
 
 
 def _workbook(jobs: Mapping[str, Job], edition: Path) -> Path | None:
@@ -157,7 +174,7 @@ class Kernels:
 
     def _open(self) -> Nursery | None:
         try:
-            return Nursery(without_keys() | FIXED | {"MPLBACKEND": INLINE})
+            return Nursery(without_keys() | FIXED | KEPT_MEMORY | {"MPLBACKEND": INLINE})
         except (NurseryError, OSError) as error:
             self._fell_back(str(error))
             return None

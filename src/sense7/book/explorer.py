@@ -9,15 +9,12 @@ when one of them is opened or searched. All is JSON in which nothing can end the
 import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
 
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.figures.style import LEVEL_COLOURS, ink_on
-from sense7.files import write_whole
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor
 from sense7.judge.predictions import counted_scores
@@ -27,7 +24,7 @@ from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.values import as_name
 
-__all__ = ["AT_ONCE", "TEXTS_A_FILE", "add_conversations", "explorer_files", "script_json"]
+__all__ = ["AT_ONCE", "TEXTS_A_FILE", "explorer_files", "script_json"]
 
 TEXTS_A_FILE = 500
 """Conversations whose texts share a file."""
@@ -113,29 +110,6 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         "judges": _judges(judges or {}, first),
     }
     return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
-
-
-def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
-    """Write a study's conversations beside the pages of a book that has an explorer.
-
-    Parameters
-    ----------
-    files : mapping
-        As :func:`explorer_files` gives them.
-    pages : Path
-        The folder html of an edition.
-
-    Returns
-    -------
-    list of Path
-        The files; none if the book has no explorer.
-    """
-    if not (pages / EXPLORER_PAGE).exists():
-        return []
-    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
-    for path, text in texts.items():
-        write_whole(path, text)
-    return list(texts)
 
 
 def _index(study: Study, ratings: pd.Series) -> dict:

@@ -7,7 +7,8 @@ the process ends; so it does if it is never told what to do.
 import contextlib
 import functools
 import gc
-import importlib
+import importlib.metadata
+import inspect
 import json
 import os
 import subprocess
@@ -107,6 +108,9 @@ class JupyterBook:
 def main(work: int) -> None:
     """Be that process."""
     threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
+    # Asked hundreds of times, of packages and sources that stay as they are while pages are made.
+    importlib.metadata.entry_points = functools.cache(importlib.metadata.entry_points)
+    inspect.getsource = functools.cache(inspect.getsource)
     for name in _PRELOADED:
         with contextlib.suppress(Exception):  # Jupyter Book says it better
             importlib.import_module(name)

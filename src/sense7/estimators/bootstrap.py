@@ -53,6 +53,9 @@ MOST_DRAWS = 10_000_000
 _CELLS = 1 << 23
 """Numbers of a table that are worked on at once."""
 
+_IN_CACHE = 1 << 17
+"""Numbers of a table that a processor holds close by, with what is computed of them."""
+
 _ARRAYS = 4
 """Arrays of one number a cell that drawing takes beside the table."""
 
@@ -421,7 +424,11 @@ class ParticipantBootstrap:
         """
         sums = self._sums(values, participants)
         flat = sums.reshape(len(sums), -1)
-        return self._of(statistic, self.in_every_draw(lambda weights: weights @ flat), values)
+        drawn = self.in_every_draw(lambda weights: weights @ flat)
+        # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
+        few = pieces(len(drawn), flat.shape[1], _IN_CACHE // max(1, flat.shape[1]))
+        parts = [self._of(statistic, drawn[piece], values) for piece in few]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def in_every_draw(
         self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None

@@ -27,6 +27,7 @@ from sense7.errors import UserError
 from sense7.figures.direct_labels import spread_names
 from sense7.figures.narrow import narrowed
 from sense7.figures.svg import INK, svg_of
+from sense7.figures.text_layouts import laid_out_once
 from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
 from sense7.terminal import plain, plain_lines
@@ -143,12 +144,17 @@ class Figure:
         return self.drawing.get_tightbbox().padded(_MARGIN)
 
     @cached_property
+    def _csv(self) -> str:
+        """Its data as CSV, without digits that differ between processors."""
+        return csv_text(self.data.map(_rounded))
+
+    @cached_property
     def _pictures(self) -> tuple[str, ...]:
         """The drawing as SVG: for wide places, and for narrow ones unless the first serves both."""
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
-        content = "\n".join([self.name, self.caption, self.alt, csv_text(self.data.map(_rounded))])
+        content = "\n".join([self.name, self.caption, self.alt, self._csv])
         narrow = []
-        with styled():
+        with styled(), laid_out_once():
             if not self.fluid:
                 with narrowed(self.drawing):
                     narrow.append(svg_of(self.drawing, self._lay_out(), content=f"narrow\n{content}", label=self.alt))
@@ -161,7 +167,7 @@ class Figure:
 
     def html(self) -> str:
         """Figure, caption and link to the data as one HTML element."""
-        table = base64.b64encode(csv_text(self.data.map(_rounded)).encode()).decode()
+        table = base64.b64encode(self._csv.encode()).decode()
         kind = "sense7-figure sense7-fluid" if self.fluid else "sense7-figure"
         # Outside the book, where no style sheet chooses, the first drawing alone is shown.
         narrow = "".join(

@@ -28,7 +28,7 @@ from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 from sense7.workbook.tables import read_text
-from sense7.workbook.values import as_name, as_number, as_text, is_blank
+from sense7.workbook.values import as_names, as_number, as_texts, distinct_keys, is_blank
 
 __all__ = [
     "COLUMNS",
@@ -622,10 +622,11 @@ def _column_numbers(sheet: Sheet, where: str) -> dict[str, int]:
 
 def _column(name: str, cells: list) -> pd.Series:
     if name in NUMBERS:
-        return pd.Series([_number(cell) for cell in cells], dtype=float)
-    convert = as_name if name in (*NAMES, "status") else as_text
+        keys = distinct_keys(cells)
+        numbers = {key: _number(key if keys is cells else key[1]) for key in dict.fromkeys(keys)}
+        return pd.Series([numbers[key] for key in keys], dtype=float)
+    texts = as_names(cells) if name in (*NAMES, "status") else as_texts(cells)
     blank = "" if name in ("reason", "altered") else None
-    texts = [convert(cell) for cell in cells]
     return pd.Series([blank if text is None else text for text in texts], dtype=object)
 
 
@@ -737,11 +738,13 @@ def _replies_of_scores(frame: pd.DataFrame, replies: dict[int, Reply], *, stated
 
 def _replies(frame: pd.DataFrame, *, stated: bool) -> dict[int, Reply]:
     """Row -> reply as read, where the column Output holds it whole."""
-    return {
-        row: read_reply(text, finish_reason=finish)
-        for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True))
+    rows = list(zip(frame["output"], frame["finish_reason"], strict=True))
+    read = {  # once each: a judge may say the same of many conversations
+        (text, finish): read_reply(text, finish_reason=finish)
+        for text, finish in set(rows)
         if (text or not stated) and not _may_be_cut(text or "")
     }
+    return {number: read[row] for number, row in enumerate(rows) if row in read}
 
 
 def _notes_on_unusable(replies: Sequence[Reply]) -> list[str]:

@@ -18,7 +18,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, parse_yaml, reading, write_whole
 from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.workbook.options import Interval, parse_interval
-from sense7.workbook.values import as_number, is_blank
+from sense7.workbook.values import as_number, distinct_keys, is_blank
 
 __all__ = ["ScoreScale", "declare_scale"]
 
@@ -133,8 +133,12 @@ def require_authors_scale(cells: list, numbers: list[int], where: str, path: Pat
     --------
     >>> require_authors_scale([1, 5.9, "4", "no score", None], [2, 3, 4, 5, 6], "column A")
     """
-    read = np.array([np.nan if is_blank(cell) else _read(cell)[0] for cell in cells], dtype=float)
-    otherwise = np.array([as_number(cell) is None for cell in cells], dtype=bool)
+    keys = distinct_keys(cells)
+    distinct = {key: key if keys is cells else key[1] for key in dict.fromkeys(keys)}
+    values = {key: np.nan if is_blank(cell) else _read(cell)[0] for key, cell in distinct.items()}
+    no_number = {key: as_number(cell) is None for key, cell in distinct.items()}
+    read = np.array([values[key] for key in keys], dtype=float)
+    otherwise = np.array([no_number[key] for key in keys], dtype=bool)
     off = np.flatnonzero(~np.isnan(read) & (otherwise | (read < LOWEST) | (read >= _ABOVE_AUTHORS)))
     if not len(off):
         return

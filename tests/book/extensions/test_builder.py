@@ -2,11 +2,15 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
+from docutils.utils import new_document
 from hypothesis import given
 from hypothesis import strategies as st
+from sphinx import addnodes
+from sphinx.search import IndexBuilder, js_index
 
 from sense7.book import pages
 from sense7.book.extensions import builder
@@ -56,6 +60,52 @@ def test_what_is_replaced_while_it_is_looked_at_is_as_in_docutils():
         return seen
 
     assert given_out(find_nodes) == given_out(builder._findall)
+
+
+def test_only_elements_of_which_none_was_made_are_known_to_be_absent(monkeypatch):
+    monkeypatch.setattr(builder._Made, "classes", {nodes.Text})
+    monkeypatch.setattr(nodes.Element, "__init__", builder._Made.init)
+    tree = nodes.container("", nodes.paragraph("", "words", nodes.strong("", "more")))
+    for all_here in (False, True):
+        monkeypatch.setattr(builder._Made, "all_here", all_here)
+        for condition in (nodes.strong, nodes.Text, nodes.Element, nodes.Inline, nodes.image, nodes.Invisible):
+            assert list(find_nodes(tree, condition)) == docutils_findall(tree, condition)
+        assert builder._Made.none_of(nodes.image) == all_here
+        assert not any(map(builder._Made.none_of, (nodes.strong, nodes.Inline, nodes.Text, None)))
+
+
+PAGES = {"x": "of an earlier build", "a": "turns and turn", "b": "A turn of words", "c": "other words"}
+
+
+@pytest.fixture
+def new_index():
+    """Makes empty indexes of a book without any object."""
+    env = SimpleNamespace(domains={}, version=1)
+
+    def make():
+        for part in ("titles", "filenames", "mapping", "title_mapping", "all_titles", "index_entries"):
+            setattr(env, f"_search_index_{part}", {})
+        env._search_index_objtypes, env._search_index_objnames = {}, {}
+        return IndexBuilder(env, "en", {}, "")
+
+    return make
+
+
+def indexed(indexer, names):
+    for name in names:
+        entry = addnodes.index(entries=[("single", "Turn", f"{name}-1", "", None)])
+        page = new_document("")
+        page += [nodes.section("", nodes.title(text=f"Page {name}"), nodes.paragraph(text=PAGES[name])), entry]
+        indexer.feed(name, f"{name}.md", f"Page {name}", page)
+    return indexer
+
+
+def test_the_search_of_pages_written_by_several_processes_is_that_of_one(new_index):
+    alone, first, second = indexed(new_index(), "abc"), indexed(new_index(), "b"), indexed(new_index(), "x")
+    builder.empty_index(second)
+    builder.add_to_index(first, builder.index_of(indexed(second, "ca")))
+    builder.sort_index(first)
+    assert js_index.dumps(first.freeze()) == js_index.dumps(alone.freeze())
 
 
 @pytest.fixture

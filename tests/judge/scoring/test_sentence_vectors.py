@@ -50,6 +50,13 @@ print(sorted({"wordllama", "requests", "huggingface_hub"} & set(sys.modules)))
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+def test_vectors_of_some_texts_at_a_time_are_those_of_all(monkeypatch):
+    texts = [f"{number} trains are late" for number in range(7)]
+    whole = sentence_vectors(texts)
+    monkeypatch.setattr(module, "_AT_ONCE", 3)
+    assert np.array_equal(sentence_vectors(texts), whole)
+
+
 def test_no_text_is_a_vector_of_zeros():
     assert not np.any(sentence_vectors(["", ""]))
     assert sentence_vectors([]).shape == (0, 256)

@@ -231,13 +231,13 @@ def test_corpora_are_resampled_independently_of_each_other_and_by_the_seed(judge
 
 
 def naive(judged, statistic, rater, corpus, question):
-    """The statistics as they are defined, one conversation after the other."""
+    """The statistics as they are defined, without any weights."""
     group = group_of(judged, corpus, question)
     width = (group["highest"] - group["lowest"]).iloc[0]
     if statistic == "agreement":
         return spearmanr(group[rater], np.median(group[list(EXPERTS)], axis=1)).statistic
     if statistic == "level":
-        return np.mean([(row[rater] - np.mean([row[e] for e in EXPERTS])) / width for _, row in group.iterrows()])
+        return np.mean((group[rater] - np.mean(group[list(EXPERTS)], axis=1)) / width)
     found = []
     for left_out in EXPERTS:
         a, b = (expert for expert in EXPERTS if expert != left_out)

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx import addnodes
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.pycode.parser import DefinitionFinder, Parser
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
@@ -199,8 +201,16 @@ class _PlainQuotes(SphinxTransform):
                     text.parent.replace(text, nodes.Text(text.replace(" -- ", " \N{EN DASH} ", 1)))
 
 
+def _definitions(analyzer: ModuleAnalyzer) -> dict[str, tuple[str, int, int]]:
+    """Where a module defines what, for who asks: autodoc does not, and the search takes a tenth of its time."""
+    finder = DefinitionFinder(analyzer.code.splitlines(keepends=True))
+    finder.parse()
+    return finder.definitions
+
+
 def setup(app):
     """Register the extension with Sphinx, and autodoc and napoleon with it."""
+    Parser.parse_definition, ModuleAnalyzer.find_tags = (lambda parser: None), _definitions
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
     for name, value in _SETTINGS.items():

@@ -165,23 +165,26 @@ def factorize(matrix: csr_array, topics: int, weights: np.ndarray | None = None)
     >>> factorize(matrix, 2)[1].round(6).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    from sklearn.decomposition import NMF
+    from sklearn import config_context
+    from sklearn.decomposition import non_negative_factorization
     from sklearn.exceptions import ConvergenceWarning
 
     if weights is not None:
-        taken = np.flatnonzero(weights)
         # A row times the root of its weight has the squared error of so many copies.
-        matrix = csr_array(matrix[taken].multiply(np.sqrt(weights[taken])[:, None]))
-    model = NMF(topics, init="nndsvd", random_state=0, tol=_TOLERANCE, max_iter=_MOST_STEPS)
-    # A perfect fit has an error of zero, which rounding may take below; scikit-learn then draws its root.
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-        # Some of a thousand fits may stop before they converge; their topics are used as they are.
+        taken = np.flatnonzero(weights)
+        roots = np.sqrt(weights[taken])
+        matrix = matrix[taken]
+        matrix.data *= np.repeat(roots, np.diff(matrix.indptr))
+    options = {"init": "nndsvd", "random_state": 0, "tol": _TOLERANCE, "max_iter": _MOST_STEPS}
+    # Of a thousand fits, each shorter than the checks of its options.
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
+        # Some may stop before they converge; their topics are used as they are.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        loadings = model.fit_transform(matrix)
-    size = np.linalg.norm(model.components_, axis=1)
+        loadings, terms, _ = non_negative_factorization(matrix, n_components=topics, **options)
+    size = np.linalg.norm(terms, axis=1)
     if weights is not None:
-        loadings = loadings / np.sqrt(weights[taken])[:, None]
-    return loadings * size, model.components_ / np.where(size > 0, size, 1)[:, None]
+        loadings = loadings / roots[:, None]
+    return loadings * size, terms / np.where(size > 0, size, 1)[:, None]
 
 
 def heaviest_terms(terms: np.ndarray, count: int) -> np.ndarray:

@@ -108,7 +108,8 @@ FEWEST_CONVERSATIONS = 10
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
 _TOLERANCE = 1e-10  # of the iterations: the result is then that of a direct solution
 _TALL = 16  # rows for each feature, above which sums are less work than iterations
-_FEW = 100  # features: of more, tables without zeros are quicker summed as soon as there are more rows
+_FEW = 100  # features: of more, tables without zeros are quicker summed as soon as there are more rows,
+_MANY = 256  # and of more than these, from twice as many rows on: a direct solution takes their number cubed
 _MOST_SUMMED = 3000  # features: of more, the sums of all folds would take gigabytes
 _ROWS_AT_ONCE = 4096
 _MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar products of rows, that is held whole
@@ -509,7 +510,7 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
     the others of an inner fold are all but its own.
     """
     rows, columns = features.shape
-    tall = _TALL if sparse.issparse(features) or columns < _FEW else 1
+    tall = _TALL if sparse.issparse(features) or columns < _FEW else 2 if columns > _MANY else 1
     if columns * tall >= rows or columns > _MOST_SUMMED:
         scalar = None
         if rows * max(rows, columns) <= _MOST_DENSE:

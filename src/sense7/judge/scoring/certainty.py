@@ -147,7 +147,7 @@ def coverage_curve(sums: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     sums : array, shape (..., groups, 2)
-        Groups of equally certain conversations, the most certain first: their number and the sum of the value.
+        Groups of equally certain conversations, the most certain first: their whole number and the sum of the value.
 
     Returns
     -------
@@ -161,17 +161,21 @@ def coverage_curve(sums: np.ndarray) -> np.ndarray:
     [1.0, 1.0, 0.833, 0.75]
     """
     flat = sums.reshape(-1, *sums.shape[-2:])
+    groups = flat.shape[1]
     until = np.concatenate([np.zeros((len(flat), 1, 2)), np.cumsum(flat, axis=1)], axis=1)
-    counts, values = until[..., 0], until[..., 1]
-    curves = np.empty((len(flat), len(_GRID)))
-    rows = np.arange(len(flat))
+    total = until[:, -1, 0]
+    wanted = total[:, None] * _GRID
+    # Of every conversation its group; that of the first one which reaches a share is looked up. Rounding may not push
+    # the last percent off the end.
+    group_of = np.repeat(np.tile(np.arange(groups), len(flat)), flat[..., 0].ravel().astype(int))
+    first = np.cumsum(total) - total
+    reached = (first[:, None] + np.clip(np.ceil(wanted - 1e-9) - 1, 0, None)).astype(int)
+    group = group_of[np.minimum(reached, len(group_of) - 1)] if len(group_of) else np.zeros(reached.shape, dtype=int)
+    rows = np.arange(len(flat))[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        for column, share in enumerate(_GRID):
-            wanted = share * counts[:, -1]
-            # The first group that reaches it; rounding may not push the last percent off the end.
-            group = np.minimum((counts[:, 1:] < wanted[:, None] - 1e-9).sum(axis=1), flat.shape[1] - 1)
-            within = (wanted - counts[rows, group]) / flat[rows, group, 0]
-            curves[:, column] = (values[rows, group] + within * flat[rows, group, 1]) / wanted
+        number, value = np.moveaxis(flat[rows, group], -1, 0)
+        before, value_before = np.moveaxis(until[rows, group], -1, 0)
+        curves = (value_before + (wanted - before) / number * value) / wanted
     return curves.reshape(*sums.shape[:-2], len(_GRID))
 
 

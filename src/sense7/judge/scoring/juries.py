@@ -30,7 +30,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.multiplicity import holm
 from sense7.judge.predictions import counted_scores
-from sense7.judge.scoring.metrics import METRICS, OverRuns, over_runs
+from sense7.judge.scoring.metrics import METRICS, metrics_in_draws
 
 __all__ = ["RULES", "Gain", "Jury", "agreement_sums", "gains", "juries_of", "jury_scores", "krippendorff_alpha"]
 
@@ -325,8 +325,8 @@ def jury_tables(
         members = {name: _measured(runs, people, bootstrap, policy) for name, runs in jury.members.items()}
         for metric in GAIN_METRICS:
             found = gains(
-                _of(together, metric),
-                {name: _of(member, metric) for name, member in members.items()},
+                together[metric],
+                {name: member[metric] for name, member in members.items()},
                 calls=jury.calls,
                 of_runs=jury.of_runs,
                 lower_is_better=metric in LOWER_IS_BETTER,
@@ -377,13 +377,19 @@ def _why_not(found: Gain, people: pd.Series, bootstrap: ParticipantBootstrap | N
     return bootstrap.too_few(people)
 
 
-def _measured(runs: Mapping[str, pd.DataFrame], people: pd.Series, bootstrap, policy: str) -> OverRuns:
-    frames = {name: frame.assign(participant=people.to_numpy()) for name, frame in runs.items()}
-    return over_runs(frames, bootstrap, policy=policy)
-
-
-def _of(measured: OverRuns, metric: str) -> Measured:
-    return Measured(float(measured.mean.loc[metric, "estimate"]), measured.draws.get(metric))
+def _measured(runs: Mapping[str, pd.DataFrame], people: pd.Series, bootstrap, policy: str) -> dict[str, Measured]:
+    """Means over runs of the metrics of gains."""
+    found = [
+        metrics_in_draws(frame.assign(participant=people.to_numpy()), bootstrap, policy=policy)
+        for frame in runs.values()
+    ]
+    return {
+        metric: Measured(
+            float(np.mean([values[metric] for values, *_ in found])),
+            _mean([draws.get(metric) for _, draws, _ in found]),
+        )
+        for metric in GAIN_METRICS
+    }
 
 
 def _agreement(jury: Jury, people: pd.Series, bootstrap, policy: str) -> dict:

@@ -12,10 +12,12 @@ Two kinds of uncertainty are never mixed. Between runs a judge's answers differ
 (the intervals). At temperature 0 the second is by far the larger.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -171,7 +173,12 @@ METRICS: Mapping[str, _Metric] = {
 }
 """Every metric by its key: how it is called, its unit, and how it is computed."""
 
+NO_PREDICTION = "there is no prediction"
 _COVERAGE = _Metric("coverage", SHARE, "share of the rows of the file with a usable score")
+
+
+_IN_DRAWS: WeakKeyDictionary[ParticipantBootstrap, dict[bytes, dict[str, np.ndarray]]] = WeakKeyDictionary()
+"""Bootstrap -> digest of what was scored -> every metric in every draw: a run is compared, and is a jury's member."""
 
 
 class _Scored:
@@ -195,9 +202,14 @@ class _Scored:
         return {name: float(value) for name, value in self._metrics(self.sums.sum(axis=0), None).items()}
 
     def draws(self, bootstrap: ParticipantBootstrap) -> dict[str, np.ndarray]:
-        """Every metric in every draw."""
-        resampled = bootstrap.distribution(lambda sums: sums, self.sums, self.participant)
-        return self._metrics(resampled, bootstrap)
+        """Every metric in every draw; not to be changed."""
+        known = _IN_DRAWS.setdefault(bootstrap, {})
+        rests_on = (self.truth, self.score, self.order, bootstrap.codes(self.participant))
+        key = hashlib.sha256(np.array(rests_on, dtype=float).tobytes()).digest()
+        if key not in known:
+            resampled = bootstrap.distribution(lambda sums: sums, self.sums, self.participant)
+            known[key] = self._metrics(resampled, bootstrap)
+        return dict(known[key])
 
     def _metrics(self, sums: np.ndarray, bootstrap: ParticipantBootstrap | None) -> dict[str, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -345,7 +357,7 @@ def run_metrics(
     >>> run_metrics(run, policy="authors")["estimate"].iloc[:2].tolist()
     [0.5, 0.5]
     """
-    return _run(frame, bootstrap, policy).table
+    return _Run(frame, bootstrap, policy).table
 
 
 def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
@@ -424,7 +436,7 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
 
 def _coverage_row(usable: np.ndarray, participant, bootstrap: ParticipantBootstrap | None, draws=None) -> dict:
     if not len(usable):
-        return estimate_row(n=0, unit=SHARE, method=_COVERAGE.method, reason="there is no prediction")
+        return estimate_row(n=0, unit=SHARE, method=_COVERAGE.method, reason=NO_PREDICTION)
     participant = None if participant is None else _plain(participant)
     reason = _no_interval(participant, bootstrap)
     if draws is None and not reason:
@@ -588,8 +600,6 @@ class OverRuns:
 
     Attributes
     ----------
-    runs : dict
-        Name of a run -> its table, as :func:`run_metrics` gives it.
     mean : DataFrame
         Mean over runs, as the authors publish it, with the interval over participants: in a draw, every run
         has the same participants. n: conversations of the run that has the most.
@@ -598,12 +608,19 @@ class OverRuns:
         change from run to run, and nothing of sampling.
     draws : dict of array
         Metric -> its mean over runs in every resample; empty where there is no interval.
+    measured : mapping
+        Name of a run -> what ``runs`` makes a table of.
     """
 
-    runs: dict[str, pd.DataFrame]
     mean: pd.DataFrame
     spread: pd.DataFrame
     draws: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    measured: Mapping[str, "_Run"] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def runs(self) -> dict[str, pd.DataFrame]:
+        """Name of a run -> its table, as :func:`run_metrics` gives it."""
+        return {name: run.table for name, run in self.measured.items()}
 
 
 def over_runs(
@@ -645,7 +662,7 @@ def over_runs(
         frames = {str(number): frame for number, frame in enumerate(frames, 1)}
     if not frames:
         raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
-    runs = {name: _run(frame, bootstrap, policy) for name, frame in frames.items()}
+    runs = {name: _Run(frame, bootstrap, policy) for name, frame in frames.items()}
     reason = next(filter(None, (run.no_interval for run in runs.values())), "")
     everyone = None if reason else pd.concat([run.participant for run in runs.values()], ignore_index=True)
     names = ("coverage", *METRICS)
@@ -654,12 +671,7 @@ def over_runs(
         name: _rows_over_runs(name, list(runs.values()), draws.get(name), everyone, bootstrap, reason) for name in names
     }
     means, spreads = ({name: pair[side] for name, pair in rows.items()} for side in (0, 1))
-    return OverRuns(
-        {name: run.table for name, run in runs.items()},
-        estimate_table(means, "metric"),
-        estimate_table(spreads, "metric"),
-        draws,
-    )
+    return OverRuns(estimate_table(means, "metric"), estimate_table(spreads, "metric"), draws, runs)
 
 
 def metrics_in_draws(
@@ -687,41 +699,58 @@ def metrics_in_draws(
     >>> float(values["accuracy"]), draws, reason
     (1.0, {}, 'no interval: participants are not known')
     """
-    run = _run(frame, bootstrap, policy)
-    return run.table["estimate"].astype(float), run.draws, run.no_interval
+    run = _Run(frame, bootstrap, policy)
+    return pd.Series(run.estimates, dtype=float), run.draws, run.no_interval
 
 
-class _Run(NamedTuple):
-    """Coverage and metrics of one run: table, values in every draw, participants, and why there is no interval."""
+class _Run:
+    """Coverage and metrics of one run: values, the same in every draw, and why there is no interval."""
 
-    table: pd.DataFrame
-    draws: dict[str, np.ndarray]
-    participant: pd.Series | None
-    no_interval: str
+    def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None, policy: str):
+        self.scored, self.bootstrap = _scored(frame, policy), bootstrap
+        self.usable = np.isfinite(counted_scores(frame))
+        self.everyone = None if "participant" not in frame else _plain(frame["participant"])
+        self.no_interval = _no_interval(self.participant, bootstrap)
+        self.draws = {} if self.no_interval else self.scored.draws(bootstrap)
+        if not self.no_interval:
+            self.draws["coverage"] = bootstrap.distribution(ratio, _with_ones(self.usable), self.everyone)
 
+    @property
+    def participant(self) -> pd.Series | None:
+        """Of the rows with score and ground truth."""
+        return self.scored.participant
 
-def _run(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None, policy: str) -> _Run:
-    scored = _scored(frame, policy)
-    reason = _no_interval(scored.participant, bootstrap)
-    draws = {} if reason else scored.draws(bootstrap)
-    usable, participant = np.isfinite(counted_scores(frame)), frame.get("participant")
-    if not reason:
-        draws["coverage"] = bootstrap.distribution(ratio, _with_ones(usable), _plain(participant))
-    covered = _coverage_row(usable, participant, bootstrap, draws.get("coverage"))
-    table = pd.concat([estimate_table({"coverage": covered}, "metric"), _metric_table(scored, bootstrap, draws)])
-    return _Run(table, draws, scored.participant, reason)
+    @cached_property
+    def estimates(self) -> dict[str, float]:
+        """Coverage and every metric; NaN where it is undefined."""
+        return {"coverage": self.usable.mean() if len(self.usable) else np.nan, **self.scored.values()}
+
+    def missing(self, name: str) -> str:
+        """Why a metric that is NaN is so."""
+        return NO_PREDICTION if name == "coverage" else self.scored.missing(name) or self.no_interval
+
+    def n(self, name: str) -> int:
+        """How many rows a metric rests on."""
+        return len(self.usable) if name == "coverage" else self.scored.n
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Table of estimates, one row per metric."""
+        covered = _coverage_row(self.usable, self.everyone, self.bootstrap, self.draws.get("coverage"))
+        metrics = _metric_table(self.scored, self.bootstrap, self.draws)
+        return pd.concat([estimate_table({"coverage": covered}, "metric"), metrics])
 
 
 def _rows_over_runs(name: str, runs: Sequence[_Run], draws, participant, bootstrap, reason: str) -> tuple[dict, dict]:
     """Mean and spread of a metric over runs; ``reason`` says why there is no interval."""
     metric = METRICS.get(name, _COVERAGE)
-    values = np.array([run.table.loc[name, "estimate"] for run in runs])
+    values = np.array([run.estimates[name] for run in runs])
     undefined = ""
-    if lacking := [run.table.loc[name, "reason"] for run in runs if np.isnan(run.table.loc[name, "estimate"])]:
+    if lacking := [run.missing(name) for run in runs if np.isnan(run.estimates[name])]:
         undefined = f"undefined in {len(lacking):,} of {count_of(len(runs), 'run')}: {lacking[0]}"
     why = undefined or reason
     method = _mean_over(len(runs), metric.method)
-    n = max(int(run.table.loc[name, "n"]) for run in runs)
+    n = max(run.n(name) for run in runs)
     mean = _row(_Metric(metric.title, metric.unit, method), values.mean(), draws, n, participant, bootstrap, why)
     return mean, _spread_row(metric, values, undefined)
 

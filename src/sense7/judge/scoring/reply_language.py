@@ -79,9 +79,9 @@ def language_of(text: str) -> str:
     ('Japanese', 'not known')
     """
     start = text[:_MOST_LETTERS]
-    scripts = Counter(
-        unicodedata.name(letter, "").partition(" ")[0].partition("-")[0] for letter in start if letter.isalpha()
-    )
+    scripts: Counter[str] = Counter()
+    for letter, times in Counter(filter(str.isalpha, start)).items():
+        scripts[unicodedata.name(letter, "").partition(" ")[0].partition("-")[0]] += times
     total = sum(scripts.values())
     if not total:
         return NOT_KNOWN
@@ -98,9 +98,8 @@ def _latin(text: str) -> str:
     words = _WORD.findall(text.casefold())
     if len(words) < FEWEST_WORDS:
         return NOT_KNOWN
-    hits = sorted(
-        ((sum(word in small for word in words), language) for language, small in _WORDS.items()), reverse=True
-    )
+    counts = Counter(words)
+    hits = sorted(((sum(counts[word] for word in small), language) for language, small in _WORDS.items()), reverse=True)
     (most, language), (next_most, _) = hits[:2]
     return language if most >= _HITS * len(words) and most >= _MARGIN * next_most else NOT_KNOWN
 

@@ -18,6 +18,8 @@ PACKAGE = "wordllama"
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENS = "tokenizers/l2_supercat_tokenizer_config.json"
+_AT_ONCE = 1000
+"""Texts whose tokens are held at the same time: a list of tokens takes several times the memory of its text."""
 
 
 def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
@@ -48,14 +50,21 @@ def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
     >>> sentence_vectors(["I feel sad.", "The train is late."]).shape  # doctest: +SKIP
     (2, 256)
     """
+    texts = list(texts)
+    starts = range(0, max(len(texts), 1), _AT_ONCE)
+    return np.concatenate([_vectors(texts[start : start + _AT_ONCE]) for start in starts])
+
+
+def _vectors(texts: Sequence[str]) -> np.ndarray:
     tokenizer, weights = _model()
     ids, ends = [], [0]
     for text in texts:  # text by text: a batch would start threads, which a process that forks can't have
         ids += tokenizer.encode(text, add_special_tokens=False).ids
         ends.append(len(ids))
-    counts = sparse.csr_matrix((np.ones(len(ids)), ids, ends), (len(texts), len(weights)))
+    used, tokens = np.unique(np.array(ids, dtype=int), return_inverse=True)
+    counts = sparse.csr_matrix((np.ones(len(ids)), tokens, ends), (len(texts), len(used)))
     counts.sum_duplicates()
-    return counts @ weights / np.maximum(np.diff(ends), 1)[:, None]
+    return counts @ weights[used].astype(float) / np.maximum(np.diff(ends), 1)[:, None]
 
 
 @cache
@@ -66,7 +75,7 @@ def _model():
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder / _TOKENS))
-    return tokenizer, load_file(folder / _WEIGHTS)["embedding.weight"].astype(float)
+    return tokenizer, load_file(folder / _WEIGHTS)["embedding.weight"]
 
 
 def _folder() -> Path:
