@@ -168,7 +168,10 @@ def fork_for_all(listening: socket.socket) -> dict | None:
                 tell_the_end(ready, *copies.pop(ready))
                 continue
             line, _ = listening.accept()
-            message, files, _, _ = socket.recv_fds(line, LARGEST, 4)
+            message, files = received(line)
+            if not message:
+                line.close()
+                continue
             pid = os.fork()
             if pid == 0:
                 for file in (listening, line, *(line for _, line in copies.values())):
@@ -179,7 +182,21 @@ def fork_for_all(listening: socket.socket) -> dict | None:
             for file in files:
                 os.close(file)
             copies[os.pidfd_open(pid)] = pid, line
-            line.send(str(pid).encode())
+            tell(line, pid)
+
+
+def received(line: socket.socket) -> tuple[bytes, list[int]]:
+    """What is asked for, with its files; nothing of one who was killed before it asked."""
+    try:
+        return socket.recv_fds(line, LARGEST, 4)[:2]
+    except ConnectionResetError:
+        return b"", []
+
+
+def tell(line: socket.socket, number: int) -> None:
+    """Send a number to who asked, if that one has not been killed since."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        line.send(str(number).encode())
 
 
 def take(files: list[int]) -> list[int]:
@@ -193,8 +210,8 @@ def take(files: list[int]) -> list[int]:
 def tell_the_end(pidfd: int, pid: int, line: socket.socket) -> None:
     os.close(pidfd)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with line, contextlib.suppress(OSError):  # nobody waits any more
-        line.send(str(code).encode())
+    with line:
+        tell(line, code)
 
 
 def see_the_disks_of(pid: int) -> None:

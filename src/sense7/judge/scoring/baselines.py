@@ -620,8 +620,11 @@ def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray
 
 
 def _check_varies(features) -> None:
-    columns = sparse.csr_matrix(features)  # which is never unfolded: words are many
-    if not all(columns.shape) or not (columns.max(axis=0) - columns.min(axis=0)).nnz:
+    if sparse.issparse(features):  # never unfolded: words are many
+        varies = all(features.shape) and (features.max(axis=0) - features.min(axis=0)).nnz
+    else:
+        varies = features.size and np.ptp(features, axis=0).any()
+    if not varies:
         raise _NothingToLearnError("in this the conversations do not differ")
 
 
