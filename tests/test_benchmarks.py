@@ -17,7 +17,7 @@ from sense7.loading import load
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "evidence" / "benchmarks"
-PARTS = ("measuring", "analysis", "judging", "book", "cluster", "command_line", "explorer", "growth", "run")
+PARTS = ("measuring", "analysis", "judging", "book", "cluster", "command_line", "explorer", "growth", "suite", "run")
 
 SIZES = {"1": (672, 1.0), "10": (6720, 8.0)}
 GROWTH = {
@@ -103,7 +103,17 @@ def test_a_goal_is_met_by_the_median_ratio_of_the_pairs(scripts, row, ours, thei
 
 def test_every_entry_has_a_family_and_every_row_of_the_order_an_entry(scripts):
     names = {"reading", "ground-truth", "bootstrap", "variance", "judge", "notebooks", "book", "explorer"}
-    assert scripts["run"].ENTRIES.keys() == names | {"command-line", "cluster"}
+    assert scripts["run"].ENTRIES.keys() == names | {"command-line", "cluster", "tests"}
+
+
+def test_the_tests_are_measured_only_where_they_are_asked_for(scripts, tmp_path, monkeypatch):
+    run, measured = scripts["run"], []
+    monkeypatch.setattr(run, "obtain", lambda name, *rest: measured.append(name))
+    monkeypatch.setattr(sys, "argv", ["run.py", "--tiny", "--out", str(tmp_path / "bench.json")])
+    run.main()
+    assert measured == [name for name in (*run.ENTRIES, run.PROFILE) if name != "tests"]
+    (row,) = scripts["suite"].tests(scripts["measuring"].Counts(1, 1, tiny=True))
+    assert (row.key, row.theirs) == ("tests", [])
 
 
 def test_what_can_not_be_measured_here_stays_as_it_was(scripts, result, tmp_path, monkeypatch):

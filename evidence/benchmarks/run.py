@@ -1,6 +1,7 @@
 """Each piece of work beside what a user would use otherwise, in one run: the ratio first.
 
-    make bench                           everything, about 20 minutes on two processors
+    make bench                           everything but the tests, about 20 minutes on two processors
+    make bench ONLY=tests                the tests, which take another quarter of an hour
     make bench ONLY=reading,bootstrap    some of it; the rest of the result stays
     python evidence/benchmarks/run.py --only=     nothing: only the reasons of missed goals are written again
 
@@ -25,13 +26,14 @@ import cluster
 import command_line
 import explorer
 import judging
+import suite
 from measuring import ROOT, Counts, Row
 from sense7.book.how_made import versions
 from sense7.book.plan import library_digest
 from sense7.checkout import commit_of
 from sense7.record import write_json
 
-FAMILIES = (analysis, judging, book, cluster, explorer, command_line)
+FAMILIES = (analysis, judging, book, cluster, explorer, command_line, suite)
 ENTRIES = {name: (entry, family) for family in FAMILIES for name, entry in family.ENTRIES.items()}
 PROFILE = "profile"
 """Name of what is no entry: where the time of a cold build goes."""
@@ -150,7 +152,8 @@ def main() -> None:
     """Measure what was asked for, keep it, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = (*ENTRIES, PROFILE)
-    parser.add_argument("--only", default=",".join(names), help=f"some of: {', '.join(names)}; with commas")
+    most = [name for name in names if name not in suite.ENTRIES]
+    parser.add_argument("--only", default=",".join(most), help=f"some of: {', '.join(names)}; with commas")
     parser.add_argument("--pairs", type=int, default=3, help="of runs, of what is quick")
     parser.add_argument("--long-pairs", type=int, default=2, help="of what takes minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that every entry works; the times mean nothing")
