@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from sense7 import cli
 from sense7.book import execute, jupyter_book, warm_kernels
+from sense7.book.plan import ONE_THREAD
 from sense7.sources import released, released_workbook
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets
@@ -288,6 +289,12 @@ def pytest_collection_finish():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: run by make test-long alone, which runs everything")
+    # Processes of pytest-xdist are started with these: threads of two of them would wait for each other's processor.
+    for name, number in ONE_THREAD.items():
+        os.environ.setdefault(name, number)
+    # In the background of a script interrupts are ignored; whatever tests start and interrupt would ignore them, too.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}
 
 

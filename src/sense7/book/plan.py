@@ -17,7 +17,17 @@ from sense7.checkout import CARRIED
 from sense7.errors import UserError
 from sense7.sources.released import RELEASED, verified_digest
 
-__all__ = ["FIXED", "Job", "data_beside", "digest_files", "library_digest", "plan", "plan_jobs", "released_only"]
+__all__ = [
+    "FIXED",
+    "ONE_THREAD",
+    "Job",
+    "data_beside",
+    "digest_files",
+    "library_digest",
+    "plan",
+    "plan_jobs",
+    "released_only",
+]
 
 ONE_THREAD = dict.fromkeys(
     (
