@@ -292,7 +292,7 @@ def pytest_configure(config):
     # Processes of pytest-xdist are started with these: threads of two of them would wait for each other's processor.
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
-    # In the background of a script interrupts are ignored; whatever tests start and interrupt would ignore them, too.
+    # In the background of a script interrupts are ignored; processes that tests interrupt would ignore them, too.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}

@@ -1,4 +1,4 @@
-"""The process from which tests fork others outlives whoever asked it for one."""
+"""The process from which tests fork others outlives those that asked it for one."""
 
 import json
 import os
