@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import expit
 
 from sense7.arguments import check_arguments
@@ -97,7 +98,9 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
         return None
     # Equal rows are one row with a weight: of a few conditions and levels, there are very few.
     cells, cell = np.unique(np.column_stack([ranks, design]).astype(float), axis=0, return_inverse=True)
-    counts = np.bincount(codes * len(cells) + cell, minlength=len(people) * len(cells)).reshape(len(people), -1)
+    # Of scores without steps there are as many cells as rows; each participant is in a few of them.
+    where = codes, cell.ravel()
+    counts = sparse.csr_array((np.ones(len(codes)), where), shape=(len(people), len(cells)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         maximum = _maximum(cells[:, 0].astype(int), cells[:, 1:], counts.sum(axis=0))
     if maximum is None:

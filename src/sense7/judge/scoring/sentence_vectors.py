@@ -51,8 +51,10 @@ def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
     (2, 256)
     """
     texts = list(texts)
-    starts = range(0, max(len(texts), 1), _AT_ONCE)
-    return np.concatenate([_vectors(texts[start : start + _AT_ONCE]) for start in starts])
+    found = np.empty((len(texts), _model()[1].shape[1]))
+    for start in range(0, len(texts), _AT_ONCE):
+        found[start : start + _AT_ONCE] = _vectors(texts[start : start + _AT_ONCE])
+    return found
 
 
 def _vectors(texts: Sequence[str]) -> np.ndarray:

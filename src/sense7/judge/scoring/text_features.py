@@ -213,18 +213,23 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
             f"{embedder!r} is no embedder. Give {PACKAGE}, whose weights are installed; or none for TF-IDF."
         )
     encode = sentence_vectors if isinstance(embedder, str) else embedder
-    blocks = []
-    for speaker in SPEAKERS:
+    found = np.empty((len(texts), 0))
+    for number, speaker in enumerate(SPEAKERS):
         said = list(texts[speaker])
         vectors = np.asarray(encode(said), dtype=float)
-        if vectors.ndim != 2 or len(vectors) != len(said) or not np.isfinite(vectors).all():
+        fits = vectors.ndim == 2 and len(vectors) == len(said) and np.isfinite(vectors).all()
+        if not fits or (number and vectors.shape[1] * len(SPEAKERS) != found.shape[1]):
             raise UserError(
                 f"The embedder returned an array of shape {vectors.shape} for {count_of(len(said), 'text')}, or "
-                "numbers that are not finite. It has to return one row of finite numbers a text."
+                "numbers that are not finite. It has to return one row of finite numbers a text, of one length for all."
             )
+        each = vectors.shape[1]
+        if not number:  # for both sides at once: of very many texts, every further copy is large
+            found = np.empty((len(said), each * len(SPEAKERS)))
         vectors[[not text.strip() for text in said]] = 0  # a model's vector of an empty text means nothing
-        blocks.append(normalize(vectors) * _EACH)
-    return np.hstack(blocks)
+        np.multiply(normalize(vectors, copy=False), _EACH, out=found[:, number * each : (number + 1) * each])
+        del vectors
+    return found
 
 
 check_arguments(globals())
