@@ -4,8 +4,9 @@
 
 The data of a size are so many simulated studies of 672 conversations, side by side as one. Each step runs in a
 process of its own, with a kernel of its own where it is a notebook, so that its memory is its own. What was measured
-is kept: given again, the command goes on where it was, and measures again what changed since. An .xlsx sheet ends at
-1,048,576 rows, so the largest size is read from tables only.
+is kept: given again, the command goes on where it was, and measures again what changed since. With ``--only``, the
+other steps stay as the result has them, each with the commit at which it was measured. An .xlsx sheet ends at 1,048,576
+rows, so the largest size is read from tables only.
 """
 
 import argparse
@@ -199,7 +200,15 @@ def growth_exponents(sizes: dict) -> dict[str, float]:
     }
 
 
-def measure_all(root: Path, all_times: list[int], only: list[str] | None, kept: Path, limit: float) -> dict:
+def of_earlier(result: dict, size: str, step: str) -> dict:
+    """A step as an earlier result has it, with its commit; or that it was not measured."""
+    found = result.get("sizes", {}).get(size, {}).get("steps", {}).get(step)
+    return {"commit": result["commit"], **found} if found else {"problem": "not measured"}
+
+
+def measure_all(
+    root: Path, all_times: list[int], only: list[str] | None, kept: Path, limit: float, earlier: dict
+) -> dict:
     """Measure the steps of every size; those that were measured before with the same code are not repeated."""
     file = kept / "growth-measured.json"
     measured = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -222,7 +231,7 @@ def measure_all(root: Path, all_times: list[int], only: list[str] | None, kept: 
                 measured[key] = measure(step, folder, data.get(name, data["CSV"]), limit)
                 write_json(file, measured)
                 print(f"{times} times, {number} of {len(steps)}: {step}: {measured[key]}", flush=True)
-            sizes[str(times)]["steps"][step] = measured.get(key, {"problem": "not measured"})
+            sizes[str(times)]["steps"][step] = measured.get(key) or of_earlier(earlier, str(times), step)
         sizes[str(times)]["bytes"] = sum(path.stat().st_size for path in data["CSV"].iterdir())
     return sizes
 
@@ -232,7 +241,7 @@ def main() -> None:
     root = find_checkout()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, nargs="+", default=[1, 10])
-    parser.add_argument("--only", nargs="+", help="names of steps")
+    parser.add_argument("--only", nargs="+", help="names of steps; the others stay as they are")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds that a step may take")
     parser.add_argument("--out", type=Path, default=root / "data" / "growth.json")
     parser.add_argument("--kept", type=Path, default=root / "_build" / "bench", help="folder of the data")
@@ -247,7 +256,8 @@ def main() -> None:
     if given.step:
         run_step(given.step, given.folder, given.data)
         return
-    sizes = measure_all(root, given.times, given.only, given.kept, given.limit)
+    earlier = json.loads(given.out.read_text(encoding="utf-8")) if given.only and given.out.exists() else {}
+    sizes = measure_all(root, given.times, given.only, given.kept, given.limit, earlier)
     report = {
         "commit": commit_of(root)["commit"],
         "library": library_digest(())[:12],

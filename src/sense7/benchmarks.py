@@ -10,6 +10,7 @@ import pandas as pd
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.terminal import count_of
 
 __all__ = [
     "NO_GROWTH",
@@ -293,6 +294,13 @@ def growth_made(stored: Mapping) -> str:
     --------
     >>> growth_made({"machine": "Linux", "versions": {"Python": "3.11"}, "commit": "5ed811bf42ab", "library": "d0de"})
     'Measured on: Linux; Python 3.11; commit 5ed811bf42ab; library (sha256) d0de.'
+
+    Steps that a later change did not concern may have been measured at an earlier commit, which they name.
+
+    >>> step = {"commit": "290ecf5a7e82", "seconds": 2.0}
+    >>> growth_made({"machine": "Linux", "versions": {}, "commit": "5ed811bf42ab", "library": "d0de",
+    ...              "sizes": {"1": {"steps": {"ledger": step, "03-reliability": step, "18-baselines": {}}}}})
+    'Measured on: Linux; commit 5ed811bf42ab; library (sha256) d0de; 2 steps at commit 290ecf5a7e82.'
     """
     if "machine" not in stored:
         return ""
@@ -301,6 +309,12 @@ def growth_made(stored: Mapping) -> str:
         f"commit {(stored.get('commit') or 'not known')[:12]}",
         f"library (sha256) {stored.get('library', 'not known')}",
     ]
+    steps: dict[str, set[str]] = {}
+    for size in stored.get("sizes", {}).values():
+        for step, found in size["steps"].items():
+            if "commit" in found:
+                steps.setdefault(found["commit"], set()).add(step)
+    code += [f"{count_of(len(names), 'step')} at commit {commit[:12]}" for commit, names in steps.items()]
     return f"Measured on: {'; '.join([stored['machine'], *versions, *code])}."
 
 

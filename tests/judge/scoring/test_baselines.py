@@ -177,6 +177,15 @@ def test_a_length_is_ridge_regression_with_its_penalty_chosen_within_the_others(
     np.testing.assert_allclose(frame["above"], expected - plain, atol=1e-9)
 
 
+def among_others(x, generator):
+    """The rows among others, from which nothing is learned; and their places."""
+    rows = x.shape[0]
+    places = generator.permutation(rows + 7)[:rows]
+    among = generator.normal(size=(rows + 7, x.shape[1]))
+    among[places] = x.toarray() if sparse.issparse(x) else x
+    return (sparse.csr_matrix(among) if sparse.issparse(x) else among), places
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.booleans())
 def test_the_penalty_is_the_one_that_ridgecv_chooses(seed, dense):
@@ -186,7 +195,8 @@ def test_the_penalty_is_the_one_that_ridgecv_chooses(seed, dense):
     x = x if dense else sparse.csr_matrix(x)
     inner = list(GroupKFold(5).split(y, groups=generator.integers(8, size=40)))
     chosen = RidgeCV(ALPHAS, cv=inner, scoring="neg_mean_squared_error").fit(x, y).alpha_
-    assert baselines._penalty(x, y, inner, baselines._solver(x, y, inner))[0] == chosen
+    among, places = among_others(x, generator)
+    assert baselines._penalty(among, places, y, inner, baselines._solver(among, places, y, inner))[0] == chosen
 
 
 @settings(max_examples=25, deadline=None)
@@ -196,7 +206,7 @@ def test_sums_give_what_ridge_regression_on_the_rows_gives(seed, noise):
     x = sparse.csr_matrix(generator.random((120, 5)) * (generator.random((120, 5)) < 0.4))
     y = 3 + x @ generator.normal(size=5) + noise * generator.normal(size=120)
     inner = list(GroupKFold(4).split(y, groups=generator.integers(8, size=120)))
-    solved = baselines._solver(x, y, inner)
+    solved = baselines._solver(*among_others(x, generator), y, inner)
     for fold in (None, 0, 3):
         rows = slice(None) if fold is None else inner[fold][0]
         slopes, intercepts = solved(fold, ALPHAS)
@@ -210,9 +220,10 @@ def test_few_rows_for_many_words_and_many_rows_for_few_are_solved_alike(monkeypa
     x = sparse.csr_matrix(generator.random((240, 10)) * (generator.random((240, 10)) < 0.4))
     y = x @ generator.normal(size=10) + generator.normal(size=240)
     inner = list(GroupKFold(4).split(y, groups=np.arange(240) % 9))
-    by_sums = baselines._solver(x, y, inner)
+    among, places = among_others(x, generator)
+    by_sums = baselines._solver(among, places, y, inner)
     monkeypatch.setattr(baselines, "_MOST_SUMMED", 0)
-    by_rows = baselines._solver(x, y, inner)
+    by_rows = baselines._solver(among, places, y, inner)
     assert by_sums.__name__ != by_rows.__name__
     for one, other in zip(by_sums(1, ALPHAS), by_rows(1, ALPHAS), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)

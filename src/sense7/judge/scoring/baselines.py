@@ -456,7 +456,7 @@ class _Data:
         """Ridge regression on all words, for each fold."""
         splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
-        return [self._word_fit(counts, train, test) for train, test in splits]
+        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
 
     @cached_property
     def by_embeddings(self) -> tuple[np.ndarray, np.ndarray]:
@@ -470,56 +470,51 @@ class _Data:
             raise _NothingToLearnError(str(error)) from None
         return _ridge(self, vectors, scaled=False)
 
-    def _word_fit(self, counts: dict[str, sparse.csr_matrix], train: np.ndarray, test: np.ndarray) -> "_Fit":
-        """Ridge regression on all words of one fold; its features, as large as all counts, end with it."""
-        features = tfidf(counts, train)
-        known, new = features[train], features[test]
-        del features
-        return _Fit(self, known, new, train, test)
-
 
 class _Fit:
-    """Ridge regression of one fold: what it predicts, without the features, which are large.
+    """Ridge regression of one fold: what it predicts, without the features, which are large and never copied whole.
 
     ``within`` is what each conversation that is learned from is predicted by the others.
     """
 
-    def __init__(self, data: _Data, known, new, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
         self.test, self.truth = test, data.truth[train]
-        if not known.shape[1]:  # nothing is known: the mean is predicted
-            known, new = (sparse.csr_matrix((some.shape[0], 1)) for some in (known, new))
+        if not features.shape[1]:  # nothing is known: the mean is predicted
+            features = sparse.csr_matrix((features.shape[0], 1))
         if scaled:
-            scaler = StandardScaler().fit(known)
-            known, new = scaler.transform(known), scaler.transform(new)
+            features = StandardScaler().fit(features[train]).transform(features)
         inner = data.inner_splits(train)
-        solved = _solver(known, self.truth, inner)
-        alpha, self.within = _penalty(known, self.truth, inner, solved)
+        solved = _solver(features, train, self.truth, inner)
+        alpha, self.within = _penalty(features, train, self.truth, inner, solved)
         (slope,), (intercept,) = solved(None, [alpha])
-        self.predicted = new @ slope + intercept
+        self.predicted = features[test] @ slope + intercept
 
 
 _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
 """Of an inner fold (None: of all) and penalties: slopes (penalties, features) and intercepts of ridge regression."""
 
 
-def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
+def _solver(features, train: np.ndarray, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
     """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work.
+
+    Learned from are the rows ``train`` of the features; ``truth`` and the inner folds are of these.
 
     Iterations go over all rows, and the more rows there are, the more iterations it takes; scalar products of rows are
     shared by all folds. Where there are many more rows than features, the cross products of each fold are summed once:
     the others of an inner fold are all but its own.
     """
-    rows, columns = features.shape
+    rows, columns = len(train), features.shape[1]
     tall = _TALL if sparse.issparse(features) or columns < _FEW else 2 if columns > _MANY else 1
     if columns * tall >= rows or columns > _MOST_SUMMED:
         scalar = None
         if rows * max(rows, columns) <= _MOST_DENSE:
-            whole = features.toarray() if sparse.issparse(features) else features
+            known = features[train]
+            whole = known.toarray() if sparse.issparse(known) else known
             scalar = whole @ whole.T
 
         def by_rows(fold, alphas):
             learned = np.arange(rows) if fold is None else inner[fold][0]
-            own = features[learned]
+            own = features[train[learned]]
             within = None if scalar is None else scalar[np.ix_(learned, learned)]
             product = (lambda step: own @ (own.T @ step)) if within is None else within.__matmul__
             duals = _by_iterations(product, truth[learned], np.array(alphas))
@@ -527,7 +522,7 @@ def _solver(features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.nd
             return slopes, truth[learned].mean() - np.asarray(own.mean(axis=0)).ravel() @ slopes.T
 
         return by_rows
-    parts = [_cross_products(features[test], truth[test]) for _, test in inner]
+    parts = [_cross_products(features, train[test], truth[test]) for _, test in inner]
     whole = np.sum(parts, axis=0)
 
     def by_sums(fold, alphas):
@@ -586,26 +581,31 @@ def _by_iterations(product: Callable, truth: np.ndarray, alphas: np.ndarray) -> 
     return duals
 
 
-def _cross_products(features, truth: np.ndarray) -> np.ndarray:
-    """Sums over rows of all products of two of the features, the truth and 1."""
+def _cross_products(features, places: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Sums over the rows at these places of all products of two of the features, the truth and 1."""
     columns = features.shape[1] + 2
     total = np.zeros((columns, columns))
-    for start in range(0, features.shape[0], _ROWS_AT_ONCE):
+    for start in range(0, len(places), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        own = features[rows].toarray() if sparse.issparse(features) else features[rows]
+        own = features[places[rows]]
+        own = own.toarray() if sparse.issparse(own) else own
         block = np.column_stack([own, truth[rows], np.ones(len(truth[rows]))])
         total += block.T @ block
     return total
 
 
 def _penalty(
-    features, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]], solved: _Solver
+    features,
+    train: np.ndarray,
+    truth: np.ndarray,
+    inner: Sequence[tuple[np.ndarray, np.ndarray]],
+    solved: _Solver,
 ) -> tuple[float, np.ndarray]:
     """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice; and what they predict."""
     predicted, losses = np.empty((len(truth), len(ALPHAS))), []
     for fold, (_, test) in enumerate(inner):
         slopes, intercepts = solved(fold, ALPHAS)
-        predicted[test] = features[test] @ slopes.T + intercepts
+        predicted[test] = features[train[test]] @ slopes.T + intercepts
         losses.append(np.square(predicted[test] - truth[test, None]).mean(axis=0))
     best = np.mean(losses, axis=0).argmin()
     return ALPHAS[best], predicted[:, best]
@@ -631,9 +631,7 @@ def _check_varies(features) -> None:
 def _ridge(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     splits = data.splits
     _check_varies(features)
-    return _gathered(
-        data, [_Fit(data, features[train], features[test], train, test, scaled=scaled) for train, test in splits]
-    )
+    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
 
 
 def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
