@@ -253,12 +253,6 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One process more than there are processors: a fifth of the time, one waits for a browser or another process."""
-    return (os.cpu_count() or 1) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Keep together what shares something slow to make: the tests of a file, or of a folder of ``SHARING``.
 
