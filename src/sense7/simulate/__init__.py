@@ -34,3 +34,7 @@ def __getattr__(name: str):
     if name in _WHERE:
         return getattr(importlib.import_module(f"sense7.simulate.{_WHERE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
