@@ -12,9 +12,11 @@ parameters alone.
 
 import importlib
 
+DEFAULT_SEED = 20250919
+"""Seed of the workbook in data/."""
+
 _WHERE = {
     "DEFAULT_JUDGE": "simulation",
-    "DEFAULT_SEED": "simulation",
     "NOT_PUT": "model",
     "UNKNOWN": "model",
     "JudgeParameters": "parameters",
@@ -27,7 +29,7 @@ _WHERE = {
     "simulate": "simulation",
     "truth_text": "simulation",
 }
-__all__ = [*_WHERE]  # noqa: PLE0604 -- all of them are strings
+__all__ = ["DEFAULT_SEED", *_WHERE]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):

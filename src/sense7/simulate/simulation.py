@@ -9,6 +9,7 @@ import numpy as np
 
 from sense7.errors import UserError
 from sense7.files import not_written, write_whole
+from sense7.simulate import DEFAULT_SEED
 from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge
 from sense7.simulate.judge_truth import judge_record, plant_judge
 from sense7.simulate.model import Numbers, draw
@@ -19,10 +20,7 @@ from sense7.simulate.workbook import Built, build_sheets
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook.sheets import Sheet, write_sheets
 
-__all__ = ["DEFAULT_JUDGE", "DEFAULT_SEED", "Simulation", "describe_parameters", "simulate", "truth_text"]
-
-DEFAULT_SEED = 20250919
-"""Seed of the workbook in data/."""
+__all__ = ["DEFAULT_JUDGE", "Simulation", "describe_parameters", "simulate", "truth_text"]
 
 DEFAULT_JUDGE = JudgeParameters()
 """The simulated judge whose predictions lie in data/."""
