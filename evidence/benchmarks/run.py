@@ -57,6 +57,11 @@ REASONS: dict[str, str] = {
     "cluster_parts": "The work takes 2 s, Dask's own process 0.4 s. With ten times the data, 2 workers were 1.5 times "
     "as fast: each took 1.4 times as long for its half of the reading as a process of its own, and two such processes "
     "together are 1.9 times as fast as one on this machine.",
+    "tests": "More than 9,300 tests and a second execution of all notebooks need more processor time than two "
+    "processors have in 8 minutes. Two fifths of the tests' time makes books, whole and small ones, some "
+    "of them killed while they are made; a fifth is a browser's, which looks at every page in light and "
+    "dark, wide and on a phone; four fifths of the tests take a third. Other work on the machine counts: "
+    "at another time, the same took 15 minutes with the set-up.",
     "check": "Of 0.41 s, typer takes 0.1 s, half of it for pydantic, which newer versions import; numpy 0.04 s, "
     "and reading 0.2 s.",
 }
