@@ -105,6 +105,12 @@ def test_an_embedder_gives_each_side_half_of_a_unit_and_nothing_said_gives_nothi
     assert (x**2).sum(axis=1).round(12).tolist() == [1.0, 0.5, 0.0]
 
 
+def test_what_an_embedder_returned_stays_as_it_was():
+    kept = np.array([[3.0, 4.0], [1.0, 0.0]])
+    embed(pd.DataFrame({"user": ["a", ""], "assistant": ["b", "c"]}), lambda texts: kept)
+    assert kept.tolist() == [[3.0, 4.0], [1.0, 0.0]]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [lambda said: np.ones((1, 2)), lambda said: np.ones(len(said)), lambda said: np.full((len(said), 2), np.nan)],

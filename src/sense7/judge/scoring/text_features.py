@@ -216,7 +216,8 @@ def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] |
     found = np.empty((len(texts), 0))
     for number, speaker in enumerate(SPEAKERS):
         said = list(texts[speaker])
-        vectors = np.asarray(encode(said), dtype=float)
+        # It is changed in place below: of what a user's function returned, a copy.
+        vectors = np.array(encode(said), dtype=float) if callable(embedder) else encode(said)
         fits = vectors.ndim == 2 and len(vectors) == len(said) and np.isfinite(vectors).all()
         if not fits or (number and vectors.shape[1] * len(SPEAKERS) != found.shape[1]):
             raise UserError(
