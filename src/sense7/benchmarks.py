@@ -98,7 +98,7 @@ def machine(stored: Mapping) -> pd.DataFrame:
             "cores": str(computer["cores"]),
             "memory": f"{computer['memory_gib']} GiB",
             **{name: version for name, version in facts["versions"].items() if name != "sense7"},
-            "commit": (facts["commit"] or "not known")[:12] + (", with changes since" if facts["changed"] else ""),
+            "commit": _shown_commit(facts["commit"]) + (", with changes since" if facts["changed"] else ""),
             "library (sha256)": facts["library"],
         }
     return pd.DataFrame(columns).rename_axis("of")
@@ -305,17 +305,21 @@ def growth_made(stored: Mapping) -> str:
     if "machine" not in stored:
         return ""
     versions = [f"{name} {version}" for name, version in stored["versions"].items()]
-    code = [
-        f"commit {(stored.get('commit') or 'not known')[:12]}",
-        f"library (sha256) {stored.get('library', 'not known')}",
-    ]
-    steps: dict[str, set[str]] = {}
+    steps: dict[str | None, set[str]] = {}
     for size in stored.get("sizes", {}).values():
         for step, found in size["steps"].items():
             if "commit" in found:
                 steps.setdefault(found["commit"], set()).add(step)
-    code += [f"{count_of(len(names), 'step')} at commit {commit[:12]}" for commit, names in steps.items()]
+    code = [
+        f"commit {_shown_commit(stored.get('commit'))}",
+        f"library (sha256) {stored.get('library', 'not known')}",
+        *(f"{count_of(len(names), 'step')} at commit {_shown_commit(commit)}" for commit, names in steps.items()),
+    ]
     return f"Measured on: {'; '.join([stored['machine'], *versions, *code])}."
+
+
+def _shown_commit(commit: str | None) -> str:
+    return (commit or "not known")[:12]
 
 
 def growth(stored: Mapping) -> pd.DataFrame:

@@ -472,7 +472,7 @@ class _Data:
 
 
 class _Fit:
-    """Ridge regression of one fold: what it predicts, without the features, which are large and never copied whole.
+    """Ridge regression of one fold: what it predicts, without the features, which are large.
 
     ``within`` is what each conversation that is learned from is predicted by the others.
     """
