@@ -1,5 +1,6 @@
 """Jupyter Book waits for its work, does it once, and does not outlive the build."""
 
+import importlib.metadata
 import signal
 import subprocess
 import sys
@@ -69,3 +70,10 @@ def test_nothing_is_left_open_where_it_can_not_start(monkeypatch):
     with pytest.raises(OSError, match="nowhere"), JupyterBook():
         pass
     assert held() == before
+
+
+def test_entry_points_are_those_that_would_be_found_each_time():
+    found = jupyter_book._entry_points(importlib.metadata.entry_points)
+    for wanted in ({"group": "console_scripts"}, {"group": "console_scripts", "name": "sense7"}, {"group": "none"}):
+        assert tuple(found(**wanted)) == tuple(importlib.metadata.entry_points(**wanted))
+    assert tuple(found(group="console_scripts", name="sense7"))

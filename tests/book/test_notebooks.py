@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import jupytext
 import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
+from sense7.book import notebooks
 from sense7.book.notebooks import (
     COMMON,
+    cells_of,
     find_notebooks,
     installable_from,
     load_notebook,
@@ -153,6 +156,61 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
     for name in ("02-b", "01-a", "draft", "10-c"):
         checkout.notebook(name)
     assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
+
+
+# --- what was parsed is kept -----------------------------------------------------------
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """Texts that were parsed; and what makes this process as if it had just begun."""
+    read, texts = jupytext.reads, []
+    monkeypatch.setattr(jupytext, "reads", lambda text, **given: texts.append(text) or read(text, **given))
+
+    def forget():
+        monkeypatch.setattr(notebooks, "_parsed", {})
+        notebooks._loaded.cache_clear()
+        texts.clear()
+
+    forget()
+    return texts, forget
+
+
+def test_only_what_changed_is_parsed_by_the_next_process(checkout, parsed, tmp_path):
+    texts, forget = parsed
+    path, other = checkout.notebook("01-a"), checkout.notebook("02-b")
+    kept = tmp_path / "build" / "notebooks.json"
+    first = find_notebooks(checkout.root, kept)
+    cells = [cells_of(notebook) for notebook in first]
+    assert len(texts) == 2
+    forget()
+    again = find_notebooks(checkout.root, kept)
+    assert (again, [cells_of(notebook) for notebook in again], texts) == (first, cells, [])
+    assert [to_ipynb(notebook) for notebook in again] == [to_ipynb(notebook) for notebook in first]
+    path.write_text(f"{path.read_text('utf-8')}\nMore.\n", "utf-8")
+    forget()
+    find_notebooks(checkout.root, kept)
+    assert texts == [path.read_text("utf-8")]
+    forget()
+    other.unlink()
+    find_notebooks(checkout.root, kept)
+    assert (texts, len(json.loads(kept.read_text("utf-8"))["parsed"])) == ([], 1)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"by": [], "parsed": []}', '{"by": 1, "parsed": [[1]]}'])
+def test_what_other_packages_parsed_or_no_one_wrote_so_is_parsed_again(checkout, parsed, tmp_path, content):
+    texts, _ = parsed
+    checkout.notebook("01-a")
+    kept = tmp_path / "notebooks.json"
+    kept.write_text(content, "utf-8")
+    assert [notebook.name for notebook in find_notebooks(checkout.root, kept)] == ["01-a"]
+    assert len(texts) == 1
+
+
+def test_where_nothing_can_be_kept_notebooks_are_found_all_the_same(checkout, parsed, tmp_path):
+    checkout.notebook("01-a")
+    (tmp_path / "file").touch()
+    assert len(find_notebooks(checkout.root, tmp_path / "file" / "notebooks.json")) == 1
 
 
 def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):

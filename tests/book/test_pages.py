@@ -186,7 +186,7 @@ def test_what_other_pages_show_begins_anew(change):
 
 def test_other_packages_begin_anew(monkeypatch):
     before = pages._frame(*sources())
-    monkeypatch.setattr(pages.importlib.metadata, "distributions", list)
+    monkeypatch.setattr(pages, "installed_packages", list)
     assert pages._frame(*sources()) != before
 
 

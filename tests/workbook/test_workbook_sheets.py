@@ -52,6 +52,13 @@ def by_openpyxl(path, cells, title="S"):
     return path
 
 
+def test_one_sheet_can_be_read_alone(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets([Sheet("A", ["a"], [["1"]]), Sheet("B", ["b"], [["2"]])], path)
+    assert read_sheets(path, only="B") == {"B": read_sheets(path)["B"]}
+    assert read_sheets(path, only="C") == {}
+
+
 # Round trip
 
 

@@ -6,16 +6,21 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["reduce_icon_font"]
+__all__ = ["prepare_to_cut", "reduce_icon_font"]
 
 _STYLE = "styles/pydata-sphinx-theme.css"
 _FONTS = "vendor/fontawesome/webfonts"
 _FONT = "fa-solid-900"
 _SOURCE = re.compile(rf"url\(\.\./{_FONTS}/{_FONT}[^)]*\) format\(\"woff2?\"\)")
 _ICON_RULE = re.compile(r"\.fa-[^{}]*\{[^{}]*\}")
-_NAMED = re.compile(rb"\bfa-([a-z0-9-]+)")
+_NAMED = re.compile(rb"fa-(?<=\bfa-)([a-z0-9-]+)")  # what begins with a letter is found ten times as fast
 _ESCAPED = re.compile(r"\\(e[0-9a-f]{3}|f[0-9a-f]{3})\b")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
+
+
+def prepare_to_cut() -> None:
+    """Import what cuts fonts, which takes longer than to cut one."""
+    import fontTools.subset  # noqa: F401 - Matplotlib brings it
 
 
 def reduce_icon_font(static: Path, pages: Iterable[bytes]) -> None:
@@ -52,7 +57,7 @@ def _letters(*styles: str) -> str:
 
 
 def _subset(font: Path, letters: str) -> bytes:
-    from fontTools import subset, ttLib  # Matplotlib brings it
+    from fontTools import subset, ttLib
 
     options = subset.Options(flavor="woff", layout_features=[])
     cut = subset.Subsetter(options)

@@ -31,6 +31,7 @@ __all__ = ["Inputs", "configuration", "how_made", "read_config", "resolve_inputs
 
 RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
+PARSED_NOTEBOOKS = "_build/notebooks.json"
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def resolve_inputs(
     accepted |= {"data": f"../data/{provenance.file}", "results": "../results"}
     accepted |= {"predictions": "../predictions"} if judged else {}
     options = options or ReadingOptions.beside(path)
-    jobs = plan_jobs(root, accepted, options.digest(provenance.sha256), judged)
+    jobs = plan_jobs(root, accepted, options.digest(provenance.sha256), judged, project.place / PARSED_NOTEBOOKS)
     return Inputs(
         project,
         name,

@@ -10,6 +10,7 @@ import gc
 import importlib.metadata
 import inspect
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -105,12 +106,30 @@ class JupyterBook:
         self._log.close()
 
 
+def _spare_repetition() -> None:
+    """Let Sphinx and what it uses do the same with less work, in the whole process."""
+    import yaml
+
+    # Asked hundreds of times, of packages and sources that stay as they are while pages are made.
+    for name in ("importlib.metadata", "importlib_metadata"):
+        with contextlib.suppress(ImportError):  # the second is what packages for older Python use
+            module = importlib.import_module(name)
+            module.entry_points = _entry_points(functools.cache(module.entry_points))
+    inspect.getsource = functools.cache(inspect.getsource)
+    # The configuration and the contents are read several times, by a loader in Python where there is one in C.
+    yaml.safe_load = functools.partial(yaml.load, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    logging.disable(logging.DEBUG)  # a thousand messages that nobody asked for
+
+
+def _entry_points(find: Callable) -> Callable:
+    """Select from what was found once."""
+    return lambda **wanted: find().select(**wanted) if wanted else find()
+
+
 def main(work: int) -> None:
     """Be that process."""
     threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
-    # Asked hundreds of times, of packages and sources that stay as they are while pages are made.
-    importlib.metadata.entry_points = functools.cache(importlib.metadata.entry_points)
-    inspect.getsource = functools.cache(inspect.getsource)
+    _spare_repetition()
     for name in _PRELOADED:
         with contextlib.suppress(Exception):  # Jupyter Book says it better
             importlib.import_module(name)

@@ -6,16 +6,23 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 """
 
 import ast
+import contextlib
 import copy
+import importlib.metadata
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
+from sense7.files import write_whole
 from sense7.sources.released import RELEASED
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 __all__ = [
     "COMMON",
@@ -111,11 +118,22 @@ class TextNotebook:
         return self.path.stem
 
 
-def find_notebooks(root: Path) -> list[TextNotebook]:
-    """Load every text notebook of a checkout, in the order of their names."""
+def find_notebooks(root: Path, kept: Path | None = None) -> list[TextNotebook]:
+    """Load every text notebook of a checkout, in the order of their names.
+
+    Parameters
+    ----------
+    root : Path
+        The checkout.
+    kept : Path, optional
+        File in which the next process finds what this one parsed.
+    """
+    before = _take_parsed(kept) if kept else {}
     notebooks = [load_notebook(path) for path in sorted((root / "notebooks").glob("[0-9]*.md"))]
     if not notebooks:
         raise UserError(f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout.")
+    if kept and before.keys() != {notebook.source for notebook in notebooks}:
+        _keep_parsed(kept, notebooks)
     known = {notebook.name for notebook in notebooks}
     for notebook in notebooks:
         for needed in notebook.needs:
@@ -233,12 +251,41 @@ def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[s
     return problems
 
 
-@lru_cache(_KEPT)
-def _parse(source: str):
-    """The notebook of a text, which nobody may change."""
-    import jupytext
+_parsed: dict[str, "NotebookNode"] = {}
+"""Text of a notebook -> the notebook, which nobody may change."""
 
-    return jupytext.reads(source, fmt="md:myst")
+
+def _parse(source: str) -> "NotebookNode":
+    """The notebook of a text."""
+    if source not in _parsed:
+        import jupytext
+
+        _parsed[source] = jupytext.reads(source, fmt="md:myst")
+    return _parsed[source]
+
+
+def _take_parsed(kept: Path) -> dict[str, "NotebookNode"]:
+    """What another process parsed with the same packages: text -> notebook; nothing where it is not known."""
+    from nbformat import from_dict
+
+    try:
+        stored = json.loads(kept.read_text(encoding="utf-8"))
+        found = {str(text): from_dict(node) for text, node in stored["parsed"]} if stored["by"] == _parser() else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    _parsed.update(found)
+    return found
+
+
+def _keep_parsed(kept: Path, notebooks: Sequence[TextNotebook]) -> None:
+    stored = {"by": _parser(), "parsed": [(notebook.source, _parse(notebook.source)) for notebook in notebooks]}
+    with contextlib.suppress(OSError):  # the next process takes half a second longer
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, json.dumps(stored))
+
+
+def _parser() -> list[str]:
+    return [importlib.metadata.version(name) for name in ("jupytext", "markdown-it-py", "nbformat")]
 
 
 def installable_from(repository: Mapping) -> str:

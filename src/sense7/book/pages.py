@@ -13,7 +13,6 @@ import copy
 import functools
 import hashlib
 import html
-import importlib.metadata
 import json
 import os
 import re
@@ -26,8 +25,9 @@ import yaml
 from sense7.book.banner import banner
 from sense7.book.execute import BuildError
 from sense7.book.how_made import CODE, describe, describe_code
-from sense7.book.icons import reduce_icon_font
+from sense7.book.icons import prepare_to_cut, reduce_icon_font
 from sense7.book.jupyter_book import JupyterBook
+from sense7.book.plan import installed_packages
 from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
 
@@ -37,9 +37,10 @@ _MARK = "frame"
 _WHOLE = "whole-frame"
 _BUILDER = "sense7.book.extensions.builder"
 _NOTEBOOKS = "stage/notebooks"
+_LAST_STATIC = "last-static"
 _SEARCH_PAGE = "search.html"
-_SEARCH = re.compile(rb'\s*<script src="[^"]*(?:searchindex|searchtools|language_data)\.js[^"]*"></script>')
-_ICONS = re.compile(rb'\s*<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
+_SEARCH = re.compile(rb'<script src="[^"]*(?:searchindex|searchtools|language_data)\.js[^"]*"></script>')
+_ICONS = re.compile(rb'<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
 _SET_UP_TAGS = {"parameters", "injected-parameters"}
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
@@ -82,7 +83,10 @@ def pages_under_way(
         settings = {"stage/_config.yml": _configuration(config, facts, workplace / "edition")}
         _bring_up_to_date(workplace, {**sources, **settings})
         # Always copied again; what lies there already gets another address.
-        shutil.rmtree(workplace / "pages" / "_build" / "html" / "_static", ignore_errors=True)
+        static = workplace / "pages" / "_build" / "html" / "_static"
+        with contextlib.suppress(OSError):
+            static.rename(scratch / _LAST_STATIC)
+        shutil.rmtree(static, ignore_errors=True)
         arguments = ["build", str(workplace / "stage"), "--path-output", str(workplace / "pages")]
         program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], workplace / "stage")
 
@@ -100,7 +104,7 @@ def pages_under_way(
                     shutil.rmtree(workplace / "pages", ignore_errors=True)
                 begin(workplace, sources)
             mark.write_text(whole, encoding="utf-8")
-            _check(*program.finish(meanwhile), workplace)
+            _check(*program.finish(functools.partial(_wait_usefully, scratch, meanwhile)), workplace)
             pages = Path(shutil.copytree(workplace / "pages" / "_build" / "html", scratch / "html"))
         _finish_pages(pages, facts["made"])
         (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
@@ -114,6 +118,13 @@ def pages_under_way(
         coming = {f"{_NOTEBOOKS}/{path.stem}.ipynb": b"" for path in (root / "notebooks").glob("*.md")}
         begin(workplace, book | coming)
         yield functools.partial(finish, begun=workplace)
+
+
+def _wait_usefully(scratch: Path, meanwhile: Callable[[], object]) -> None:
+    """Do what takes time and needs no pages, while Jupyter Book is at work."""
+    meanwhile()
+    shutil.rmtree(scratch / _LAST_STATIC, ignore_errors=True)
+    prepare_to_cut()
 
 
 def _steady(facts: Mapping) -> dict:
@@ -131,14 +142,20 @@ def _finish_pages(pages: Path, made: Mapping) -> None:
     words = html.escape(describe_code(made)).encode()
     contents = {path: path.read_bytes() for path in pages.rglob("*.html")}
     for path, content in contents.items():
-        finished = _ICONS.sub(b"", content.replace(CODE.encode(), words))
+        finished = _without(_ICONS, content.replace(CODE.encode(), words))
         if path.name != _SEARCH_PAGE:
-            finished = _SEARCH.sub(b"", finished)
+            finished = _without(_SEARCH, finished)
         if finished != content:
             path.write_bytes(finished)
     for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):
         drawn.unlink()
     reduce_icon_font(pages / "_static", contents.values())
+
+
+def _without(pattern: re.Pattern, content: bytes) -> bytes:
+    """Content without what matches, and the space before it: with that in the pattern it takes ten times as long."""
+    *before, last = pattern.split(content)
+    return b"".join([*map(bytes.rstrip, before), last])
 
 
 # --- what pages are made from ----------------------------------------------------------
@@ -186,7 +203,7 @@ def _page_source(path: Path) -> str:
         tags = cell["metadata"].setdefault("tags", [])
         if cell["cell_type"] == "code" and (_SET_UP_TAGS & set(tags) or _sets_up(cell)):
             tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
-    return json.dumps(node, indent=1, ensure_ascii=False)
+    return json.dumps(node, ensure_ascii=False)  # with an indent it takes ten times as long
 
 
 def _sets_up(cell: Mapping) -> bool:
@@ -198,7 +215,7 @@ def _frame(sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
-        "packages": sorted(f"{package.name} {package.version}" for package in importlib.metadata.distributions()),
+        "packages": installed_packages(),
     }
     for name, content in sources.items():
         if name.startswith("edition/results/"):

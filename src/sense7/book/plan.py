@@ -1,7 +1,6 @@
 """Which notebooks are to run, with which parameters and in which order, and the digest of what each result rests on."""
 
 import hashlib
-import importlib.metadata
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,8 @@ __all__ = [
     "Job",
     "data_beside",
     "digest_files",
+    "environment_of",
+    "installed_packages",
     "library_digest",
     "plan",
     "plan_jobs",
@@ -46,6 +47,9 @@ NOT_IN_NOTEBOOKS = (
     *("claims.py", "implied.py", "book", "simulate"),
 )
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
+
+
+_DESCRIBED = (".dist-info", ".egg-info")
 
 
 @dataclass(frozen=True)
@@ -159,9 +163,11 @@ def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
     }
 
 
-def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
-    """What is to be executed, and what each notebook's result depends on."""
-    notebooks = find_notebooks(root)
+def plan_jobs(
+    root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path], kept: Path | None = None
+) -> dict[str, Job]:
+    """What is to be executed, and what each notebook's result depends on; see :func:`find_notebooks` for ``kept``."""
+    notebooks = find_notebooks(root, kept)
     beside = data_beside(root, notebooks, judged)
     return plan(notebooks, parameters, workbook_digest, environment_of(root), beside)
 
@@ -171,7 +177,13 @@ def environment_of(root: Path) -> list[str]:
     lock = root / "requirements.lock"
     if lock.is_file():
         return [hashlib.sha256(lock.read_bytes()).hexdigest()]
-    return sorted(f"{package.name} {package.version}" for package in importlib.metadata.distributions())
+    return installed_packages()
+
+
+def installed_packages() -> list[str]:
+    """Names and versions of the installed packages, as the folders in which installers describe them are called."""
+    folders = [path for path in map(Path, sys.path) if path.is_dir()]
+    return sorted(path.stem for folder in folders for path in folder.iterdir() if path.suffix in _DESCRIBED)
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:

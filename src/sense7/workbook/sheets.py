@@ -96,13 +96,15 @@ def cell_name(column: int, row: int) -> str:
     return f"{letters}{row}"
 
 
-def read_sheets(path: str | Path) -> dict[str, Sheet]:
-    """Read every worksheet of an .xlsx file.
+def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
+    """Read every worksheet of an .xlsx file, or one.
 
     Parameters
     ----------
     path : path
         The file.
+    only : str, optional
+        Name of the one sheet that is to be read; nothing is read where the file has none of that name.
 
     Returns
     -------
@@ -126,7 +128,7 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         _require_distinct(book.sheet_names, path)
         sheets = {}
         for name in book.sheet_names:
-            if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet:
+            if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"sheet {name}: "
             sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], blanks.get(name, Blanks([], [], [])))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
+from jinja2 import FileSystemBytecodeCache
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.search import IndexBuilder
 from sphinx.util.parallel import ParallelTasks
@@ -139,6 +140,12 @@ class PagesBuilder(StandaloneHTMLBuilder):
 
     edition_is_complete: Callable[[], object] = staticmethod(lambda: None)
     """Returns once it is; at once where nobody says when."""
+
+    def init_templates(self) -> None:
+        """Keep compiled templates beside what Sphinx keeps of pages."""
+        super().init_templates()
+        (compiled := Path(self.doctreedir).with_name("templates")).mkdir(parents=True, exist_ok=True)
+        self.templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
 
     def get_outdated_docs(self) -> list[str]:
         """Pages to write; the front page at least, since Sphinx else ends without copying style sheets and scripts."""

@@ -28,7 +28,7 @@ from sense7.loading import synthetic_marks
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.workbook import parse_sheets
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.sheets import Sheet, read_sheets
 
 __all__ = ["is_planted", "require_own_folder", "simulated_files", "simulated_folder", "write_simulated"]
 
@@ -190,8 +190,15 @@ def simulated_files(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     paths = prediction_files(folder) if folder.is_dir() else []
-    predictions, left_out = read_files(paths)
-    return paths if predictions and not left_out and all(one.simulated for one in predictions) else []
+    return paths if paths and all(map(_is_simulated, paths)) else []
+
+
+def _is_simulated(path: Path) -> bool:
+    # The mark alone, where there is one: to read all predictions takes ten times as long.
+    if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(path, only=SYNTHETIC_SHEET):
+        return True
+    predictions, _ = read_files([path])
+    return bool(predictions) and predictions[0].simulated
 
 
 def require_synthetic(study: Study, predictions: Predictions) -> None:
