@@ -241,6 +241,20 @@ def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
     assert not (checkout.root / "_build").exists()
 
 
+def test_a_workbook_that_can_not_be_read_ends_what_was_started_for_its_notebooks(checkout, recording_code, monkeypatch):
+    for name in ("01-a", "02-b"):
+        checkout.notebook(name, recording_code(name, name[-1]))
+    checkout.book()
+    (checkout.root / "broken.xlsx").write_bytes(b"no workbook")
+    start, started = build.start_kernels, []
+    monkeypatch.setattr(build, "start_kernels", lambda *given: started.append(start(*given)) or started[0])
+    with pytest.raises(UserError, match="not a"):
+        build_edition(str(checkout.root / "broken.xlsx"))
+    (kernels,) = started
+    assert kernels._nursery is None or kernels._nursery._process.returncode is not None  # some systems have none
+    assert not (checkout.root / "_build").exists()
+
+
 def test_without_a_checkout_the_way_out_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr("sense7.checkout.find_root", lambda: None)
     with pytest.raises(UserError, match="SENSE7_ROOT"):

@@ -14,6 +14,7 @@ from sense7.book.notebooks import (
     cells_of,
     find_notebooks,
     installable_from,
+    keep_parsed,
     load_notebook,
     to_ipynb,
     unfit_parameters,
@@ -178,39 +179,37 @@ def parsed(monkeypatch):
 
 def test_only_what_changed_is_parsed_by_the_next_process(checkout, parsed, tmp_path):
     texts, forget = parsed
-    path, other = checkout.notebook("01-a"), checkout.notebook("02-b")
-    kept = tmp_path / "build" / "notebooks.json"
+    path, kept = checkout.notebook("01-a"), tmp_path / "notebooks.json"
+    checkout.notebook("02-b")
     first = find_notebooks(checkout.root, kept)
-    cells = [cells_of(notebook) for notebook in first]
+    cells, derived = list(map(cells_of, first)), list(map(to_ipynb, first))
     assert len(texts) == 2
+    keep_parsed(kept, first)
     forget()
     again = find_notebooks(checkout.root, kept)
-    assert (again, [cells_of(notebook) for notebook in again], texts) == (first, cells, [])
-    assert [to_ipynb(notebook) for notebook in again] == [to_ipynb(notebook) for notebook in first]
+    assert (again, list(map(cells_of, again)), list(map(to_ipynb, again)), texts) == (first, cells, derived, [])
     path.write_text(f"{path.read_text('utf-8')}\nMore.\n", "utf-8")
     forget()
     find_notebooks(checkout.root, kept)
     assert texts == [path.read_text("utf-8")]
-    forget()
-    other.unlink()
-    find_notebooks(checkout.root, kept)
-    assert (texts, len(json.loads(kept.read_text("utf-8"))["parsed"])) == ([], 1)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"by": [], "parsed": []}', '{"by": 1, "parsed": [[1]]}'])
+@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"by": [], "parsed": {"": {}}}', '{"by": 1}'])
 def test_what_other_packages_parsed_or_no_one_wrote_so_is_parsed_again(checkout, parsed, tmp_path, content):
     texts, _ = parsed
     checkout.notebook("01-a")
     kept = tmp_path / "notebooks.json"
-    kept.write_text(content, "utf-8")
+    if content is not None:
+        kept.write_text(content, "utf-8")
     assert [notebook.name for notebook in find_notebooks(checkout.root, kept)] == ["01-a"]
     assert len(texts) == 1
 
 
-def test_where_nothing_can_be_kept_notebooks_are_found_all_the_same(checkout, parsed, tmp_path):
+def test_where_nothing_can_be_kept_nothing_is_lost(checkout, tmp_path):
     checkout.notebook("01-a")
     (tmp_path / "file").touch()
-    assert len(find_notebooks(checkout.root, tmp_path / "file" / "notebooks.json")) == 1
+    keep_parsed(tmp_path / "file" / "notebooks.json", find_notebooks(checkout.root))
+    assert (tmp_path / "file").read_bytes() == b""
 
 
 def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):

@@ -127,6 +127,13 @@ def test_a_killed_build_takes_its_kernels_with_it(tmp_path, running, ends):
     assert ends(nursery)
 
 
+def test_one_that_nobody_asked_for_a_kernel_ends_at_once(monkeypatch):
+    monkeypatch.setattr(warm_kernels, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
+    nursery = Nursery(dict(os.environ))
+    nursery.close()
+    assert nursery._process.returncode == -signal.SIGKILL
+
+
 def test_the_end_of_a_kernel_is_known_with_its_exit_code(tmp_path, ends):
     nursery = Nursery(dict(os.environ))
     try:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from sense7 import sources
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
-from sense7.book.execute import SCRATCH, BuildError
-from sense7.book.inputs import Inputs, resolve_inputs
+from sense7.book.execute import SCRATCH, BuildError, Kernels, start_kernels
+from sense7.book.inputs import PARSED_NOTEBOOKS, Inputs, resolve_inputs
 from sense7.book.jupyter_book import JupyterBook
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.notebooks import installable_from
+from sense7.book.notebooks import installable_from, keep_parsed
 from sense7.book.pages import pages_under_way
 from sense7.book.plan import digest_files, environment_of
 from sense7.book.replacing import replace_edition, under_way
@@ -136,15 +136,29 @@ def build_edition(
     """
     inputs = resolve_inputs(data, name=name, predictions=predictions, parameters=parameters, options=options)
     editions = inputs.folder.parent
-    # What cannot be used is refused before anything is written.
-    content = _read(inputs, strict, say) if strict or _up_to_date(inputs) is None else None
-    with _naming_the_fix(inputs.folder), under_way(editions, _cache(inputs), KEPT_IN_CACHE):
-        finished = _up_to_date(inputs)
-        if finished is None:
-            study, truth = content or _read(inputs, strict, say)
-            finished = _make(inputs, study, truth, workers, scheduler, say, progress, program)
-        list_editions(editions)
+    with _kernels(inputs, scheduler, say) as kernels:
+        # What cannot be used is refused before anything is written.
+        content = _read(inputs, strict, say) if strict or _up_to_date(inputs) is None else None
+        with _naming_the_fix(inputs.folder), under_way(editions, _cache(inputs), KEPT_IN_CACHE):
+            finished = _up_to_date(inputs)
+            if finished is None:
+                study, truth = content or _read(inputs, strict, say)
+                finished = _make(inputs, study, truth, workers, scheduler, say, progress, program, kernels)
+            list_editions(editions)
     return finished
+
+
+@contextlib.contextmanager
+def _kernels(inputs: Inputs, scheduler: str | None, say: Callable[[str], None]) -> Iterator[Kernels | None]:
+    """Kernels of this machine, which import what notebooks need while the workbook is read; None if none are needed."""
+    if scheduler is not None or _up_to_date(inputs) is not None:
+        yield None
+        return
+    kernels = start_kernels(inputs.jobs, _cache(inputs), say)
+    try:
+        yield kernels
+    finally:
+        kernels.close()
 
 
 def _cache(inputs: Inputs) -> Path:
@@ -174,6 +188,7 @@ def _make(
     say: Callable[[str], None],
     progress: Callable[[int, int, str], None],
     program: JupyterBook | None,
+    kernels: Kernels | None,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     root, folder = inputs.project.sources, inputs.folder
@@ -182,10 +197,11 @@ def _make(
     with making as scratch, contextlib.nullcontext(program) if program else JupyterBook() as book:
         edition = Path(scratch) / "edition"
         _write_inputs(inputs, edition, study, provenance, truth)
+        keep_parsed(inputs.project.place / PARSED_NOTEBOOKS, [job.notebook for job in inputs.jobs.values()])
         facts = _facts(inputs.name, study, provenance, inputs.jobs, inputs.options) | _facts_of_inputs(inputs)
         kept = inputs.project.place / "_build" / "pages" / inputs.name
         with pages_under_way(root, facts, inputs.config, kept, Path(scratch), book) as make_pages:
-            executed = _execute(inputs, edition, workers, scheduler, say, progress)
+            executed = _execute(inputs, edition, workers, scheduler, say, progress, kernels)
             facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, inputs.jobs, inputs.claims))
             write_json(edition / "edition.json", facts)
             say("pages: Jupyter Book")
@@ -204,6 +220,7 @@ def _execute(
     scheduler: str | None,
     say: Callable[[str], None],
     progress: Callable[[int, int, str], None],
+    kernels: Kernels | None,
 ) -> int:
     """Bring every notebook's result into the edition; returns how many had to be executed."""
     ready: list[str] = []
@@ -215,7 +232,7 @@ def _execute(
 
     progress(0, len(inputs.jobs), "")
     with connect(scheduler, workers, shared=_cache(inputs)) as where:
-        return where.run(inputs.jobs, edition, _cache(inputs), report=report, say=say)
+        return where.run(inputs.jobs, edition, _cache(inputs), report=report, say=say, kernels=kernels)
 
 
 def _write_inputs(inputs: Inputs, edition: Path, study: Study, provenance: Provenance, truth: dict | None) -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "obtain",
     "require_values",
     "run",
+    "start_kernels",
 ]
 
 SCRATCH = ".making-"
@@ -113,9 +114,8 @@ def run(
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
     executed, failure, running, urgency = 0, None, {}, _urgency(jobs)
-    if kernels is None:
-        to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
-        kernels = Kernels(say, warm=warm and to_execute >= WORTH_WARMING, data=_workbook(jobs, edition))
+    kernels = kernels or start_kernels(jobs, cache, say, warm=warm)
+    kernels.data = _workbook(jobs, edition)
     with kernels.threads(workers) as pool:
         while sorter.is_active() and not (failure and not running):
             for name in sorted(sorter.get_ready(), key=urgency) if not failure else ():
@@ -134,6 +134,14 @@ def run(
     if failure:
         raise failure
     return executed
+
+
+def start_kernels(
+    jobs: Mapping[str, Job], cache: Path, say: Callable[[str], None] = lambda line: None, *, warm: bool = True
+) -> "Kernels":
+    """Kernels for :func:`run`; where warm ones are worth it, what they need is imported from now on."""
+    to_execute = sum(not _place(job, cache).exists() for job in jobs.values())
+    return Kernels(say, warm=warm and to_execute >= WORTH_WARMING)
 
 
 def _urgency(jobs: Mapping[str, Job]) -> Callable[[str], tuple[bool, float]]:
@@ -164,12 +172,12 @@ class Kernels:
         warm: bool = False,
         data: Path | None = None,
     ):
+        self.data = data
         self._lock = threading.Lock()
         self._stopped = False
         self._started: list = []
         self._say = say
         self._fresh = False
-        self._data = data
         self._nursery = self._open() if warm else None
 
     def _open(self) -> Nursery | None:
@@ -239,7 +247,7 @@ class Kernels:
 
         config = {
             "environment": without_keys() | FIXED | {"IPYTHONDIR": str(folder)},
-            "fork": functools.partial(self._nursery.fork, data=self._data) if self._nursery else None,
+            "fork": functools.partial(self._nursery.fork, data=self.data) if self._nursery else None,
             "fell_back": self._fell_back,
             "started": self._add,
         }

@@ -11,7 +11,7 @@ import copy
 import importlib.metadata
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -31,6 +31,7 @@ __all__ = [
     "find_notebooks",
     "installable_from",
     "ipynb_text",
+    "keep_parsed",
     "load_notebook",
     "to_ipynb",
     "unfit_parameters",
@@ -126,14 +127,13 @@ def find_notebooks(root: Path, kept: Path | None = None) -> list[TextNotebook]:
     root : Path
         The checkout.
     kept : Path, optional
-        File in which the next process finds what this one parsed.
+        File in which :func:`keep_parsed` left what another process parsed.
     """
-    before = _take_parsed(kept) if kept else {}
+    if kept is not None:
+        _parsed.update(_kept_by(kept))
     notebooks = [load_notebook(path) for path in sorted((root / "notebooks").glob("[0-9]*.md"))]
     if not notebooks:
         raise UserError(f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout.")
-    if kept and before.keys() != {notebook.source for notebook in notebooks}:
-        _keep_parsed(kept, notebooks)
     known = {notebook.name for notebook in notebooks}
     for notebook in notebooks:
         for needed in notebook.needs:
@@ -264,23 +264,21 @@ def _parse(source: str) -> "NotebookNode":
     return _parsed[source]
 
 
-def _take_parsed(kept: Path) -> dict[str, "NotebookNode"]:
+def _kept_by(kept: Path) -> dict[str, "NotebookNode"]:
     """What another process parsed with the same packages: text -> notebook; nothing where it is not known."""
     from nbformat import from_dict
 
     try:
         stored = json.loads(kept.read_text(encoding="utf-8"))
-        found = {str(text): from_dict(node) for text, node in stored["parsed"]} if stored["by"] == _parser() else {}
-    except (OSError, ValueError, KeyError, TypeError):
+        return {text: from_dict(node) for text, node in stored["parsed"].items()} if stored["by"] == _parser() else {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    _parsed.update(found)
-    return found
 
 
-def _keep_parsed(kept: Path, notebooks: Sequence[TextNotebook]) -> None:
-    stored = {"by": _parser(), "parsed": [(notebook.source, _parse(notebook.source)) for notebook in notebooks]}
-    with contextlib.suppress(OSError):  # the next process takes half a second longer
-        kept.parent.mkdir(parents=True, exist_ok=True)
+def keep_parsed(kept: Path, notebooks: Iterable[TextNotebook]) -> None:
+    """Leave for the next process what these notebooks say, which takes half a second to parse; if it can be written."""
+    stored = {"by": _parser(), "parsed": {notebook.source: _parse(notebook.source) for notebook in notebooks}}
+    with contextlib.suppress(OSError):
         write_whole(kept, json.dumps(stored))
 
 

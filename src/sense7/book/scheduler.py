@@ -119,7 +119,7 @@ class Cluster(ThisMachine):
 
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
-        return super().run(jobs, edition, cache, **options, kernels=_ClusterKernels(self))
+        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self)}))
 
     def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
         """What executes notebooks on the workers, which start their kernels themselves."""

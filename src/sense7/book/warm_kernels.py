@@ -123,6 +123,8 @@ class Nursery:
     def close(self) -> None:
         """End the nursery and the kernels that are left."""
         self._control.close()
+        if not self._kernels:
+            self._process.kill()  # it may still be importing, for nobody
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=10)
         if self._process.poll() is None:
