@@ -136,9 +136,12 @@ def build_edition(
     """
     inputs = resolve_inputs(data, name=name, predictions=predictions, parameters=parameters, options=options)
     editions = inputs.folder.parent
-    with _kernels(inputs, scheduler, say) as kernels:
+    changed = _up_to_date(inputs) is None
+    # Kernels import what notebooks need while the workbook is read; a cluster has its own.
+    started = start_kernels(inputs.jobs, _cache(inputs), say) if changed and scheduler is None else None
+    with contextlib.closing(started) if started else contextlib.nullcontext() as kernels:
         # What cannot be used is refused before anything is written.
-        content = _read(inputs, strict, say) if strict or _up_to_date(inputs) is None else None
+        content = _read(inputs, strict, say) if strict or changed else None
         with _naming_the_fix(inputs.folder), under_way(editions, _cache(inputs), KEPT_IN_CACHE):
             finished = _up_to_date(inputs)
             if finished is None:
@@ -146,19 +149,6 @@ def build_edition(
                 finished = _make(inputs, study, truth, workers, scheduler, say, progress, program, kernels)
             list_editions(editions)
     return finished
-
-
-@contextlib.contextmanager
-def _kernels(inputs: Inputs, scheduler: str | None, say: Callable[[str], None]) -> Iterator[Kernels | None]:
-    """Kernels of this machine, which import what notebooks need while the workbook is read; None if none are needed."""
-    if scheduler is not None or _up_to_date(inputs) is not None:
-        yield None
-        return
-    kernels = start_kernels(inputs.jobs, _cache(inputs), say)
-    try:
-        yield kernels
-    finally:
-        kernels.close()
 
 
 def _cache(inputs: Inputs) -> Path:

@@ -170,9 +170,8 @@ class Kernels:
         say: Callable[[str], None] = lambda line: None,
         *,
         warm: bool = False,
-        data: Path | None = None,
     ):
-        self.data = data
+        self.data: Path | None = None
         self._lock = threading.Lock()
         self._stopped = False
         self._started: list = []
@@ -344,7 +343,8 @@ def execute_apart(job: Job, edition: Path, cached: Path) -> None:
             (apart / folder).symlink_to(edition / folder)
         for name in job.notebook.needs:
             shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
-        kernels, done = Kernels(data=_workbook({job.notebook.name: job}, edition)), threading.Event()
+        kernels, done = Kernels(), threading.Event()
+        kernels.data = _workbook({job.notebook.name: job}, edition)
         kernels._nursery = _kernels_of_worker()._nursery
         threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
         try:

@@ -12,6 +12,7 @@ import sense7
 from sense7 import sources
 from sense7.book.how_made import versions
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
+from sense7.book.unchanged import described_packages
 from sense7.checkout import CARRIED
 from sense7.errors import UserError
 from sense7.sources.released import RELEASED, verified_digest
@@ -47,9 +48,6 @@ NOT_IN_NOTEBOOKS = (
     *("claims.py", "implied.py", "book", "simulate"),
 )
 """Parts of the library that no notebook imports: a change there re-executes nothing."""
-
-
-_DESCRIBED = (".dist-info", ".egg-info")
 
 
 @dataclass(frozen=True)
@@ -182,8 +180,7 @@ def environment_of(root: Path) -> list[str]:
 
 def installed_packages() -> list[str]:
     """Names and versions of the installed packages, as the folders in which installers describe them are called."""
-    folders = [path for path in map(Path, sys.path) if path.is_dir()]
-    return sorted(path.stem for folder in folders for path in folder.iterdir() if path.suffix in _DESCRIBED)
+    return sorted(path.stem for path in described_packages() if path.suffix in {".dist-info", ".egg-info"})
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:

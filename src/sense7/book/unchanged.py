@@ -19,7 +19,7 @@ from sense7.checkout import cache_folder, commit_of, find_project
 from sense7.errors import UserError
 from sense7.files import write_whole
 
-__all__ = ["Said", "keep", "observe", "say", "unchanged"]
+__all__ = ["Said", "described_packages", "keep", "observe", "say", "unchanged"]
 
 Said = Sequence[tuple[str, str]]
 """What a command printed: name of the stream in :mod:`sys`, and the text."""
@@ -161,13 +161,17 @@ def _named(arguments: Sequence[str]) -> Iterator[Path]:
                 yield from _beside(path.with_name(path.stem))
 
 
+def described_packages() -> Iterator[Path]:
+    """The files and folders in which installers describe packages."""
+    for folder in filter(Path.is_dir, map(Path, sys.path)):
+        yield from (path for path in folder.iterdir() if path.suffix in _DISTRIBUTION)
+
+
 def _packages() -> Iterator[Path]:
     """The files by which installed packages say their version."""
-    for folder in filter(Path.is_dir, map(Path, sys.path)):
-        for path in folder.iterdir():
-            if path.suffix in _DISTRIBUTION:
-                yield path
-                yield path / "METADATA"
+    for path in described_packages():
+        yield path
+        yield path / "METADATA"
 
 
 def _machine() -> tuple[str, ...]:
