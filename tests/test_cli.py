@@ -11,6 +11,7 @@ import pytest
 from typer.main import get_command
 
 from sense7 import cli
+from sense7.book.manifest import write_manifest
 from sense7.workbook import read_sheets
 
 SENSE7 = Path(sys.executable).with_name("sense7")
@@ -304,6 +305,7 @@ def edition_with(root, verdict, grade):
     }
     (root / "_build/editions/official/ledger.json").write_text(json.dumps([row]))
     (root / "_build/editions/official/edition.json").write_text(json.dumps({"label": "official workbook"}))
+    write_manifest(root / "_build/editions/official", (), None)
     return root
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sense7.book.manifest import write_manifest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -54,6 +56,7 @@ def write_ledger(root, name, *rows):
     folder.mkdir(parents=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
     (folder / "edition.json").write_text(json.dumps({"label": f"the data of {name}"}), "utf-8")
+    write_manifest(folder, (), None)
 
 
 def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path):

@@ -19,6 +19,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from sense7.book.manifest import write_manifest
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
@@ -265,6 +267,7 @@ def run_site(tmp_path, **outcomes):
         (folder / "html" / "index.html").write_text(edition, encoding="utf-8")
         (folder / "edition.json").write_text(json.dumps({"label": f"data of {edition}"}), encoding="utf-8")
         (folder / "ledger.json").write_text("[]", encoding="utf-8")
+        write_manifest(folder, (), None)
     verb = tmp_path / ".venv" / "bin" / "sense7"
     verb.parent.mkdir(parents=True)
     code = "import sys, pathlib; from sense7.book.editions import write_site as write; "

@@ -547,6 +547,7 @@ def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypa
         "edition.json",
         "html",
         "ledger.json",
+        "manifest.json",
         "notebooks",
         "results",
     ]

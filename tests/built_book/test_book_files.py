@@ -256,6 +256,7 @@ def test_the_edition_holds_its_data_and_nothing_unknown(edition):
         "edition.json",
         "html",
         "ledger.json",
+        "manifest.json",
         "notebooks",
         "results",
         *(["predictions"] if edition.facts["kind"] == "synthetic" else []),  # of the simulated judge

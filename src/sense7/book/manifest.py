@@ -152,7 +152,7 @@ def observe(arguments: Sequence[str]) -> str | None:
         )
         logs = any((folder / "logs").is_dir() for folder in predictions)
         parts = {
-            "command": [*_command(arguments), sys.executable, sys.version, sys.platform, *_machine()],
+            "command": [_command(arguments), sys.executable, sys.version, sys.platform, *_machine()],
             "environment": sorted(item for item in os.environ.items() if item[0].startswith(_VARIABLES)),
             "installed": environment_of(root),
             "logs": logs and importlib.util.find_spec("inspect_ai") is not None,  # what shows them
@@ -201,8 +201,10 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
     return [*lines, ("stdout", verdicts), ("stdout", str(edition / "html" / "index.html"))]
 
 
-def _command(arguments: Sequence[str]) -> list[str]:
-    return [*(argument for argument in arguments if argument not in _QUIET), str(Path.cwd())]
+def _command(arguments: Sequence[str]) -> str:
+    """SHA-256 of a command and its folder: a manifest names no place of the machine that made it."""
+    words = [*(argument for argument in arguments if argument not in _QUIET), str(Path.cwd())]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
 def _unfinished(place: Path) -> Iterator[Path]:
