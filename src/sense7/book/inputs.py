@@ -170,7 +170,7 @@ def _edition_name(name: str | None, data: str) -> str:
     if not is_chosen:
         # A folder such as . or .. has its name in the folder above.
         name = data if data in RESERVED else Path(data).stem if Path(data).name not in ("", "..") else ""
-        name = name or Path(data).expanduser().resolve().name
+        name = name or Path(data).expanduser().resolve().name or data
     # Without case: some file systems do not distinguish Official from official.
     if name.casefold() in RESERVED and name != data:
         what = f"--name {name}" if is_chosen else data
