@@ -85,12 +85,14 @@ def set_up(*, judge: bool) -> None:
             make(new, lock, added_by_user(VENV))
             note(new, wanted)
             move_scripts(new, VENV)
+            make_relative(new, VENV)
         return
     installer = Installer(VENV)
     if changed != [PROJECT]:
         print(f"Adding to .venv what {lock} has more, with {installer.name} ...", flush=True)
         installer.install_lock(lock)
     installer.install_project()
+    make_relative(VENV, VENV)
     note(VENV, wanted)
 
 
@@ -145,6 +147,16 @@ def move_scripts(made: Path, to: Path) -> None:
             moved = content.replace(os.fsencode(made), os.fsencode(to))
             if moved != content:
                 path.write_bytes(moved)
+
+
+def make_relative(made: Path, to: Path) -> None:
+    """Let the path file of the project name its source from where it stands, in ASCII.
+
+    Python reads such a file in the encoding of the locale, which can be ASCII where the checkout's path is not.
+    """
+    for path in made.glob("lib/python*/site-packages/*.pth"):
+        if path.read_bytes().strip() == os.fsencode(ROOT / "src"):
+            path.write_text(os.path.relpath(ROOT / "src", to / path.parent.relative_to(made)) + "\n", encoding="ascii")
 
 
 def added_by_user(environment: Path) -> list[str]:

@@ -358,7 +358,7 @@ class SmallProject:
         self.write("src/sense7/__init__.py", "def main():\n    import alpha\n    print('alpha', alpha.version)\n")
         self.write("backend.py", BACKEND)
         self.write("pyproject.toml", '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n')
-        self.wheels.mkdir()
+        self.wheels.mkdir(parents=True)
         self.hashes = {name: self._wheel(*name) for name in ((n, v) for n in VERSIONS for v in VERSIONS[n])}
         self.lock("requirements.lock", alpha="1.0")
         self.lock("requirements-judge.lock", alpha="1.0", beta="1.0")
@@ -434,6 +434,19 @@ def test_the_environment_is_made_once_and_in_one_line(project):
     assert project.program() == "alpha 1.0\n"
     assert (project.environment / "bin/pip").exists(), "what tutorials say to install others with"
     assert project.make("setup") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no locale in ASCII")
+def test_a_checkout_in_a_folder_with_an_umlaut_starts_in_the_locale_c(tmp_path):
+    project = SmallProject(tmp_path / "Grüße")
+    for change in ("", "# changed\n"):
+        project.write("pyproject.toml", (project.root / "pyproject.toml").read_text("utf-8") + change)
+        project.make("setup")
+        command = [project.environment / "bin/python", project.environment / "bin/sense7"]
+        done = subprocess.run(
+            command, env=project.variables | {"LC_ALL": "C"}, capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.stderr) == ("alpha 1.0\n", "")
 
 
 def test_the_environment_follows_what_the_locks_say_and_not_when_they_were_written(project):

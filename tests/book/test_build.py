@@ -75,6 +75,12 @@ def test_a_refused_name_comes_with_one_that_would_do():
         inputs._edition_name(None, "../x/meine & daten #2.xlsx")
 
 
+@pytest.mark.parametrize("stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"])
+def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
+    with pytest.raises(UserError, match=r"--name [^\W_][\w.+-]*$"):
+        inputs._edition_name(None, f"{stem}.xlsx")
+
+
 @pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
 def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):

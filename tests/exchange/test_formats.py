@@ -8,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7.exchange import ImportSummary, read_chats
-from sense7.exchange.chatgpt import read_chatgpt
 from sense7.exchange.chats import Chat, Message
-from sense7.exchange.message_lists import read_message_list
-from sense7.exchange.sharegpt import read_sharegpt
-from sense7.exchange.transcripts import Transcript, read_transcript
+from sense7.exchange.readers import Transcript, read_chatgpt, read_list, read_transcript
 
 TALK = [("user", "I lost my job."), ("assistant", "I am sorry. What happened?")]
 
@@ -85,8 +82,8 @@ def test_an_image_is_marked_where_it_stood(write):
 
 def test_an_empty_message_stays_and_a_call_alone_is_none():
     listed = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
-    [chat] = read_message_list([*listed, {"role": "assistant", "content": None}])
-    assert said(chat) == [("user", "")]
+    chat = read_list([*listed, {"role": "assistant", "content": None}])
+    assert said(chat) == [("user", ""), ("assistant", "")]
     assert omitted(chat) == [(2, "tool call", "f"), (2, "message without content", "")]
 
 
@@ -129,7 +126,7 @@ def test_what_a_person_did_not_see_in_chatgpt_is_named():
         result=node("tool", ["r"], "call", name="browser"),
         answer=node("assistant", ["Because."], "result"),
     )
-    [chat] = read_chatgpt(tree)
+    chat = read_chatgpt(tree)
     assert said(chat) == [("user", "[image]Why?"), ("assistant", "Because.")]
     kinds = ["hidden message", "image", "reasoning", "tool call", "tool result"]
     assert [what for _, what, _ in omitted(chat)] == kinds
@@ -144,7 +141,7 @@ def test_an_export_of_chatgpt_as_it_is_downloaded(tmp_path):
 
 def test_a_tree_of_chatgpt_as_deep_as_it_likes():
     nodes = {str(n): node("user", [str(n)], str(n - 1) if n else None) for n in range(5000)}
-    [chat] = read_chatgpt(export(**nodes))
+    chat = read_chatgpt(export(**nodes))
     assert len(chat.messages) == 5000
 
 
@@ -263,14 +260,14 @@ TALKS = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_s
 
 @given(TALKS)
 def test_texts_stay_character_by_character(talk):
-    [chat] = read_message_list({"messages": messages(talk)})
+    chat = read_list({"messages": messages(talk)})
     assert said(chat) == talk
-    [chat] = read_message_list(json.loads(json.dumps(chat.to_dict())))
+    chat = read_list(json.loads(json.dumps(chat.to_dict())))
     assert said(chat) == talk
-    [chat] = read_sharegpt({"conversations": [{"from": role, "value": text} for role, text in talk]})
+    chat = read_list({"conversations": [{"from": role, "value": text} for role, text in talk]}, "conversations")
     assert said(chat) == talk
     nodes = {str(n): node(role, [text], str(n - 1) if n else None) for n, (role, text) in enumerate(talk)}
-    [chat] = read_chatgpt(export(**nodes))
+    chat = read_chatgpt(export(**nodes))
     assert said(chat) == [(role, text) for role, text in talk if text or role == "user"]
 
 
@@ -278,14 +275,14 @@ def test_texts_stay_character_by_character(talk):
 def test_a_text_in_a_transcript_stays_character_by_character(text):
     if any(":" in line for line in text.splitlines()):
         return
-    [chat] = read_transcript(Transcript(f"User: {text}\nAssistant: yes"))
+    chat = read_transcript(Transcript(f"User: {text}\nAssistant: yes"))
     assert said(chat) == [("user", text), ("assistant", "yes")]
 
 
 @given(TALKS, st.text(min_size=1, alphabet="ab"), st.none() | st.text(min_size=1, alphabet="xy"))
 def test_what_is_written_is_read_again_the_same(talk, name, participant):
     chat = Chat(name, tuple(Message(role, text) for role, text in talk), participant=participant)
-    [again] = read_message_list(json.loads(json.dumps(chat.to_dict())))
+    again = read_list(json.loads(json.dumps(chat.to_dict())))
     assert again == chat
 
 
@@ -297,6 +294,7 @@ def test_the_summary_names_what_is_not_among_the_texts(write):
     list(read_chats([write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary))
     assert summary.lines()[0] == "a.jsonl: list of messages (OpenAI, Anthropic)"
     assert summary.lines()[1] == "2 conversations, 3 messages, 1 of them by the assistant"
-    assert summary.lines()[2] == "not among the texts: 1 image, 1 system message"
-    assert summary.lines()[3] == "without a message of the assistant, so nothing to rate: alone"
-    assert summary.lines()[4].endswith("a.jsonl: line 2")
+    assert summary.lines()[2] == "left out: 1 image, 1 system message, 1 conversation without any message"
+    assert summary.lines()[3] == "no model is named, so no condition is known: 2 conversations (give --condition)"
+    assert summary.lines()[4] == "without a message of the assistant, so nothing to rate: alone"
+    assert summary.lines()[5].endswith("a.jsonl: line 2")

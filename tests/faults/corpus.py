@@ -1331,6 +1331,12 @@ def edition_outside_its_folder(bench):
     return ["build", "synthetic", "--name", "../../elsewhere"]
 
 
+@refused("this is a folder without a table", "for a workbook, give the path of its .xlsx file")
+def edition_of_the_folder_itself(bench):
+    """The folder in which the command is given."""
+    return ["build", "."]
+
+
 @refused("can't be called 'official'", "Give another name: --name my-official")
 def edition_that_claims_to_be_official(bench):
     """One's own workbook under the name of the authors'."""

@@ -167,7 +167,10 @@ def _accepted(parameters: Mapping | None) -> dict:
 
 def _edition_name(name: str | None, data: str) -> str:
     is_chosen = name is not None
-    name = name if is_chosen else data if data in RESERVED else Path(data).stem
+    if not is_chosen:
+        # A folder such as . or .. has its name in the folder above.
+        name = data if data in RESERVED else Path(data).stem if Path(data).name not in ("", "..") else ""
+        name = name or Path(data).expanduser().resolve().name or data
     # Without case: some file systems do not distinguish Official from official.
     if name.casefold() in RESERVED and name != data:
         what = f"--name {name}" if is_chosen else data
@@ -176,7 +179,7 @@ def _edition_name(name: str | None, data: str) -> str:
             f"Give another name: --name my-{name}"
         )
     if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
-        other = re.sub(r"[^\w.+()-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+()")
+        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+")  # a shell takes it without quotes
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
             f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"

@@ -73,14 +73,15 @@ def import_chats(
     )
     if not of_workbook:
         write_chats(chats, out)
+        for line in summary.remarks:
+            complain(line)
         print(plain_lines("\n".join([*summary.lines(), str(out)])))
         return
     _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary)
 
 
 def _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary) -> None:
-    from sense7.exchange.joining import join_ratings
-    from sense7.exchange.rating_tables import ColumnMap, read_ratings
+    from sense7.exchange.ratings import ColumnMap, join_ratings, read_ratings
     from sense7.exchange.workbooks import write_workbook
     from sense7.workbook import ReadingOptions
 
@@ -89,7 +90,7 @@ def _write_workbook(chats, files, out, ratings, columns, column, scale, words, a
     listed = list(chats)
     joined = join_ratings(listed, table)
     write_workbook(joined, files, out, options)
-    for line in joined.remarks:
+    for line in [*summary.remarks, *joined.remarks]:
         complain(line)
     print(plain_lines("\n".join([*summary.lines(), *joined.lines(), str(out)])))
 

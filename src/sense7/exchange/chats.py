@@ -1,6 +1,7 @@
 """A conversation as it comes from any source: what was said, and what is left out of it by name."""
 
 import contextlib
+import datetime
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,17 +14,7 @@ ASSISTANT = "assistant"
 
 @dataclass(frozen=True)
 class Message:
-    """What one side said.
-
-    Attributes
-    ----------
-    role : {"user", "assistant"}
-        Who said it.
-    text : str
-        The text, character by character. An image, a sound or a file in it is a marker such as ``[image]``.
-    seconds : float, optional
-        Seconds since the first message.
-    """
+    """What one side ("user" or "assistant") said: its text, with markers such as ``[image]``, and when."""
 
     role: str
     text: str
@@ -32,17 +23,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Omitted:
-    """A part of a conversation that is no text of either side.
-
-    Attributes
-    ----------
-    before : int
-        Number (from 1) of the message in which or before which it stood; one more than the last if after all.
-    what : str
-        Its kind: system message, tool call, tool result, image, reasoning ...
-    text : str
-        The text of a system message, the name of a tool; else empty.
-    """
+    """A part that is no text of either side: its kind, and the number of the message in or before which it stood."""
 
     before: int
     what: str
@@ -51,19 +32,7 @@ class Omitted:
 
 @dataclass(frozen=True)
 class Chat:
-    """One conversation.
-
-    Attributes
-    ----------
-    id : str
-        As its source names it; empty if it has no name there.
-    messages : tuple of Message
-        In order.
-    participant, condition, topic, title : str, optional
-        Where the source says so. The condition is the assistant's model.
-    omitted : tuple of Omitted
-        What is not among the messages.
-    """
+    """One conversation: its id in its source (or empty), its messages, what is left out; the condition is the model."""
 
     id: str
     messages: tuple[Message, ...]
@@ -116,13 +85,7 @@ class Draft:
 
 
 def kind_of(value: object) -> str:
-    """Name the kind of a JSON value.
-
-    Examples
-    --------
-    >>> [kind_of(value) for value in ({}, [], "a", 1.5, True, None)]
-    ['an object', 'a list', 'a text', 'a number', 'true or false', 'null']
-    """
+    """Name the kind of a JSON value."""
     kinds = (
         (bool, "true or false"),
         (Mapping, "an object"),
@@ -134,34 +97,18 @@ def kind_of(value: object) -> str:
 
 
 def expect(value: object, kind: type, where: str):
-    """Give a JSON value if it is of a kind.
-
-    Raises
-    ------
-    ValueError
-        If it is not; says where, what was expected, and what stands there.
-
-    Examples
-    --------
-    >>> expect(3, str, "messages[1].content")
-    Traceback (most recent call last):
-        ...
-    ValueError: messages[1].content: expected a text, found a number
-    """
+    """Give a JSON value if it is of a kind; else a ValueError says what was expected, and what stands there."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ValueError(f"{where}: expected {kind_of(kind())}, found {kind_of(value)}")
     return value
 
 
 def seconds_of(value: object) -> float | None:
-    """Give a time in seconds; None if it is none, or not finite.
-
-    Examples
-    --------
-    >>> seconds_of(3), seconds_of("3"), seconds_of(float("inf"))
-    (3.0, None, None)
-    """
-    with contextlib.suppress(OverflowError):
+    """Seconds: a number, or since 1970 of a time in ISO 8601 (in UTC where it names no zone); None if it is neither."""
+    with contextlib.suppress(OverflowError, ValueError):
+        if isinstance(value, str):
+            moment = datetime.datetime.fromisoformat(value)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
     return None

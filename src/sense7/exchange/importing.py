@@ -9,9 +9,8 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.exchange.chats import ASSISTANT, Chat
+from sense7.exchange.readers import Transcript, recognize
 from sense7.exchange.records import records
-from sense7.exchange.registry import recognize
-from sense7.exchange.transcripts import Transcript
 from sense7.files import not_written, replacing
 from sense7.terminal import count_of
 from sense7.workbook.values import as_name
@@ -19,27 +18,16 @@ from sense7.workbook.values import as_name
 __all__ = ["ImportSummary", "read_chats", "write_chats"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NAMED = 5
+"""Conversations of a file that are named when they can't be read; further ones are counted."""
+
 _LINES_BETWEEN = 10_000
 """Conversations after which progress is reported."""
 
 
 @dataclass
 class ImportSummary:
-    """What was brought in, and what was left out of it: counted while conversations are read.
-
-    Attributes
-    ----------
-    formats : dict
-        File -> names of the formats that were recognized in it.
-    conversations, messages, turns : int
-        Numbers; a turn is a message of the assistant.
-    omitted : Counter
-        Kind -> number of parts that are no text of either side.
-    empty : list of str
-        Places of conversations without a message, which are left out.
-    unanswered : list of str
-        Ids of conversations without a message of the assistant, in which nothing can be rated.
-    """
+    """What was brought in, and what was left out of it by kind: counted while conversations are read."""
 
     formats: dict[str, dict[str, None]] = field(default_factory=dict)
     conversations: int = 0
@@ -48,6 +36,9 @@ class ImportSummary:
     omitted: Counter = field(default_factory=Counter)
     empty: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
+    unread: int = 0
+    without_model: int = 0
+    remarks: list[str] = field(default_factory=list)
 
     def add(self, chat: Chat) -> None:
         """Count a conversation."""
@@ -56,6 +47,7 @@ class ImportSummary:
         turns = sum(one.role == ASSISTANT for one in chat.messages)
         self.turns += turns
         self.unanswered += [] if turns else [chat.id]
+        self.without_model += chat.condition is None
         self.omitted.update(one.what for one in chat.omitted)
 
     def lines(self) -> list[str]:
@@ -64,20 +56,26 @@ class ImportSummary:
         Examples
         --------
         >>> ImportSummary({"a.json": {"ShareGPT": None}}, 1, 2, 1, Counter({"image": 1})).lines()
-        ['a.json: ShareGPT', '1 conversation, 2 messages, 1 of them by the assistant', 'not among the texts: 1 image']
+        ['a.json: ShareGPT', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: 1 image']
         """
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
         lines.append(
             f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}, "
             f"{self.turns:,} of them by the assistant"
         )
-        if self.omitted:
-            named = ", ".join(count_of(number, what, _plural(what)) for what, number in sorted(self.omitted.items()))
-            lines.append(f"not among the texts: {named}")
+        counts = [count_of(number, what, _plural(what)) for what, number in sorted(self.omitted.items())]
+        counts += [count_of(self.unread, "conversation") + " that can't be read"] if self.unread else []
+        counts += [count_of(len(self.empty), "conversation") + " without any message"] if self.empty else []
+        lines.append(f"left out: {', '.join(counts) or 'nothing'}")
+        if self.without_model:
+            lines.append(
+                f"no model is named, so no condition is known: {count_of(self.without_model, 'conversation')} (give "
+                "--condition)"
+            )
         if self.unanswered:
             lines.append(f"without a message of the assistant, so nothing to rate: {_some(self.unanswered)}")
         if self.empty:
-            lines.append(f"without any message, left out: {_some(self.empty)}")
+            lines.append(f"without any message: {_some(self.empty)}")
         return lines
 
 
@@ -108,34 +106,12 @@ def read_chats(
     summary: ImportSummary | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Chat]:
-    """Read the conversations of files, one after another.
+    """Read the conversations of files, one after another, each with an id that no other has.
 
-    Parameters
-    ----------
-    paths : iterable of path
-        Files of any format in :data:`sense7.exchange.registry.FORMATS`.
-    participant, condition, topic : str, optional
-        Of all conversations, in place of what the files say.
-    new_ids : bool
-        Whether conversations are numbered c1, c2 ... in place of the ids of the files.
-    speakers : mapping, optional
-        Further names in plain text -> "user" or "assistant".
-    summary : ImportSummary, optional
-        Counts what is read.
-    say : callable
-        Called with a line on the progress now and then.
-
-    Yields
-    ------
-    Chat
-        With an id that no other has. Ids are read as in a workbook (:func:`sense7.workbook.values.as_name`);
-        a conversation without one is named after its file and its number there. One without any message is left out.
-
-    Raises
-    ------
-    UserError
-        If a file can't be read, its format is not known, something in it is not as the format has it, or two
-        conversations have one id; names file and place.
+    What is given as participant, condition or topic holds for all of them. Ids are read as in a workbook; without one,
+    a conversation is named after its file and its number there, and ``new_ids`` numbers all. A conversation that can't
+    be read, or without any message, is left out, and named in the summary. A UserError says so if a file can't be read,
+    none of its conversations can, or two have one id.
     """
     summary = ImportSummary() if summary is None else summary
     given = {"participant": participant, "condition": condition, "topic": topic}
@@ -143,43 +119,51 @@ def read_chats(
     seen: dict[str, str] = {}
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})
-        number = 0
-        for place, chat in _of_file(path, speakers or {}, formats):
+        number, unread, problems = 0, 0, []
+        for place, record in records(path):
+            where = f"{path}: {place}" if place else str(path)
             number += 1
-            if not chat.messages:
-                summary.empty.append(place)
+            try:
+                if isinstance(record, UserError):
+                    raise record
+                if isinstance(record, Transcript):
+                    record.speakers = speakers or {}
+                kind = recognize(record)
+                chat = kind.read(record)
+                if isinstance(record, Transcript):
+                    summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
+                name = f"c{summary.conversations + 1}" if new_ids else as_name(chat.id) or f"{path.stem}-{number}"
+                named = replace(chat, id=name, **given)
+                _require_characters(named)
+            except (ValueError, RecursionError, UserError) as error:
+                text = "nested too deeply to be a conversation" if isinstance(error, RecursionError) else str(error)
+                unread += 1
+                if unread <= _NAMED:
+                    problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
                 continue
-            name = f"c{summary.conversations + 1}" if new_ids else as_name(chat.id) or f"{path.stem}-{number}"
+            formats[kind.name] = None
+            if not chat.messages:
+                summary.empty.append(where)
+                continue
             if name in seen:
                 raise UserError(
-                    f"{place}: the id {name[:60]!r} is also that of {seen[name]}. Remove one of the two conversations, "
+                    f"{where}: the id {name[:60]!r} is also that of {seen[name]}. Remove one of the two conversations, "
                     "or give --new-ids to number all of them."
                 )
-            seen[name] = place
-            named = replace(chat, id=name, **given)
-            _require_characters(named, place)
+            seen[name] = where
             summary.add(named)
             if summary.conversations % _LINES_BETWEEN == 0:
                 say(f"{summary.conversations:,} conversations read")
             yield named
+        if unread and unread == number:
+            raise UserError(problems[0] + (f" None of {number:,} conversations can be read." if number > 1 else ""))
+        summary.unread += unread
+        summary.remarks += [f"{problem} This conversation is left out." for problem in problems]
+        if unread > _NAMED:
+            summary.remarks.append(f"{path}: {unread - _NAMED:,} further conversations can't be read and are left out.")
 
 
-def _of_file(path: Path, speakers: Mapping[str, str], formats: dict[str, None]) -> Iterator[tuple[str, Chat]]:
-    """Conversations of a file with their places in it."""
-    for place, record in records(path):
-        where = f"{path}: {place}" if place else str(path)
-        if isinstance(record, Transcript):
-            record.speakers = speakers
-        try:
-            kind = recognize(record)
-            formats[kind.name] = None
-            for chat in kind.read(record):
-                yield where, chat
-        except ValueError as error:
-            raise UserError(f"{where}: {error}.") from None
-
-
-def _require_characters(chat: Chat, place: str) -> None:
+def _require_characters(chat: Chat) -> None:
     """Refuse half characters, which JSON can write and no file in UTF-8 can hold."""
     texts = [("id", chat.id), ("participant", chat.participant), ("condition", chat.condition)]
     texts += [("topic", chat.topic), ("title", chat.title)]
@@ -187,9 +171,9 @@ def _require_characters(chat: Chat, place: str) -> None:
     texts += [(one.what, one.text) for one in chat.omitted]
     for what, text in texts:
         if text and (match := _LONE_SURROGATE.search(text)):
-            raise UserError(
-                f"{place}: {what}: character {match.start() + 1} is half of a surrogate pair "
-                f"(\\u{ord(match[0]):04x}), which is no character. Correct it, or export the file again."
+            raise ValueError(
+                f"{what}: character {match.start() + 1} is half of a surrogate pair "
+                f"(\\u{ord(match[0]):04x}), which is no character. Correct it, or export the file again"
             )
 
 

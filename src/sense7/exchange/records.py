@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sense7.errors import UserError
-from sense7.exchange.transcripts import Transcript
+from sense7.exchange.readers import Transcript
 from sense7.files import one_line, reading
 
 __all__ = ["LARGEST", "records"]
@@ -25,32 +25,20 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINES = (".jsonl", ".ndjson")
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _CHATGPT = re.compile(r"(?:[^/]+/)?conversations(?:-\d+)?\.json")
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?[\d.]+|true|false|null|NaN)\s*[,\]]))")
+"""How JSON begins; a plain text can begin with a bracket, too, as in [9:41]."""
+
 _ZSTANDARD = 93
 """How archives number this compression, which Python reads from version 3.14 on."""
 
 
 def records(path: Path) -> Iterator[tuple[str, object]]:
-    """Give each record of a file with its place in it.
-
-    Parameters
-    ----------
-    path : Path
-        The file. Its beginning says what it is, not its name.
-
-    Yields
-    ------
-    tuple
-        Place ("line 3", "conversation 2"; empty for the whole file), and the JSON value or
-        :class:`~sense7.exchange.transcripts.Transcript`.
-
-    Raises
-    ------
-    UserError
-        If it can't be read, or what stands there is no JSON or text in UTF-8; names line and byte.
-    """
+    """Give each record of a file with its place in it: a JSON value, a Transcript, or why a line is neither."""
     with reading(path) as stream:
         start = stream.read(4096)
         stream.seek(len(_BYTE_ORDER_MARK) if start.startswith(_BYTE_ORDER_MARK) else 0)
+        if not start:
+            raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
             yield from _archive(path)
         elif start.startswith(b"PAR1"):
@@ -58,10 +46,8 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
                 f"{path}: a parquet file. Save it as JSON Lines first, for example by "
                 'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
             )
-        elif start.lstrip(_BYTE_ORDER_MARK + b" \t\r\n")[:1] in (b"{", b"["):
+        elif _JSON.match(start) or (path.suffix.casefold() in (".json", *_LINES) and start.lstrip()[:1] == b"["):
             yield from _json_text(path, stream)
-        elif not start:
-            raise UserError(f"{path}: the file is empty. Export it again.")
         else:
             text = _decoded(_whole(stream, path), path)
             if "\0" in text:
@@ -82,10 +68,14 @@ def _json_text(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
 
 
 def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
-    """The conversations of a list of conversations; any other value as it is."""
-    if isinstance(value, list) and not (value and isinstance(value[0], dict) and "role" in value[0]):
+    """The conversations of a list of conversations, the samples of a log; any other value as it is."""
+    before = f"{place}: " if place else ""
+    if isinstance(value, dict) and "eval" in value and isinstance(value.get("samples"), list):
+        for number, sample in enumerate(value["samples"], 1):
+            yield f"{before}samples[{number}]", {"eval": value["eval"], "samples": [sample]}
+    elif isinstance(value, list) and not (value and isinstance(value[0], dict) and "role" in value[0]):
         for number, item in enumerate(value, 1):
-            yield f"{place}{': ' if place else ''}conversation {number}", item
+            yield f"{before}conversation {number}", item
     else:
         yield place, value
 
@@ -112,8 +102,12 @@ def _json_lines(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
             return
         _require_small(len(line), f"{path}: line {number}")
         if line.strip():
-            text = _decoded(line, path, line=number, offset=offset)
-            yield f"line {number}", _parsed(text, path, f"line {number}", first_line=number)
+            try:
+                text = _decoded(line, path, line=number, offset=offset)
+                record = _parsed(text, path, f"line {number}", first_line=number)
+            except UserError as error:
+                record = error
+            yield f"line {number}", record
 
 
 def _archive(path: Path) -> Iterator[tuple[str, object]]:
@@ -124,7 +118,11 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
                 header = _part(archive, "header.json", path)
                 about = header.get("eval") if isinstance(header, dict) else None
                 for name in filter(_SAMPLE.fullmatch, names):
-                    yield name, {"eval": about, "samples": [_part(archive, name, path)]}
+                    try:
+                        sample = {"eval": about, "samples": [_part(archive, name, path)]}
+                    except UserError as error:
+                        sample = error
+                    yield name, sample
             elif chats := sorted(filter(_CHATGPT.fullmatch, names)):
                 for name in chats:
                     yield from _items(_part(archive, name, path), name)
@@ -196,9 +194,10 @@ def _decoded(content: bytes, path: Path, part: str = "", *, line: int = 1, offse
 
 
 def _parsed(text: str, path: Path, place: str, *, first_line: int = 1) -> object:
+    """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
     where = f"{path}: {place}: " if place else f"{path}: "
     try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=lambda name: None)
     except RecursionError:
         raise UserError(f"{where}nested too deeply to be a conversation. Export it again.") from None
     except json.JSONDecodeError as error:
@@ -210,10 +209,6 @@ def _parsed(text: str, path: Path, place: str, *, first_line: int = 1) -> object
         ) from None
     except ValueError as error:
         raise UserError(f"{where}{one_line(error)}. Correct it, or export it again.") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict:

@@ -6,7 +6,7 @@ from pathlib import Path
 import sense7
 from sense7.errors import UserError
 from sense7.exchange.chats import ASSISTANT
-from sense7.exchange.joining import Joined, Rated
+from sense7.exchange.ratings import Joined, Rated
 from sense7.files import reading
 from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, write_sheets
@@ -23,7 +23,7 @@ def workbook_sheets(joined: Joined, made_from: Iterable[tuple[str, str]] = ()) -
     Parameters
     ----------
     joined : Joined
-        See :func:`sense7.exchange.joining.join_ratings`.
+        See :func:`sense7.exchange.ratings.join_ratings`.
     made_from : iterable of (key, value)
         Rows of the sheet Import.
 

@@ -6,6 +6,7 @@ number, a link or a formula. What is written is read back equal; what can't be i
 """
 
 import datetime
+import io
 import math
 import re
 from collections import Counter
@@ -267,7 +268,8 @@ def _write(sheets: list[Sheet], part: Path) -> None:
     import xlsxwriter
 
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    book = xlsxwriter.Workbook(str(part), {"constant_memory": True, "tmpdir": str(part.parent)})
+    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
+    book = xlsxwriter.Workbook(made, {"constant_memory": True, "tmpdir": str(part.parent)})
     book.set_properties({"created": _CREATED})
     formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
     shown = False
@@ -284,6 +286,7 @@ def _write(sheets: list[Sheet], part: Path) -> None:
             for column, cell in enumerate(cells):
                 _write_cell(page, row, column, cell, formats)
     book.close()
+    part.write_bytes(made.getvalue())
 
 
 class _Exact(float):

@@ -1,6 +1,7 @@
 """An empty workbook of the official format to fill in: columns explained, answers to choose from."""
 
 import datetime
+import io
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -124,7 +125,8 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
 def _write(part: Path) -> None:
     import xlsxwriter
 
-    book = xlsxwriter.Workbook(str(part))
+    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
+    book = xlsxwriter.Workbook(made)
     book.set_properties({"created": _CREATED})
     bold = book.add_format({"bold": True, "bottom": 1})
     for sheet, columns in CORE_COLUMNS.items():
@@ -139,6 +141,7 @@ def _write(part: Path) -> None:
         _write_header(page, position, name, meaning, bold)
     page.freeze_panes(1, 0)
     book.close()
+    part.write_bytes(made.getvalue())
 
 
 def _write_header(page, position: int, name: str, note: str, style) -> None:

@@ -1,0 +1,233 @@
+"""What is left out of a conversation is counted by kind; nothing is joined that does not belong together.
+
+Each case goes through the command line, and holds for any reader of the same files.
+"""
+
+import json
+
+import pytest
+
+from sense7.errors import UserError
+from sense7.loading import load
+
+NIL = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def bring(run, write, tmp_path):
+    """Import one file: the conversations as (condition, texts), what was printed, and what was warned of."""
+
+    def brought(name, content, *options, lines=False):
+        write(name, content, lines=lines)
+        done = run(name, "--out", "chats.jsonl", "--force", *options)
+        chats = [json.loads(line) for line in (tmp_path / "chats.jsonl").read_text().splitlines()]
+        texts = [[message["content"] for message in chat["messages"]] for chat in chats]
+        return [chat.get("condition") for chat in chats], texts, done.stdout, done.stderr
+
+    return brought
+
+
+def node(parent, role, text, time=None, **further):
+    content = {"content_type": "text", "parts": [text]}
+    return {"parent": parent, "message": {"author": {"role": role}, "content": content, "create_time": time}} | further
+
+
+def claude(name, parent, sender, text, minute):
+    moment = f"2025-01-01T00:0{minute}:00Z"
+    return {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": text, "created_at": moment}
+
+
+TREE = [
+    claude("m1", NIL, "human", "q", 0),
+    claude("m2", "m1", "assistant", "old", 1),
+    claude("m3", "m1", "assistant", "new", 2),
+    claude("m4", "m3", "human", "thanks", 3),
+]
+
+
+def test_a_tree_of_claude_is_read_along_its_newest_branch(bring):
+    _, texts, said, _ = bring("conversations.json", [{"uuid": "c", "chat_messages": TREE}])
+    assert texts == [["q", "new", "thanks"]]
+    assert "left out: 1 message of another branch\n" in said
+
+
+def test_a_tree_of_claude_is_read_along_the_branch_that_it_names(bring):
+    record = {"uuid": "c", "current_leaf_message_uuid": "m2", "chat_messages": TREE}
+    _, texts, said, _ = bring("conversations.json", [record])
+    assert texts == [["q", "old"]]
+    assert "left out: 2 messages of another branch\n" in said
+
+
+def test_a_first_question_that_was_edited_is_another_branch(bring):
+    edited = [claude("e1", NIL, "human", "q again", 5), claude("e2", "e1", "assistant", "last", 6)]
+    _, texts, said, _ = bring("conversations.json", [{"uuid": "c", "chat_messages": [*edited, *TREE]}])
+    assert texts == [["q again", "last"]]
+    assert "left out: 4 messages of another branch\n" in said
+
+
+def test_a_list_whose_messages_name_their_parents_is_a_tree(bring):
+    listed = [
+        {"id": "1", "parent_id": None, "role": "user", "content": "q"},
+        {"id": "2", "parent_id": "1", "role": "assistant", "content": "old"},
+        {"id": "3", "parent_id": "1", "role": "assistant", "content": "new"},
+    ]
+    _, texts, said, _ = bring("a.json", {"model": "m", "messages": listed})
+    assert texts == [["q", "new"]]
+    assert "left out: 1 message of another branch\n" in said
+    unused = [message | {"parent_id": None} for message in listed]
+    assert bring("b.json", {"messages": unused})[1] == [["q", "old", "new"]]
+
+
+def test_a_tree_of_chatgpt_without_its_current_node(bring):
+    mapping = {
+        "a": node(None, "user", "q", 1),
+        "c": node("a", "assistant", "new", 3),
+        "d": node("c", "user", "thanks"),
+        "b": node("a", "assistant", "old", 2),
+    }
+    _, texts, said, _ = bring("conversations.json", [{"id": "x", "mapping": mapping}])
+    assert texts == [["q", "new", "thanks"]]
+    assert "left out: 1 message of another branch\n" in said
+
+
+def test_a_tree_of_chatgpt_that_names_children_alone(bring):
+    mapping = {
+        "root": {"message": None, "children": ["a"]},
+        "a": node(None, "user", "q", children=["b"]),
+        "b": node(None, "assistant", "yes", children=[]),
+    }
+    assert bring("c.json", [{"id": "x", "mapping": mapping, "current_node": "b"}])[1] == [["q", "yes"]]
+
+
+TALK = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+WHOLE = {"messages": TALK}
+
+
+@pytest.mark.parametrize(
+    ("record", "condition"),
+    [
+        ({"mapping": {"a": node(None, "user", "q")}, "default_model_slug": "m"}, "m"),
+        ({"chat_messages": TREE, "model": "m"}, "m"),
+        ({"conversations": [{"from": "human", "value": "q"}], "model_name": "m"}, "m"),
+        ({"messages": [TALK[0], TALK[1] | {"model": "m"}]}, "m"),
+        ({"messages": TALK}, None),
+    ],
+    ids=["ChatGPT", "Claude", "ShareGPT", "its messages", "none"],
+)
+def test_the_model_is_the_condition_or_is_said_to_be_unknown(bring, record, condition):
+    conditions, _, said, _ = bring("a.json", [record])
+    assert conditions == [condition]
+    assert ("no model is named, so no condition is known: 1 conversation" in said) == (condition is None)
+
+
+def test_a_refusal_in_a_field_of_its_own_is_the_answer(run, write, tmp_path):
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot"}
+    write("a.jsonl", [{"id": "x", "model": "m", "messages": [TALK[0], refused, *TALK]}], lines=True)
+    write("r.csv", "TaskId,Turn,PID,Affective\nx,1,P1,1\nx,2,P1,5\n")
+    run("a.jsonl", "--out", "a.xlsx", "--ratings", "r.csv")
+    turns = load(tmp_path / "a.xlsx").turns
+    assert turns["Affective"].tolist() == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "counted"),
+    [
+        ([["a", {"type": "text", "text": "b"}]], "ab", "nothing"),
+        ([{"type": "text", "text": ["a", "b"]}], "ab", "nothing"),
+        ([None, {"type": "text", "text": "a"}], "a", "1 empty part"),
+        ([{"type": "text", "text": None}], "", "1 empty part"),
+        ([{"type": "hologram"}, {"type": "hologram"}], "", "2 parts of unknown type hologram"),
+        (None, "", "1 message without content"),
+    ],
+)
+def test_parts_of_any_kind_leave_the_message_in_its_turn(bring, content, text, counted):
+    listed = [TALK[0], {"role": "assistant", "content": content}, *TALK]
+    _, texts, said, _ = bring("a.json", {"model": "m", "messages": listed})
+    assert texts == [["q", text, "q", "a"]]
+    assert f"left out: {counted}\n" in said
+
+
+def test_null_and_unknown_parts_of_chatgpt(bring):
+    mapping = {"a": node(None, "user", None), "b": node("a", "assistant", {"content_type": "hologram"})}
+    _, texts, said, _ = bring("a.json", [{"id": "x", "mapping": mapping, "current_node": "b"}])
+    assert texts == [["", ""]]
+    assert "left out: 1 empty part, 1 part of unknown type hologram\n" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.json", [WHOLE, {"messages": 3}, WHOLE], "conversation 2: messages: expected a list"),
+        ("a.jsonl", f'{json.dumps(TALK)}\n{{]\n{json.dumps(TALK)}\n', "line 2, column 2: no JSON"),
+        ("a.jsonl", json.dumps(TALK).encode() + b'\n"\xe9"\n' + json.dumps(TALK).encode(), "line 2, byte"),
+        ("a.json", [WHOLE, {"mapping": {"a": {"parent": "b"}}}, WHOLE], "conversation 2: mapping: expected"),
+        ("a.json", [WHOLE, {"messages": [{"role": "user", "content": "\ud800"}]}, WHOLE], "half of"),
+        (
+            "a.json",
+            {"eval": {"task": "t"}, "samples": [{"id": n, "messages": TALK if n != 2 else None} for n in (1, 2, 3)]},
+            "samples[2]: messages: expected a list",
+        ),
+    ],
+    ids=["no list", "no JSON", "no UTF-8", "no tree", "half a character", "a sample"],
+)  # fmt: skip
+def test_one_bad_conversation_is_named_and_the_others_are_read(bring, name, content, place):
+    _, texts, said, warned = bring(name, content)
+    assert texts == [["q", "a"], ["q", "a"]]
+    assert "left out: 1 conversation that can't be read\n" in said
+    assert place in warned
+    assert "This conversation is left out." in warned
+
+
+def test_a_file_of_bad_conversations_alone_is_refused(bring):
+    with pytest.raises(
+        UserError, match=r"line 1: no known form of a conversation.* None of 2 conversations can be read"
+    ):
+        bring("a.jsonl", "{}\n[]\n")
+
+
+RATED = "TaskId,{key},PID,Affective\nc1,{first},P1,1\nc1,{second},P1,5\nc2,{second},P1,4\n"
+
+
+@pytest.mark.parametrize(("key", "first", "second"), [("Turn", 0, 1), ("Turn", 1, 2), ("MessageId", 2, 4)])
+def test_turns_are_counted_from_0_where_0_stands_among_them(run, write, tmp_path, key, first, second):
+    write("a.jsonl", [{"id": name, "model": "m", "messages": TALK * 2} for name in ("c1", "c2")], lines=True)
+    write("r.csv", RATED.format(key=key, first=first, second=second))
+    done = run("a.jsonl", "--out", "a.xlsx", "--ratings", "r.csv")
+    assert load(tmp_path / "a.xlsx").turns["Affective"].fillna(0).tolist() == [1, 5, 0, 4]
+    assert ("Turn is counted from 0" in done.stderr) == (first == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "texts"),
+    [
+        ("User: A PC.\nSystem: Windows\nIt broke.\nAssistant: Oh.", [], ["A PC.\nSystem: Windows\nIt broke.", "Oh."]),
+        ("System: Be kind.\nUser: Hi\nYou: both\nAssistant: Yes\nModel: 4", [], ["Hi\nYou: both", "Yes\nModel: 4"]),
+        (
+            "Anna: Hi\nUser: root\nEliza: Hello",
+            ["--speaker", "Anna=user", "--speaker", "Eliza=assistant"],
+            ["Hi\nUser: root", "Hello"],
+        ),
+        ("Anna: Hi\nBot: Hello\nAI: me", ["--speaker", "Anna=user"], ["Hi", "Hello\nAI: me"]),
+    ],
+)
+def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, text, options, texts):
+    _, found, _, warned = bring("a.txt", text, *options)
+    assert found == [texts]
+    assert "is read as text of a message, since the file opens with other speakers" in warned
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[11/8/21, 9:41:32 AM] Guest: Hi", "\u200e[08.11.21, 09:41:32] Guest: Hi", "11/8/21, 9:41 AM - Guest: Hi"],
+)
+def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, line):
+    with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
+        bring("a.txt", f"{line}\n{line}\n", "--speaker", "Guest=user")
+    assert "JSON" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_json_does_not_have_is_nothing(bring, value):
+    line = f'{{"toxicity": {value}, "model": {value}, "conversation": {json.dumps(TALK)}}}\n'
+    conditions, texts, _, _ = bring("a.jsonl", line)
+    assert (conditions, texts) == ([None], [["q", "a"]])
