@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sense7.judge.asking.run import Outcome
     from sense7.judge.asking.session import Tally
 
-__all__ = ["by_status", "get_consent", "judge", "require_none", "showing_progress"]
+__all__ = ["judge"]
 
 SECONDS_BETWEEN_LINES = 5.0
 
