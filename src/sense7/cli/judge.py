@@ -56,11 +56,6 @@ Param = Annotated[
 ]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
-Score = Annotated[
-    str,
-    typer.Option(help="Score that counts: stated, or expected, over the probabilities of the levels (logprobs)."),
-]
-
 
 @judge.command()
 def run(
@@ -80,10 +75,6 @@ def run(
     embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
-    score: Annotated[
-        str,
-        typer.Option(help="stated, or expected: also the probabilities of the levels, of endpoints with logprobs."),
-    ] = "stated",
     unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
     rating: Annotated[
         str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
@@ -145,7 +136,6 @@ def run(
         param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
-        score=score,
         unit=unit,
         rating=rating,
         concurrency=concurrency,
@@ -189,7 +179,6 @@ def evaluate(
         str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
     ] = None,
     policy: Policy = "strict",
-    score: Score = "stated",
     score_scale: Annotated[
         str | None,
         typer.Option(
@@ -209,7 +198,7 @@ def evaluate(
 
     settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, score=score, score_scale=scale, **settings)
+    evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
     if scale:
         rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
         for kept in declare_scale(rescaled, scale):

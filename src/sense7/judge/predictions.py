@@ -72,23 +72,16 @@ COLUMNS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "altered": "altered",
-    "expected_score": "expected_score",
-    "certainty": "certainty",
 }
 """Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
-OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read. The last two
-stand only in files of judges that were asked for probabilities, see ``EXPECTED``."""
-
-EXPECTED = ("expected_score", "certainty")
-"""The expected score over the probabilities of the levels (1 to 5), and the probability of the most probable level
-(0 to 1); NaN where they are not known."""
+OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
 
 FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
 READ_COLUMNS = ("authors_score", "doubtful")
 """What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
 (Output) that both are read from."""
 
-NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens", *EXPECTED)
+NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
 NAMES = ("conversation", "participant")
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
@@ -303,11 +296,7 @@ def write_predictions(
     scores = [_cell(score, "score") for score in counted_scores(frame, policy)]
     cells = {name: [_cell(value, name) for value in frame[name]] for name in frame if name not in READ_COLUMNS}
     altered, counts = _fit_texts(cells, len(frame))
-    columns = {
-        title: cells.get(name, [None] * len(frame))
-        for title, name in COLUMNS.items()
-        if name in frame or name not in EXPECTED
-    }
+    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
     columns |= {"IS_EMPATHY": scores, "policy": [policy] * len(frame), "altered": altered}
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
@@ -426,8 +415,6 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     scale = None if stated else score_scale or declared_scale(path)
     notes = _rescale(frame, scale, table, where, "" if stated else path)
     _require_truths(frame["ground_truth"], table.rows, where)
-    for name, low, high in (("expected_score", LOWEST, HIGHEST), ("certainty", 0.0, 1.0)):
-        _require_range(name, frame[name], (low, high), table.rows, where)
     notes += _not_numbers("IS_EMPATHY", frame["score"], table) + _not_numbers(
         "ground-truth", frame["ground_truth"], table
     )
@@ -655,17 +642,6 @@ def _require_truths(truths: pd.Series, numbers: list[int], where: str) -> None:
             f"{where}, column ground-truth, row {numbers[index]:,}: {truths[index]:g} is off the scale from {LOWEST:g} "
             f"to {HIGHEST:g}, as are {off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's "
             f"ratings: write it on the scale from {LOWEST:g} to {HIGHEST:g}."
-        )
-
-
-def _require_range(name: str, values: pd.Series, ends: tuple[float, float], numbers: list[int], where: str) -> None:
-    """Refuse numbers off their scale; an error of floating point is none."""
-    off = values.notna() & ~values.between(ends[0] - _SLACK, ends[1] + _SLACK)
-    if off.any():
-        index = off.idxmax()
-        raise UserError(
-            f"{where}, column {name}, row {numbers[index]:,}: {values[index]:g} is not from "
-            f"{ends[0]:g} to {ends[1]:g}. Correct it, or remove the column."
         )
 
 

@@ -8,8 +8,6 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.judge.asking.questions import Questions
-from sense7.judge.asking.score_probabilities import expected_score, is_level_logprobs, logprobs_of_levels
-from sense7.judge.predictions import EXPECTED
 from sense7.judge.ratings import read_levels, read_ratings
 from sense7.judge.reply import Reply, read_reply
 from sense7.terminal import count_of
@@ -20,11 +18,6 @@ NOT_ASKED = "not asked"
 
 FILTERED = "content_filter"
 """Reason for which a reply ended that a filter of the endpoint stopped."""
-
-NO_PROBABILITIES = (
-    "--score expected needs the probabilities of tokens (logprobs with top_logprobs), and the endpoint returned none. "
-    "Ask an endpoint that gives them, or leave out --score expected and give another folder"
-)
 
 _MOST_TOKENS = 2**53
 """More can't be counted exactly in a frame, nor by any endpoint."""
@@ -65,9 +58,6 @@ class Answer:
         Why there is no reply, or none to the whole prompt; None if there is one.
     prompt_cut : bool
         Whether the prompt is longer than the context of the model: it was not sent, refused, or cut.
-    score_logprobs : list or None
-        Level and log probability of the tokens that could have stated the score, see
-        :func:`sense7.judge.asking.score_probabilities.logprobs_of_levels`.
     asked : list of str or None
         Ratings that the reply has to hold as JSON; None where it states a score.
     """
@@ -88,7 +78,6 @@ class Answer:
     time: str | None = None
     error: str | None = None
     prompt_cut: bool = False
-    score_logprobs: list | None = None
     asked: list | None = None
 
     @property
@@ -125,18 +114,9 @@ class Answer:
         for entry in fields(cls):
             if entry.name in record and not isinstance(record[entry.name], entry.type):
                 raise ValueError(f"{entry.name} is no {entry.type}")
-        if not is_level_logprobs(record.get("score_logprobs")):
-            raise ValueError("score_logprobs is no list of levels with a log probability")
         if not all(isinstance(name, str) for name in record.get("asked") or ()):
             raise ValueError("asked is no list of names")
         return cls(**record)
-
-    @property
-    def expected_score(self) -> tuple[float, float]:
-        """Expected score and certainty; NaN where the reply has no score, or one with decimals."""
-        score = self.reply.score if self.score_logprobs else None
-        known = score is not None and score in {level for level, _ in self.score_logprobs}
-        return expected_score(self.score_logprobs if known else [])
 
 
 def read_completion(completion) -> dict:
@@ -150,8 +130,8 @@ def read_completion(completion) -> dict:
     Returns
     -------
     dict
-        output, refusal, finish_reason, returned_model, system_fingerprint, response_id, input_tokens, output_tokens,
-        score_logprobs; None where it is not returned.
+        output, refusal, finish_reason, returned_model, system_fingerprint, response_id, input_tokens, output_tokens;
+        None where it is not returned.
 
     Raises
     ------
@@ -184,19 +164,7 @@ def read_completion(completion) -> dict:
         "response_id": _text(completion.get("id")),
         "input_tokens": _count(usage.get("prompt_tokens")),
         "output_tokens": _count(usage.get("completion_tokens")),
-        "score_logprobs": logprobs_of_levels(content, choice.get("logprobs")),
     }
-
-
-def lacks_probabilities(answer: Answer) -> bool:
-    """Whether a reply has a score, and the endpoint gave no probabilities with it.
-
-    Examples
-    --------
-    >>> lacks_probabilities(Answer("C1", 1, "", output="<S2>4</S2>")), lacks_probabilities(Answer("C1", 1, ""))
-    (True, False)
-    """
-    return answer.score_logprobs is None and answer.reply.status == "ok"
 
 
 def filter_refusal(status: int | None, error) -> str | None:
@@ -265,10 +233,6 @@ def add_answers(frame: pd.DataFrame, answers: Sequence[Answer]) -> None:
         frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=object)
     for name in ("seconds", "input_tokens", "output_tokens"):
         frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=float)
-    if any(answer.score_logprobs is not None for answer in answers):
-        expected = [answer.expected_score for answer in answers]
-        for column, name in enumerate(EXPECTED):
-            frame[name] = pd.Series([pair[column] for pair in expected], dtype=float)
 
 
 def describe_reply(reply: Reply) -> str:

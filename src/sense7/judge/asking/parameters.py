@@ -36,9 +36,6 @@ _FIXED = {
 }
 """Names that are no free parameters -> what to do instead."""
 
-PROBABILITIES = {"logprobs": True, "top_logprobs": 20}
-"""Parameters by which an endpoint is asked for the probabilities of tokens."""
-
 _LENGTH = re.compile(r"context.?(length|window|size)|prompt is too long", re.IGNORECASE)
 _TABLE = Path(__file__).with_name("parameters_by_model.json")
 
@@ -134,7 +131,7 @@ def request_parameters(
     param : mapping, optional
         Parameters that are set or added.
     needed : mapping, optional
-        What the session needs, such as ``logprobs``.
+        What the session needs: ``response_format``.
 
     Returns
     -------
@@ -231,8 +228,6 @@ def remedy(name: str, model: str, parameters: Mapping) -> str:
     if name in TOKEN_LIMITS:
         other = next(limit for limit in TOKEN_LIMITS if limit != name)
         return f"Give --param {other}={parameters[name]}"
-    if name in PROBABILITIES:
-        return "Leave out --score expected: this endpoint gives no probabilities for this model"
     if name in REQUEST or name in by_model(model)["set"] or name == "response_format":
         return f"Give --omit {name}"
     return f"Leave out --param {name}"

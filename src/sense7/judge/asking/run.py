@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from sense7.arguments import check_arguments
 from sense7.judge.asking.answers import NOT_ASKED, Answer, run_frame, without_score
 from sense7.judge.asking.client import require_extra
@@ -121,8 +119,6 @@ def carry_out(
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
             without += filter(None, [without_score(run, answers)])
-            if plan.score == "expected":
-                _note_expected(run, frame, remarks, without)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
@@ -133,17 +129,6 @@ def _ratings(plan: Plan, answers: dict[str, Answer]) -> list[Sheet]:
     units, names = plan.questions.frame, plan.questions.ratings
     levels = [answers[name].levels if name in answers else {} for name in units["conversation"]]
     return [ratings_sheet(units, names, levels)]
-
-
-def _note_expected(run: int, frame: pd.DataFrame, remarks: list[str], without: list[str]) -> None:
-    """Say of how many scores the expected one is not known; if it is of none, that run has failed."""
-    scored = frame["status"] == "ok"
-    known = frame["expected_score"].notna() if "expected_score" in frame else pd.Series(False, frame.index)
-    if not (lacking := int((scored & ~known).sum())):
-        return
-    why = "its place among the tokens is not known, or it has decimals"
-    said = f"run {run:,}: no expected score for {lacking:,} of {count_of(int(scored.sum()), 'score')}: {why}"
-    (remarks if known.any() else without).append(said)
 
 
 check_arguments(globals())

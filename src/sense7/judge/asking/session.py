@@ -20,14 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.asking.answers import (
-    NO_PROBABILITIES,
-    NOT_ASKED,
-    Answer,
-    describe_reply,
-    lacks_probabilities,
-    now,
-)
+from sense7.judge.asking.answers import NOT_ASKED, Answer, describe_reply, now
 from sense7.judge.asking.client import Client, Unanswered
 from sense7.judge.asking.context_length import cut_by_endpoint, too_long_to_send
 from sense7.judge.asking.journal import Journal
@@ -389,8 +382,6 @@ class Session:
         self._count(answer, reply.status)
         if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
             self._unusable = 0 if reply.status in ("ok", "not_applicable") else self._unusable + 1
-        if self.plan.score == "expected" and lacks_probabilities(answer) and not self.stopped:
-            self.final, self.stopped = True, NO_PROBABILITIES
         if self._unusable >= self.plan.give_up_after and not self.stopped:
             number = count_of(self._unusable, "reply in a row", "replies in a row")
             self.stopped = f"{number} could not be used; the last: {describe_reply(reply)}"
