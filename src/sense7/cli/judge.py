@@ -183,7 +183,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="WORST-BEST",
-            help="Scale of the scores in files of others, such as 0-100; kept beside them. 1 to 5 if not given.",
+            help="Scale of the scores in files of others, such as 0-100; 1 to 5 if not given.",
         ),
     ] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000,
@@ -193,16 +193,12 @@ def evaluate(
 ) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.evaluate import evaluate as evaluate_files
-    from sense7.judge.score_scale import ScoreScale, declare_scale
+    from sense7.judge.score_scale import ScoreScale
     from sense7.loading import load
 
     settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
     scale = None if score_scale is None else ScoreScale.of(score_scale)
     evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
-    if scale:
-        rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
-        for kept in declare_scale(rescaled, scale):
-            print(plain_lines(f"note: {kept}: keeps the scale {scale} for the book, too"), file=sys.stderr)
     for path, why in evaluation.left_out.items():
         print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
     print(evaluation.to_json() if as_json else plain_lines(evaluation.text()))

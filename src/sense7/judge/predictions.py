@@ -23,7 +23,7 @@ from sense7.files import one_line, reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import AUTHORS_DEFAULT, FAILURES, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
-from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
+from sense7.judge.score_scale import ScoreScale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
@@ -35,7 +35,6 @@ __all__ = [
     "ForeignFile",
     "Predictions",
     "counted_scores",
-    "files_to_copy",
     "read_predictions",
     "write_predictions",
 ]
@@ -224,19 +223,6 @@ def prediction_files(folder: str | Path) -> list[Path]:
     return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
 
 
-def files_to_copy(folder: str | Path) -> list[Path]:
-    """What has to be copied for the predictions of a folder to be read elsewhere: its files, and their scales.
-
-    Raises
-    ------
-    OSError
-        If there is no such folder, or it can't be listed.
-    """
-    files = prediction_files(folder)
-    scales = Path(folder) / SCALES
-    return [*files, *([scales] if files and scales.exists() else [])]
-
-
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """A key by which iter2 comes before iter10."""
     parts = re.split(r"([0-9]+)", name)
@@ -383,8 +369,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     path : path
         The file.
     score_scale : ScoreScale, optional
-        On which scale the scores of a file without statuses are; what its folder declares if not given (see
-        :mod:`sense7.judge.score_scale`), else 1 to 5.
+        On which scale the scores of a file without statuses are; 1 to 5 if not given.
 
     Returns
     -------
@@ -412,7 +397,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     stated = "status" in table.cells
     if stated:
         _require_statuses(frame["status"], table.rows, where)
-    scale = None if stated else score_scale or declared_scale(path)
+    scale = None if stated else score_scale
     notes = _rescale(frame, scale, table, where, "" if stated else path)
     _require_truths(frame["ground_truth"], table.rows, where)
     notes += _not_numbers("IS_EMPATHY", frame["score"], table) + _not_numbers(
