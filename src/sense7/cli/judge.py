@@ -164,11 +164,12 @@ def run(
     for path in outcome.paths:
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
-    if failed := outcome.statuses["api_error"]:
+    failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
+    if failed := failed - (len(outcome.cut) - outcome.statuses["prompt_cut"]):  # too long to be sent: said below
         again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
         problems.append(f"{failed:,} without an answer; {again} for these again")
-    if cut := outcome.statuses["prompt_cut"]:
-        problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")
+    if cut := outcome.cut:
+        problems.append(f"{len(cut):,} longer than the context of the model, and without a score; {cut[0]}")
     require_none(problems)
 
 

@@ -15,6 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.files import reason
 from sense7.judge.asking.journal import JOURNAL, with_unfinished_runs
 from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_files
+from sense7.judge.reply import NOT_ASKED
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
@@ -437,6 +438,8 @@ def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
     if len(failures):
         counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
         notes.append(f"without a usable score: {counts}.")
+    if never := int((frame["status"] == NOT_ASKED).sum()):
+        notes.append(f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy.")
     doubtful = frame[frame["doubtful"]]
     if len(doubtful):
         notes.append(f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")

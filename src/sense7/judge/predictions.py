@@ -22,7 +22,17 @@ from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
-from sense7.judge.reply import AUTHORS_DEFAULT, FAILURES, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
+from sense7.judge.reply import (
+    AUTHORS_DEFAULT,
+    FAILURES,
+    HIGHEST,
+    LOWEST,
+    NOT_ASKED,
+    STATUSES,
+    Reply,
+    check_policy,
+    read_reply,
+)
 from sense7.judge.score_scale import ScoreScale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
@@ -165,7 +175,7 @@ class Predictions:
     @property
     def answered(self) -> int:
         """Rows for which the judge gave an answer, usable or not."""
-        return int((~self.frame["status"].isin(("api_error", UNSTATED))).sum())
+        return int((~self.frame["status"].isin(("api_error", NOT_ASKED, UNSTATED))).sum())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -320,8 +330,8 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
         Predictions with ``score``; with ``status`` and ``authors_score`` if the policy is to matter.
     policy : {"strict", "authors"}
         The strict reading, none for an unusable reply; or the authors': ``authors_score``, where that is missing
-        the score, and 3 for an unusable reply. A row whose status is unstated has none under either, as in the
-        authors' evaluation, which drops what is not a number.
+        the score, and 3 for an unusable reply. A row whose status is unstated, or that was never asked, has none under
+        either, as in the authors' evaluation, which drops what is not a number.
 
     Returns
     -------
@@ -516,7 +526,7 @@ def _require_writable(frame: pd.DataFrame) -> None:
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    if unlisted := sorted(set(frame["status"]) - set(STATUSES), key=str):
+    if unlisted := sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str):
         raise ValueError(f"unknown statuses: {unlisted}")
     if (frame["score"].isna() & (frame["status"] == "ok")).any():
         raise ValueError("a prediction is ok and has no score")
@@ -642,13 +652,13 @@ def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) 
 
 
 def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> None:
-    unknown = ~statuses.isin(STATUSES)
+    unknown = ~statuses.isin((*STATUSES, NOT_ASKED))
     if unknown.any():
         index = statuses.index[unknown][0]
         status = "blank" if statuses[index] is None else repr(statuses[index])
         raise UserError(
             f"{where}, column status, row {numbers[index]:,}: {status} is no status. "
-            f"Write one of {', '.join(STATUSES)}, or remove the column."
+            f"Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
         )
 
 

@@ -8,6 +8,7 @@ import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.asking.answers import now
+from sense7.judge.asking.client import proxy_of
 from sense7.judge.asking.cost import CostEstimate, Prices, estimate
 from sense7.judge.asking.endpoint import Endpoint
 from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
@@ -160,6 +161,7 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
+    proxy_of(endpoint)
     template = prompt or _bundled_prompt(unit, rating)
     _check_combination(unit, rating, policy)
     questions = questions_for(
