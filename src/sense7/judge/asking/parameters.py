@@ -262,9 +262,10 @@ def refusal_of(problem, parameters: Mapping, model: str = "") -> Refusal:
     if not head:
         return Refusal()
     value = parameters[head]
-    bound = _BOUND.search(said)
+    bounds = (rf"\b{re.escape(str(value))} > ([\d.]*\d)", r"[\[(] ?[\d.]+ ?, ?([\d.]*\d) ?[\])]", _BOUND)
+    bound = next(filter(None, (re.search(pattern, said) for pattern in bounds)), None)
     most = float(bound[1]) if bound else None
-    if is_value and not is_name and type(value) in (int, float):
+    if (is_value or bound) and not is_name and type(value) in (int, float):
         if most is not None and value > most and (head not in TOKEN_LIMITS or most >= 1):
             return Refusal(head, f"Give --param {head}={most:g}" if most % 1 else f"Give --param {head}={int(most)}")
         if head in TOKEN_LIMITS:
@@ -284,6 +285,8 @@ def _room(said: str) -> int | None:
     """Tokens that a prompt leaves for the answer, where an endpoint says that both together do not fit."""
     if sums := re.search(r"([\d,]+) \+ ([\d,]+) > ([\d,]+)", said):
         prompt, most = _whole(sums[1]), _whole(sums[3])
+    elif given := re.search(r"<= ?(\d+)\. Given: (\d+) inputs? tokens", said):
+        prompt, most = _whole(given[2]), _whole(given[1])
     elif differs := re.search(r"[\d,]+ > ([\d,]+) - ([\d,]+)", said):
         prompt, most = _whole(differs[2]), _whole(differs[1])
     else:
