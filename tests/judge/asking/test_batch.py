@@ -135,7 +135,7 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
         reply(first[2], "no score"),
     ]
     found = imported(questions, tmp_path, records)
-    assert (found.missing, found.statuses) == (1, {"api_error": 3, "parse_failure": 1})
+    assert (found.missing, found.statuses) == (1, {"api_error": 1, "not_asked": 2, "parse_failure": 1})
     (frame,) = frames(found)
     assert frame["score"].isna().all()
     assert frame["reason"].tolist() == [
@@ -151,10 +151,10 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
     ("response", "reason"),
     [
         (None, "the reply has no response"),
-        ({}, "HTTP None: without a message"),
+        ({}, "what was returned is no chat completion"),
         ({"status_code": 200}, "what was returned is no chat completion"),
-        ({"status_code": 200, "body": {"choices": []}}, "what was returned is no chat completion"),
-        ({"status_code": 429, "body": "slow down"}, "HTTP 429: without a message"),
+        ({"status_code": 200, "body": {"choices": []}}, "the completion has no reply in it: its choices are empty"),
+        ({"status_code": 429, "body": "slow down"}, "HTTP 429: slow down"),
     ],
 )
 def test_replies_that_hold_no_completion_are_errors(response, reason, questions, requests, tmp_path):

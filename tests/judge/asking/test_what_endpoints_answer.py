@@ -21,7 +21,7 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking import answers, session
 from sense7.judge.asking.journal import JOURNAL
-from sense7.judge.predictions import read_predictions
+from sense7.judge.predictions import counted_scores, read_predictions
 from sense7.workbook import write_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
@@ -131,13 +131,14 @@ LOST = {"error": {"code": 502, "message": "Upstream connection lost"}}
         (completion([4]), "is no text"),
     ],
 )
-def test_a_reply_that_failed_is_asked_for_again_by_the_next_command_alone(answer, reason, run):
+def test_a_reply_that_failed_is_asked_for_again_by_the_next_command_alone(answer, reason, run, tmp_path):
     with Endpoint(lambda asked: answer) as server:
         done = run(server, conversations=2)
         assert len(server.asked) == 2, "paid for, and the same request would be answered the same"
         assert [row["status"] for row in done.rows] == ["api_error"] * 2
         assert reason in done.rows[0]["reason"]
         server.script = lambda asked: GOOD
+        (tmp_path / "data2.xlsx").unlink()  # written again, it is another file of the same conversations
         assert [row["status"] for row in run(server, conversations=2).rows] == ["ok"] * 2
 
 
@@ -388,6 +389,28 @@ def test_a_date_to_wait_for_is_by_the_clock_of_the_endpoint(ahead, run):
     with Endpoint(script) as server:
         assert run(server).rows[0]["score"] == 4
         assert 0.9 <= server.asked[1].at - server.asked[0].at < 10
+
+
+def test_a_batch_line_needs_no_status_and_what_was_never_carried_out_was_not_asked(run, tmp_path):
+    with Endpoint() as server:
+        run(server, "--dry-run", conversations=3)
+    common = ["--data", str(tmp_path / "data3.xlsx"), "--model", "judge"]
+    CliRunner().invoke(judge_commands, ["batch", "export", *common, "--out", str(tmp_path / "requests.jsonl")])
+    names = [json.loads(line)["custom_id"] for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
+    body = json.loads(completion(WHOLE).body)
+    lines = [
+        {"custom_id": names[0], "response": {"request_id": "r", "body": body}},
+        {"custom_id": names[1], "response": None, "error": {"code": "batch_expired", "message": "too late"}},
+    ]
+    (tmp_path / "replies.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    options = [*common, "--out", str(tmp_path / "batch"), "--policy", "authors"]
+    CliRunner().invoke(judge_commands, ["batch", "import", str(tmp_path / "replies.jsonl"), *options])
+    (path,) = (tmp_path / "batch").glob("*.xlsx")
+    frame = read_predictions(path).frame
+    assert frame["status"].tolist() == ["ok", "not_asked", "not_asked"]
+    assert counted_scores(frame, "authors").tolist()[0] == 4
+    assert frame["reason"].tolist()[1:] == ["batch_expired: too late", "no reply in the batch"]
+    assert [value == value for value in counted_scores(frame, "authors")] == [True, False, False]
 
 
 # The machine

@@ -187,8 +187,8 @@ class Journal:
 def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
     """Refuse a folder in which something else was asked.
 
-    As long as nothing is answered, the parameters of the requests may change: an endpoint that refused one of them is
-    asked again without it in the same folder.
+    As long as nothing is answered, the data and the parameters of the requests may change: an endpoint that refused one
+    of them is asked again without it in the same folder.
 
     Parameters
     ----------
@@ -213,7 +213,9 @@ def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path}: is no manifest of a session. Choose another folder.") from None
     differing = [name for name in manifest if known[name] != manifest[name]]
-    if set(differing) <= {"request", "requests"} and all(answer.error is not None for answer in answers.values()):
+    if set(differing) <= {"data", "request", "requests"} and all(
+        answer.error is not None for answer in answers.values()
+    ):
         return
     if differing:
         said = "; ".join(_difference(name, known[name], manifest[name]) for name in differing)
