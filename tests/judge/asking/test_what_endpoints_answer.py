@@ -7,6 +7,7 @@ import fcntl
 import gzip
 import importlib.util
 import json
+import math
 import re
 import sys
 import time
@@ -167,6 +168,94 @@ def test_whether_a_reply_is_packed_is_seen_at_its_beginning(label, is_packed, ru
     with Endpoint(lambda asked: Answered(body=body, headers=label)) as server:
         assert run(server).rows[0]["score"] == 4
         assert len(server.asked) == 1
+
+
+# What a model thinks aloud
+
+MARKS = {
+    "DeepSeek, Qwen": ("<think>", "</think>"),
+    "Claude by prompt": ("<Thinking>", "</Thinking>"),
+    "Hunyuan": ("<think:opt>", "</think:opt>"),
+    "with attributes": ("<think effort='high'>", "</think>"),
+    "EXAONE": ("<thought>", "</thought>"),
+    "fine-tunes": ("<reasoning>", "</reasoning>"),
+    "Seed": ("<seed:think>", "</seed:think>"),
+    "LongCat": ("<longcat_think>", "</longcat_think>"),
+    "scratchpad": ("<scratchpad>", "</scratchpad>"),
+    "Mistral": ("[THINK]", "[/THINK]"),
+    "Pangu": ("[unused16]", "[unused17]"),
+    "Kimi": ("◁think▷", "◁/think▷"),
+    "Cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    "OpenThoughts": ("<|begin_of_thought|>", "<|end_of_thought|><|begin_of_solution|>"),
+    "Step": ("<|THINK_START|>", "<|THINK_END|>"),
+    "Solar": ("<|think:start|>", "<|think:end|>"),
+    "Solar Open": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+    "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
+    "gpt-oss": ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    "gpt-oss, JSON": ("<|channel|>commentary<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    "gpt-oss without tokens": ("analysisWe see: ", "assistantfinal"),
+    "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "Granite": ("Here is my thought process: ", "Here is my response:"),
+    "HyperCLOVA X": ("/think\n", "<|im_end|>\n<|im_start|>assistant\n"),
+    "Open WebUI": ('<details type="reasoning" done="true">', "</details>"),
+    "fenced": ("```thinking\n", "\n```\n"),
+}
+MAYBE = "maybe <S2>1</S2>, or"
+
+
+def test_what_a_model_thinks_aloud_gives_no_score_closed_or_cut_off(run):
+    """One conversation for each mark: closed, cut off at the limit of tokens, and ended without being closed."""
+    begins = [begin for begin, _ in MARKS.values()]
+    replies = {
+        "closed": [completion(f"{begin}{MAYBE}{end}{WHOLE}") for begin, end in MARKS.values()],
+        "cut": [completion(f"{begin}{MAYBE}", "length") for begin in begins],
+        "open": [completion(f"{begin}{MAYBE}") for begin in begins],
+        "in another": [completion(f"{begin}{MAYBE} <think>b</think> {MAYBE}", "length") for begin in begins[5:]],
+    }
+    expected = {"closed": ("ok", 4), "cut": ("truncated", None), "open": ("parse_failure", None)}
+    for kind, said in replies.items():
+
+        def script(asked, said=said):
+            return said[int(re.search(r"conversation (\d+)\.", asked.prompt)[1])]
+
+        with Endpoint(script) as server:
+            done = run(server, "--give-up-after", 99, conversations=len(said), out=kind)
+        found = {
+            name: (row["status"], None if math.isnan(row["score"]) else row["score"])
+            for name, row in zip(list(MARKS)[-len(said) :], done.rows, strict=True)
+        }
+        wanted = expected.get(kind, ("truncated", None))
+        assert {name: one for name, one in found.items() if one != wanted} == {}, kind
+
+
+CUT_OFF = {
+    f"<ponder>{MAYBE}": None,
+    f"<ponder>{MAYBE}</ponder> so": None,
+    f"[PONDER] {MAYBE}": None,
+    f"◁ponder▷{MAYBE}": None,
+    f"<|ponder|>{MAYBE}": None,
+    f"Well. <ponder>{MAYBE}": None,
+    f"<S0>{MAYBE}": None,
+    f"<ponder>a</ponder>{WHOLE} and": 4,
+    f"<answer>{WHOLE}": 4,
+    f"{WHOLE} and then": 4,
+    f"<b>Good.</b> {WHOLE} and": 4,
+}
+
+
+def test_a_reply_that_was_cut_off_in_markup_that_nobody_knows_is_no_score(run):
+    said = list(CUT_OFF)
+
+    def script(asked):
+        return completion(said[int(re.search(r"conversation (\d+)\.", asked.prompt)[1])], "length")
+
+    with Endpoint(script) as server:
+        done = run(server, "--give-up-after", 99, conversations=len(said))
+    found = {
+        text: None if math.isnan(row["score"]) else row["score"] for text, row in zip(said, done.rows, strict=True)
+    }
+    assert found == CUT_OFF
+    assert {row["status"] for row in done.rows if math.isnan(row["score"])} == {"truncated"}
 
 
 # What a server says
@@ -408,9 +497,8 @@ def test_a_batch_line_needs_no_status_and_what_was_never_carried_out_was_not_ask
     (path,) = (tmp_path / "batch").glob("*.xlsx")
     frame = read_predictions(path).frame
     assert frame["status"].tolist() == ["ok", "not_asked", "not_asked"]
-    assert counted_scores(frame, "authors").tolist()[0] == 4
     assert frame["reason"].tolist()[1:] == ["batch_expired: too late", "no reply in the batch"]
-    assert [value == value for value in counted_scores(frame, "authors")] == [True, False, False]
+    assert list(map(math.isnan, counted_scores(frame, "authors"))) == [False, True, True]
 
 
 # The machine
