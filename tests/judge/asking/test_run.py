@@ -809,8 +809,8 @@ def test_the_key_is_nowhere(workbook, tmp_path):
 
     told = endpoint.error_body(f"Incorrect API key provided: {KEY}.")
     answers = {
-        "conversation 0": Answered(status=401, body=told),
-        "conversation 1": Answered(text=f"<S0>The key is {KEY}.</S0><S2>2</S2>"),
+        "conversation 0": Answered(text=f"<S0>The key is {KEY}.</S0><S2>2</S2>"),
+        "conversation 1": Answered(status=401, body=told),
         "conversation 2": Answered(status=500, body=KEY.encode()),
         "conversation 3": Answered(body=KEY.encode()),
     }
@@ -833,8 +833,8 @@ def test_the_key_is_nowhere(workbook, tmp_path):
     assert KEY not in read_eval_log(str(logs[0])).model_dump_json()
     frame = read_predictions(next((tmp_path / "out").glob("*.xlsx"))).frame
     assert KEY not in frame.to_json()
-    assert frame["output"][1] == "<S0>The key is [key].</S0><S2>2</S2>"
-    assert frame["reason"][0] == "HTTP 401: Incorrect API key provided: [key]."
+    assert frame["output"][0] == "<S0>The key is [key].</S0><S2>2</S2>"
+    assert frame["reason"][1] == "HTTP 401: Incorrect API key provided: [key]."
 
 
 HARD = 'sk-A/b+c=d&_0123<9%>"x\\z~'
@@ -909,6 +909,8 @@ def test_the_key_is_nowhere_in_any_encoding(kind, study_of, tmp_path, monkeypatc
     def script(asked):
         said = list(ENCODINGS.values())[int(re.search(r"of conversation (\d+)", asked.prompt)[1])]
         said = f"before {said} after"
+        if kind == "no JSON" and asked.number == 1:
+            return Answered()  # else it would be taken for another address, and the first call be the last
         message = {"content": f"<S0>{said}</S0><S2>2</S2>"}
         completion = {"choices": [{"message": message, "finish_reason": "stop"}]}
         if kind == "refusal":
