@@ -190,8 +190,8 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
     write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:
-        assert go_through(PAGES["own-judge"], Reader(server.address)) == 16
-    assert len(server.asked) == 8 + 6 * 4, "four conversations, two runs; six prompts; dry runs and a batch ask nothing"
+        assert go_through(PAGES["own-judge"], Reader(server.address)) == 14
+    assert len(server.asked) == 8, "four conversations, two runs; dry runs and a batch ask nothing"
     assert len(list((empty_folder / "predictions_batch").iterdir())) == 2
     found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}
     names = re.findall(r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE)

@@ -9,7 +9,6 @@ It records what it was asked and what it answered. It stops when its block is le
 import asyncio
 import contextlib
 import json
-import math
 import ssl
 import threading
 import zlib
@@ -47,8 +46,6 @@ class Answer:
     """Whether the body is sent again and again, for as long as it is read."""
     prompt_tokens: int | None = None
     """What is counted of the prompt, if not all of it."""
-    logprobs: dict | None = None
-    """The object ``logprobs`` of the choice."""
 
 
 GOOD = Answer()
@@ -60,20 +57,6 @@ def rate_limited(seconds) -> Answer:
 
 def error_body(message, code=None, param=None) -> bytes:
     return json.dumps({"error": {"message": message, "type": "error", "param": param, "code": code}}).encode()
-
-
-def token(text, *others, logprob=-0.1) -> dict:
-    """A token with its alternatives: (text, log probability) of each."""
-    tops = [{"token": other, "logprob": given, "bytes": list(other.encode())} for other, given in others]
-    return {"token": text, "logprob": logprob, "bytes": list(text.encode()), "top_logprobs": tops}
-
-
-def with_probabilities(level, shares, before="<S0>Kind, ü.</S0><S2>", after="</S2>") -> Answer:
-    """An answer that states a level, with the probabilities of some levels: level -> share."""
-    tops = [(str(number), math.log(share)) for number, share in shares.items()]
-    tokens = [token(part, (part, -0.1)) for part in (before, after)]
-    said = [tokens[0], token(str(level), *tops), tokens[1]]
-    return Answer(text=f"{before}{level}{after}", logprobs={"content": said})
 
 
 def rates(asked) -> Answer:
@@ -265,7 +248,7 @@ class Endpoint:
             "created": 1767225600,
             "model": MODEL_RETURNED,
             "system_fingerprint": FINGERPRINT,
-            "choices": [{"index": 0, "message": message, "logprobs": answer.logprobs, "finish_reason": answer.finish}],
+            "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
             "usage": {"prompt_tokens": counted, "completion_tokens": 30, "total_tokens": counted + 30},
         }
         return json.dumps(completion).encode()

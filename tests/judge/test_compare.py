@@ -309,15 +309,3 @@ def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tm
         assert row["reason"] == reason
     assert found.juries["gains"].loc[("mean of 2 judges", "accuracy"), "reason"] == reason
     assert "nan" not in found.text()
-
-
-def test_expected_scores_are_compared_where_every_judge_has_them(tmp_path, folder):
-    for judge in ("near", "far"):
-        frame = JUDGES[judge]["1"].assign(model=judge)
-        frame = frame.assign(expected_score=frame["score"] * 0 + 3.0, certainty=0.5)
-        write_predictions(prediction_path(tmp_path / "expected", judge, "prompt", 1), frame)
-    found = compare(tmp_path / "expected", score="expected", draws=50)
-    assert found.comparison.differences["mean_absolute_error"]["estimate"].tolist() == [0.0]
-    assert any("expected values over the probabilities" in note for note in found.notes)
-    with pytest.raises(UserError, match="the column expected_score is missing or empty"):
-        compare(folder, score="expected", draws=50)

@@ -15,7 +15,6 @@ from sense7.judge.asking.answers import Answer, read_completion
 from sense7.judge.asking.batch import custom_id, import_replies
 from sense7.judge.asking.prompt import Prompt
 from sense7.judge.asking.questions import questions_for
-from sense7.judge.asking.score_probabilities import is_level_logprobs
 from sense7.judge.chat import chat_json
 from sense7.judge.predictions import read_predictions
 from sense7.judge.reply import STATUSES, read_reply
@@ -228,7 +227,6 @@ answers = st.builds(
     seconds=st.none() | st.floats(allow_nan=False),
     error=st.none() | any_text,
     prompt_cut=st.booleans(),
-    score_logprobs=st.none() | st.lists(st.tuples(st.integers(1, 5), st.floats(-1e9, 1.0)).map(list), max_size=20),
 )
 
 
@@ -242,9 +240,8 @@ def test_an_answer_comes_back_from_its_record(answer):
 def test_a_record_with_a_value_of_another_kind_is_none(name, value):
     record = Answer("a", 1, "b").to_dict()
     kinds = {"run": int, "attempts": int, "input_tokens": int, "output_tokens": int, "seconds": float}
-    kinds |= {"prompt_cut": bool, "score_logprobs": list, "asked": list}
+    kinds |= {"prompt_cut": bool, "asked": list}
     fits = isinstance(value, kinds.get(name, str)) and not (name == "run" and (value is True or value < 1))
-    fits &= name != "score_logprobs" or (isinstance(value, list) and is_level_logprobs(value))
     fits &= name != "asked" or (isinstance(value, list) and all(isinstance(one, str) for one in value))
     fits |= value is None and record[name] is None
     if fits:

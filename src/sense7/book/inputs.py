@@ -22,7 +22,7 @@ from sense7.checkout import Project, commit_of, find_project
 from sense7.claims import POWER_FILE, Claim, load_claims
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
-from sense7.judge.predictions import files_to_copy
+from sense7.judge.predictions import prediction_files
 from sense7.judge.scoring.simulated import simulated_files, simulated_folder
 from sense7.sources import Provenance
 from sense7.workbook.options import ReadingOptions
@@ -195,7 +195,7 @@ def _predictions(place: Path, name: str, chosen: str | Path | None, workbook: Pa
     folder = Path(chosen).expanduser() if chosen is not None else place / f"predictions_{name}"
     if chosen is not None and not folder.is_dir():
         raise UserError(f"{chosen}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
-    files = files_to_copy(folder) if folder.is_dir() else []
+    files = prediction_files(folder) if folder.is_dir() else []
     if chosen is not None and not files:
         raise UserError(
             f"{chosen}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {chosen}"

@@ -36,7 +36,7 @@ from sense7.book.plan import data_beside, plan_jobs
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import one_line, reason
-from sense7.judge.predictions import files_to_copy
+from sense7.judge.predictions import prediction_files
 from sense7.loading import load
 from sense7.record import format_value
 from sense7.study import Study
@@ -144,7 +144,7 @@ def verify_edition(
     folder, root = find_edition(project.place, edition), project.sources
     facts = _facts(folder)
     made = facts["made"]
-    judged = files_to_copy(folder / "predictions") if (folder / "predictions").is_dir() else []
+    judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
     parameters = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
     if judged:
         parameters["predictions"] = "../predictions"

@@ -24,7 +24,6 @@ from sense7.cli.judge import judge
 from sense7.cli.judge_calibrate import calibrate
 from sense7.cli.judge_compare import compare
 from sense7.cli.judge_learn import learn
-from sense7.cli.judge_sweep import sweep as judge_sweep
 from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
@@ -74,7 +73,6 @@ app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
 for _verb in (compare, learn, calibrate):
     judge.command()(_verb)
-judge.command("sweep")(judge_sweep)
 app.add_typer(judge, name="judge")
 app.add_typer(new, name="new")
 

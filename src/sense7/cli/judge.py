@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sense7.judge.asking.run import Outcome
     from sense7.judge.asking.session import Tally
 
-__all__ = ["by_status", "get_consent", "judge", "require_none", "showing_progress"]
+__all__ = ["judge"]
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -56,11 +56,6 @@ Param = Annotated[
 ]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
-Score = Annotated[
-    str,
-    typer.Option(help="Score that counts: stated, or expected, over the probabilities of the levels (logprobs)."),
-]
-
 
 @judge.command()
 def run(
@@ -80,10 +75,6 @@ def run(
     embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
-    score: Annotated[
-        str,
-        typer.Option(help="stated, or expected: also the probabilities of the levels, of endpoints with logprobs."),
-    ] = "stated",
     unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
     rating: Annotated[
         str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
@@ -145,7 +136,6 @@ def run(
         param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
-        score=score,
         unit=unit,
         rating=rating,
         concurrency=concurrency,
@@ -174,11 +164,12 @@ def run(
     for path in outcome.paths:
         print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
-    if failed := outcome.statuses["api_error"]:
+    failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
+    if failed := failed - (len(outcome.cut) - outcome.statuses["prompt_cut"]):  # too long to be sent: said below
         again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
         problems.append(f"{failed:,} without an answer; {again} for these again")
-    if cut := outcome.statuses["prompt_cut"]:
-        problems.append(f"{cut:,} longer than the context of the model, and without a score; {outcome.cut_reason}")
+    if cut := outcome.cut:
+        problems.append(f"{len(cut):,} longer than the context of the model, and without a score; {cut[0]}")
     require_none(problems)
 
 
@@ -189,12 +180,11 @@ def evaluate(
         str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
     ] = None,
     policy: Policy = "strict",
-    score: Score = "stated",
     score_scale: Annotated[
         str | None,
         typer.Option(
             metavar="WORST-BEST",
-            help="Scale of the scores in files of others, such as 0-100; kept beside them. 1 to 5 if not given.",
+            help="Scale of the scores in files of others, such as 0-100; 1 to 5 if not given.",
         ),
     ] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000,
@@ -204,16 +194,12 @@ def evaluate(
 ) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.evaluate import evaluate as evaluate_files
-    from sense7.judge.score_scale import ScoreScale, declare_scale
+    from sense7.judge.score_scale import ScoreScale
     from sense7.loading import load
 
     settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
     scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, score=score, score_scale=scale, **settings)
-    if scale:
-        rescaled = [one.path for one in evaluation.files.values() if "status" in one.absent]
-        for kept in declare_scale(rescaled, scale):
-            print(plain_lines(f"note: {kept}: keeps the scale {scale} for the book, too"), file=sys.stderr)
+    evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
     for path, why in evaluation.left_out.items():
         print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
     print(evaluation.to_json() if as_json else plain_lines(evaluation.text()))

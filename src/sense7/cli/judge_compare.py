@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.judge import Policy, Score
+from sense7.cli.judge import Policy
 from sense7.terminal import plain_lines
 
 __all__ = ["compare"]
@@ -27,7 +27,6 @@ def compare(
     ] = "",
     worth: Annotated[float, typer.Option(help="Gain in a metric that a further call of a jury has to bring.")] = 0.0,
     policy: Policy = "strict",
-    score: Score = "stated",
     score_scale: Annotated[
         str | None, typer.Option(metavar="WORST-BEST", help="Scale of the scores in files of others, such as 0-100.")
     ] = None,
@@ -54,7 +53,6 @@ def compare(
         jury=jury,
         worth=worth,
         policy=policy,
-        score=score,
         score_scale=None if score_scale is None else ScoreScale.of(score_scale),
         draws=draws,
         seed=seed,

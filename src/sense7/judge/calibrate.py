@@ -132,7 +132,9 @@ def _name(file: Predictions) -> str:
 def _to_write(frame: pd.DataFrame) -> pd.DataFrame:
     """What a calibrated file holds: rows with a score, or why there is none; replies are those of another score."""
     kept = frame[[*_KEPT, "score"]]
-    unstated = kept["score"].isna() & ~kept["status"].isin(("parse_failure", "refusal", "truncated", "api_error"))
+    unstated = kept["score"].isna() & ~kept["status"].isin(
+        ("parse_failure", "refusal", "truncated", "api_error", "not_asked")
+    )
     return kept.assign(status=kept["status"].where(kept["score"].isna(), "ok"))[~unstated]
 
 

@@ -13,7 +13,6 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.estimates import p_in_words
 from sense7.judge.evaluate import (
-    SCORE_NOTES,
     aligned_text,
     bootstrap_of,
     interval_text,
@@ -235,7 +234,6 @@ def compare(
     jury: str = "",
     worth: float = 0.0,
     policy: str = "strict",
-    score: str = "stated",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -260,7 +258,7 @@ def compare(
         Rule of the juries that are compared with their members, see :mod:`sense7.judge.scoring.juries`; none without.
     worth : float
         Gain in a metric that an additional call of a jury has to bring.
-    policy, score, score_scale, draws, seed, confidence
+    policy, score_scale, draws, seed, confidence
         See :func:`sense7.judge.evaluate.evaluate`.
 
     Returns
@@ -286,7 +284,7 @@ def compare(
     require_settings(draws, seed, confidence)
     if jury:
         require_rule(jury)
-    read, skipped, left_out = read_paths(paths, score_scale, score, policy)
+    read, skipped, left_out = read_paths(paths, score_scale)
     groups = _judges(read, each_run)
     judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
     prices = dict(prices or {})
@@ -306,7 +304,6 @@ def compare(
         juries=jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {},
         worth=worth,
         notes=[
-            *SCORE_NOTES[score],
             *_notes(groups, comparison, skipped, left_out, policy),
             *_few_draws(comparison, draws, confidence),
         ],

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.files import reason
 from sense7.judge.asking.journal import JOURNAL, with_unfinished_runs
 from sense7.judge.predictions import SKIPPED_WORD, Predictions, counted_scores, prediction_files, read_files
+from sense7.judge.reply import NOT_ASKED
 from sense7.judge.score_scale import ScoreScale
 from sense7.judge.scoring import metrics
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, OverRuns
@@ -25,14 +26,6 @@ from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["Evaluation", "aligned_text", "evaluate", "records"]
-
-SCORE_NOTES = {
-    "stated": (),
-    "expected": (
-        "Scores are expected values over the probabilities of the levels, not the levels that replies state.",
-    ),
-}
-"""What is said of each score."""
 
 _ABOUT_P = (
     "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
@@ -58,8 +51,8 @@ class Evaluation:
         Files of folders that were passed over, as the authors' evaluation does.
     left_out : dict of str
         Further files of folders, which hold no predictions -> why they were left out.
-    policy, score : str
-        Which reading of a reply counts, and whether the score that it states or the expected one.
+    policy : str
+        Which reading of a reply counts.
     draws, seed, confidence : int, int, float
         Of the resamples of the participants of all files, and of the intervals.
     metrics : OverRuns
@@ -83,7 +76,6 @@ class Evaluation:
     skipped: list[Path]
     left_out: dict[Path, str]
     policy: str
-    score: str
     draws: int
     seed: int
     confidence: float
@@ -184,7 +176,6 @@ class Evaluation:
         """Return all of it as JSON; null where there is no number, with the reason beside it."""
         content = {
             "policy": self.policy,
-            "score": self.score,
             "draws": self.draws,
             "seed": self.seed,
             "confidence": self.confidence,
@@ -222,7 +213,6 @@ def evaluate(
     *,
     study: Study | None = None,
     policy: str = "strict",
-    score: str = "stated",
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -241,8 +231,6 @@ def evaluate(
         topic, level and language.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :func:`sense7.judge.predictions.counted_scores`.
-    score : {"stated", "expected"}
-        The score that a reply states, or the column expected_score, which every file then has to have.
     score_scale : ScoreScale, optional
         See :func:`sense7.judge.predictions.read_predictions`.
     draws, seed, confidence : int, int, float
@@ -269,7 +257,7 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     require_settings(draws, seed, confidence)
-    read, skipped, left_out = read_paths(paths, score_scale, score, policy)
+    read, skipped, left_out = read_paths(paths, score_scale)
     names = _names([file.path for file in read])
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {
@@ -285,7 +273,6 @@ def evaluate(
         skipped=skipped,
         left_out=left_out,
         policy=policy,
-        score=score,
         **settings,
         metrics=over,
         spearman_p={name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
@@ -299,7 +286,7 @@ def evaluate(
         confusion=metrics.confusion(several, policy=policy),
         calibration=metrics.calibration(several, bootstrap, policy=policy),
         stability=metrics.stability(several, bootstrap, policy=policy),
-        notes=[*SCORE_NOTES[score], *_notes(files, skipped, left_out, policy)],
+        notes=_notes(files, skipped, left_out, policy),
         bias={} if study is None else _bias(study, files, settings, policy),
         ratings=by_rating(rated, bootstrap) if rated else {},
         applicability=applicability(rated, bootstrap) if rated else {},
@@ -310,27 +297,6 @@ def _coverage(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Coverage of a file, with the interval that its metrics have already."""
     counts = metrics.coverage(frame).drop(index="coverage")
     return pd.concat([table.loc[["coverage"]], counts]).rename_axis("coverage")
-
-
-def _check_score(score: str, policy: str) -> None:
-    if score not in SCORE_NOTES:
-        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORE_NOTES)}.")
-    if score == "expected" and policy != "strict":
-        raise UserError("--score expected: the authors' rule reads stated scores only. Give --policy strict.")
-
-
-def _with_expected_scores(file: Predictions) -> Predictions:
-    """A file of which the expected score counts; refused if it has none."""
-    expected = file.frame.get("expected_score", pd.Series(np.nan, file.frame.index))
-    if expected.isna().all():
-        raise UserError(
-            f"{file.path}: the column expected_score is missing or empty. Ask with "
-            "`sense7 judge run --score expected`, or evaluate without --score expected."
-        )
-    lacking = int((file.frame["score"].notna() & expected.isna()).sum())
-    notes = [f"without an expected score: {lacking:,} of the stated scores"] if lacking else []
-    scored = file.frame["score"].notna()
-    return replace(file, frame=file.frame.assign(score=expected.where(scored)), notes=[*file.notes, *notes])
 
 
 def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
@@ -367,10 +333,9 @@ def require_settings(draws: int, seed: int, confidence: float) -> None:
 
 
 def read_paths(
-    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None, score: str, policy: str
+    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None
 ) -> tuple[list[Predictions], list[Path], dict[Path, str]]:
     """Predictions of all files and unfinished sessions, files passed over, and files left out -> why."""
-    _check_score(score, policy)
     files, skipped = find_files(paths)
     wanted = _as_paths(paths)
     named = {path.absolute() for path in wanted if not path.is_dir()}
@@ -380,7 +345,7 @@ def read_paths(
         read = with_unfinished_runs(folder, read)
     if not read:
         raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
-    return [_with_expected_scores(file) for file in read] if score == "expected" else read, skipped, left_out
+    return read, skipped, left_out
 
 
 def bootstrap_of(frames: Mapping[str, pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
@@ -473,6 +438,8 @@ def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
     if len(failures):
         counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
         notes.append(f"without a usable score: {counts}.")
+    if never := int((frame["status"] == NOT_ASKED).sum()):
+        notes.append(f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy.")
     doubtful = frame[frame["doubtful"]]
     if len(doubtful):
         notes.append(f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")

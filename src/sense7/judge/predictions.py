@@ -22,8 +22,18 @@ from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
-from sense7.judge.reply import AUTHORS_DEFAULT, FAILURES, HIGHEST, LOWEST, STATUSES, Reply, check_policy, read_reply
-from sense7.judge.score_scale import SCALES, ScoreScale, declared_scale, require_authors_scale
+from sense7.judge.reply import (
+    AUTHORS_DEFAULT,
+    FAILURES,
+    HIGHEST,
+    LOWEST,
+    NOT_ASKED,
+    STATUSES,
+    Reply,
+    check_policy,
+    read_reply,
+)
+from sense7.judge.score_scale import ScoreScale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
@@ -35,7 +45,6 @@ __all__ = [
     "ForeignFile",
     "Predictions",
     "counted_scores",
-    "files_to_copy",
     "read_predictions",
     "write_predictions",
 ]
@@ -72,23 +81,16 @@ COLUMNS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "altered": "altered",
-    "expected_score": "expected_score",
-    "certainty": "certainty",
 }
 """Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
-OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read. The last two
-stand only in files of judges that were asked for probabilities, see ``EXPECTED``."""
-
-EXPECTED = ("expected_score", "certainty")
-"""The expected score over the probabilities of the levels (1 to 5), and the probability of the most probable level
-(0 to 1); NaN where they are not known."""
+OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
 
 FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
 READ_COLUMNS = ("authors_score", "doubtful")
 """What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
 (Output) that both are read from."""
 
-NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens", *EXPECTED)
+NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
 NAMES = ("conversation", "participant")
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
@@ -173,7 +175,7 @@ class Predictions:
     @property
     def answered(self) -> int:
         """Rows for which the judge gave an answer, usable or not."""
-        return int((~self.frame["status"].isin(("api_error", UNSTATED))).sum())
+        return int((~self.frame["status"].isin(("api_error", NOT_ASKED, UNSTATED))).sum())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -229,19 +231,6 @@ def prediction_files(folder: str | Path) -> list[Path]:
     """
     files = (path for path in Path(folder).iterdir() if path.suffix.casefold() in ENDINGS and not path.is_dir())
     return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
-
-
-def files_to_copy(folder: str | Path) -> list[Path]:
-    """What has to be copied for the predictions of a folder to be read elsewhere: its files, and their scales.
-
-    Raises
-    ------
-    OSError
-        If there is no such folder, or it can't be listed.
-    """
-    files = prediction_files(folder)
-    scales = Path(folder) / SCALES
-    return [*files, *([scales] if files and scales.exists() else [])]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -303,11 +292,7 @@ def write_predictions(
     scores = [_cell(score, "score") for score in counted_scores(frame, policy)]
     cells = {name: [_cell(value, name) for value in frame[name]] for name in frame if name not in READ_COLUMNS}
     altered, counts = _fit_texts(cells, len(frame))
-    columns = {
-        title: cells.get(name, [None] * len(frame))
-        for title, name in COLUMNS.items()
-        if name in frame or name not in EXPECTED
-    }
+    columns = {title: cells.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
     columns |= {"IS_EMPATHY": scores, "policy": [policy] * len(frame), "altered": altered}
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
@@ -345,8 +330,8 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
         Predictions with ``score``; with ``status`` and ``authors_score`` if the policy is to matter.
     policy : {"strict", "authors"}
         The strict reading, none for an unusable reply; or the authors': ``authors_score``, where that is missing
-        the score, and 3 for an unusable reply. A row whose status is unstated has none under either, as in the
-        authors' evaluation, which drops what is not a number.
+        the score, and 3 for an unusable reply. A row whose status is unstated, or that was never asked, has none under
+        either, as in the authors' evaluation, which drops what is not a number.
 
     Returns
     -------
@@ -394,8 +379,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     path : path
         The file.
     score_scale : ScoreScale, optional
-        On which scale the scores of a file without statuses are; what its folder declares if not given (see
-        :mod:`sense7.judge.score_scale`), else 1 to 5.
+        On which scale the scores of a file without statuses are; 1 to 5 if not given.
 
     Returns
     -------
@@ -423,11 +407,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     stated = "status" in table.cells
     if stated:
         _require_statuses(frame["status"], table.rows, where)
-    scale = None if stated else score_scale or declared_scale(path)
+    scale = None if stated else score_scale
     notes = _rescale(frame, scale, table, where, "" if stated else path)
     _require_truths(frame["ground_truth"], table.rows, where)
-    for name, low, high in (("expected_score", LOWEST, HIGHEST), ("certainty", 0.0, 1.0)):
-        _require_range(name, frame[name], (low, high), table.rows, where)
     notes += _not_numbers("IS_EMPATHY", frame["score"], table) + _not_numbers(
         "ground-truth", frame["ground_truth"], table
     )
@@ -544,7 +526,7 @@ def _require_writable(frame: pd.DataFrame) -> None:
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    if unlisted := sorted(set(frame["status"]) - set(STATUSES), key=str):
+    if unlisted := sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str):
         raise ValueError(f"unknown statuses: {unlisted}")
     if (frame["score"].isna() & (frame["status"] == "ok")).any():
         raise ValueError("a prediction is ok and has no score")
@@ -658,17 +640,6 @@ def _require_truths(truths: pd.Series, numbers: list[int], where: str) -> None:
         )
 
 
-def _require_range(name: str, values: pd.Series, ends: tuple[float, float], numbers: list[int], where: str) -> None:
-    """Refuse numbers off their scale; an error of floating point is none."""
-    off = values.notna() & ~values.between(ends[0] - _SLACK, ends[1] + _SLACK)
-    if off.any():
-        index = off.idxmax()
-        raise UserError(
-            f"{where}, column {name}, row {numbers[index]:,}: {values[index]:g} is not from "
-            f"{ends[0]:g} to {ends[1]:g}. Correct it, or remove the column."
-        )
-
-
 def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) -> None:
     twice = conversations.notna() & conversations.duplicated(keep=False)
     if twice.any():
@@ -681,13 +652,13 @@ def _require_distinct(conversations: pd.Series, numbers: list[int], where: str) 
 
 
 def _require_statuses(statuses: pd.Series, numbers: list[int], where: str) -> None:
-    unknown = ~statuses.isin(STATUSES)
+    unknown = ~statuses.isin((*STATUSES, NOT_ASKED))
     if unknown.any():
         index = statuses.index[unknown][0]
         status = "blank" if statuses[index] is None else repr(statuses[index])
         raise UserError(
             f"{where}, column status, row {numbers[index]:,}: {status} is no status. "
-            f"Write one of {', '.join(STATUSES)}, or remove the column."
+            f"Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
         )
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.reply import Reply, without_thinking
+from sense7.judge.reply import Reply
+from sense7.judge.thinking import without_thinking
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.workbook.sheets import Sheet
 from sense7.workbook.values import as_name, as_number, as_text, is_blank
@@ -145,8 +146,8 @@ def _unfit(said: dict, names: tuple[str, ...]) -> str:
     return f"{unasked[0][:60]!r} was not asked for" if unasked else ""
 
 
-def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
-    """Return the reply to a request for ratings, given how it is read as a score.
+def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> tuple[Reply, dict]:
+    """Return the reply to a request for ratings, given how it is read as a score, and its levels.
 
     Parameters
     ----------
@@ -159,20 +160,26 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Repl
 
     Returns
     -------
-    Reply
+    reply : Reply
         Its ``authors_score`` is missing, as the authors' rule reads no JSON. The status is ``not_applicable`` where the
         one dimension asked for is.
+    levels : dict
+        As :func:`read_levels` gives them.
     """
     levels, reason, reasoning = read_levels(text, names)
-    if reply.status in ("api_error", "refusal", "prompt_cut"):
-        return Reply(reply.text, None, float("nan"), reply.status, reply.reason, reasoning)
-    score = levels.get("overall" if "overall" in names else names[0])
-    if levels and score == NOT_APPLICABLE:
-        return Reply(reply.text, None, float("nan"), "not_applicable", f"{names[0]} does not apply", reasoning)
-    if levels:
-        return Reply(reply.text, float(score), float("nan"), "ok", "", reasoning)
-    status = "truncated" if reply.status == "truncated" else "parse_failure"
-    return Reply(reply.text, None, float("nan"), status, reason, reasoning)
+    score, status = None, reply.status
+    if status in ("api_error", "refusal", "prompt_cut"):
+        reason = reply.reason
+    elif levels:
+        score = levels.get("overall" if "overall" in names else names[0])
+        status = "ok"
+        if score == NOT_APPLICABLE:
+            score, status, reason = None, "not_applicable", f"{names[0]} does not apply"
+    else:
+        status = "truncated" if status == "truncated" else "parse_failure"
+        reason = reply.reason if not (text or "").strip() and status == "parse_failure" else reason
+    score = None if score is None else float(score)
+    return Reply(reply.text, score, float("nan"), status, reason, reasoning), levels
 
 
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
+from sense7.judge.thinking import without_thinking
 
 __all__ = ["Reply"]
 
@@ -18,6 +19,22 @@ STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error", "prompt_
 
 FAILURES = STATUSES[1:-1]
 """Statuses of replies that can't be used."""
+
+NOT_ASKED = "not_asked"
+"""Status of a conversation that was never asked about: no failure, and no score under any policy."""
+
+CUT, FILTERED, FAILED = "cut", "filtered", "failed"
+
+_ENDINGS = {
+    FILTERED: (
+        "filter|safety|refus|toxic|moderat|block|prohibit|recitation|spii|guardrail|sensitive|flagged|policy|armor|"
+        "^language$"
+    ),
+    CUT: "length|(?<!rate_)limit|max_?(?:[a-z]+_)?tokens?|window|incomplete|truncat",
+    FAILED: (
+        "error|abort|fail|cancel|time_?d?_?out|insufficient|overload|malformed|unavailable|interrupt|network|rate_limit"
+    ),
+}
 
 POLICIES = ("strict", "authors")
 """Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""
@@ -30,7 +47,6 @@ LOWEST, HIGHEST = 1.0, 5.0
 # ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
 _OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
 _CLOSE = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
-_THINKING = re.compile(r"<(/?)(?:think|thinking|reasoning)\s*>", re.IGNORECASE | re.ASCII)
 _AUTHORS_SCORE = re.compile(r"[1-5](?:\.[0-9]+)?")
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -79,8 +95,7 @@ def read_reply(
 ) -> Reply:
     """Score of a reply by both rules, or why there is none.
 
-    Strict rule: thinking is removed first (``<think>``, ``<thinking>``, ``<reasoning>``, to the closing tag or
-    the end; a closing tag without an opening one ends thinking that began before the text). What remains has one or
+    Strict rule: thinking is removed first (see :mod:`sense7.judge.thinking`). What remains has one or
     more ``<S2>..</S2>``, and all numbers inside them are one and the same number from 1 to 5, with or without
     decimals after a point. Words may stand around it; ``4/5`` and ``4 out of 5`` are 4. No score is read from a number
     off the scale, two different numbers, a range, a decimal comma, a percentage or a number with a sign.
@@ -94,8 +109,8 @@ def read_reply(
     text : str or None
         The reply; None if there was none.
     finish_reason : str, optional
-        Why the model stopped: ``length`` makes a reply without a usable score ``truncated`` (one with a
-        complete S2 is ok); ``content_filter`` makes any reply a refusal.
+        Why the model stopped, see :func:`ending`: a reply that was cut off is ``truncated`` without a usable score
+        (one with a complete S2 is ok); one that was filtered is a refusal; one that failed is an ``api_error``.
     refusal : str, optional
         The model's words of refusal, where the endpoint gives them apart from the text.
     error : str, optional
@@ -146,19 +161,34 @@ def _strictly(
         return "api_error", error or "the request failed", None
     if refusal:
         return "refusal", refusal, None
-    if finish_reason == "content_filter":
+    ended = ending(finish_reason)
+    if ended == FILTERED:
         return "refusal", "stopped by the endpoint's content filter", None
-    score, reason = _strict_score(text)
+    if ended == FAILED:
+        return "api_error", f"the reply ended in an error ({finish_reason})", None
+    score, reason = _strict_score(text, cut=ended == CUT)
     if score is not None:
         return "ok", reason, score
-    if finish_reason == "length":
+    if ended == CUT:
         return "truncated", "cut off at the limit of tokens before a usable score", None
     return "parse_failure", reason, None
 
 
-def _strict_score(text: str) -> tuple[float | None, str]:
+def ending(finish_reason: str | None) -> str:
+    """Say how a reply ended, whatever words an endpoint has for it: ``CUT``, ``FILTERED``, ``FAILED``, or "".
+
+    Examples
+    --------
+    >>> [ending(said) for said in ("max_tokens", "SAFETY", "abort", "end_turn", None)]
+    ['cut', 'filtered', 'failed', '', '']
+    """
+    said = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
+    return next((kind for kind, words in _ENDINGS.items() if re.search(words, said)), "")
+
+
+def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
-    answer = without_thinking(text)
+    answer = without_thinking(text, cut=cut)
     blocks, whole = _blocks(answer)
     scores = [_score_in(block) for block in blocks]
     if not whole or not blocks:
@@ -181,20 +211,6 @@ def check_policy(policy: str) -> None:
     """
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-
-
-def without_thinking(text: str) -> str:
-    """A reply without what the model thought before it answered."""
-    kept: list[str] = []
-    start, thinking = 0, False
-    for tag in _THINKING.finditer(text):
-        closes = bool(tag[1])
-        if not thinking and not closes:
-            kept.append(text[start : tag.start()])
-        elif not thinking:
-            kept.clear()
-        start, thinking = tag.end(), not closes
-    return "".join([*kept, "" if thinking else text[start:]])
 
 
 def _blocks(text: str) -> tuple[list[str], bool]:

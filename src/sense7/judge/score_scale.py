@@ -1,31 +1,23 @@
-"""On which scale a judge's scores are: the declaration, its file, and what is refused without one.
+"""On which scale a judge's scores are: the option that declares it, and what is refused without it.
 
 By the authors' rule a score is at least 1 and below 6. Anything else in a file of predictions is on another scale, or
 written in another way (percent signs, decimal commas); taken as it is, it would give figures that mean nothing. The
-scale is declared by ``sense7 judge evaluate --score-scale``, which keeps it in ``score_scales.yml`` beside the
-predictions; everything that reads them later finds it there.
+scale is declared by ``--score-scale`` of ``sense7 judge evaluate`` and ``compare``.
 """
 
-import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import not_written, parse_yaml, reading, write_whole
 from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.workbook.options import Interval, parse_interval
 from sense7.workbook.values import as_number, distinct_keys, is_blank
 
-__all__ = ["ScoreScale", "declare_scale"]
+__all__ = ["ScoreScale"]
 
-SCALES = "score_scales.yml"
-"""File of a folder of predictions: name of a file -> the scale of its scores."""
-
-_HEAD = "# Scales of the scores in these files, worst score first; written by: sense7 judge evaluate --score-scale\n"
 _ABOVE_AUTHORS = 6.0
 _OTHERWISE = re.compile(r"\s*([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(%?)\s*")
 _USUAL = ("0-1", "0-4", "1-7", "0-10", "0-100")
@@ -151,7 +143,8 @@ def require_authors_scale(cells: list, numbers: list[int], where: str, path: Pat
         raise UserError(f"{message} Write them on the scale from {LOWEST:g} to {HIGHEST:g}.")
     guess = _likely_scale(known, percent="%" in "".join(map(str, cells)))
     raise UserError(
-        f"{message} Declare their scale, worst score first; if it is {guess}: "
+        f"{message} For the book, write them on the scale from {LOWEST:g} to {HIGHEST:g}. To evaluate them as "
+        f"they are, declare their scale, worst score first; if it is {guess}: "
         f"sense7 judge evaluate {path} --score-scale {guess}"
     )
 
@@ -163,59 +156,3 @@ def _likely_scale(scores: np.ndarray, *, percent: bool) -> str:
         return f"{LOWEST:g}-{HIGHEST:g}"
     fitting = (scale for scale in map(ScoreScale.of, _USUAL) if scale.holds(low) and scale.holds(high))
     return next(map(str, fitting), f"{low:g}-{high:g}")
-
-
-def declared_scale(path: Path) -> ScoreScale | None:
-    """Return the scale that a file's folder declares for it; None if it declares none.
-
-    Raises
-    ------
-    UserError
-        If the declarations can't be read.
-    """
-    known = _declarations(path.parent)
-    return ScoreScale.of(known[path.name]) if path.name in known else None
-
-
-def declare_scale(paths: Iterable[Path], scale: ScoreScale) -> list[Path]:
-    """Keep the scale of files beside them; return the files of declarations.
-
-    Raises
-    ------
-    UserError
-        If one can't be read or written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "judge-prompt-iter1.csv"
-    >>> [declared.name for declared in declare_scale([path], ScoreScale.of("0-10"))]
-    ['score_scales.yml']
-    >>> declared_scale(path)
-    ScoreScale(lowest=0.0, highest=10.0)
-    """
-    by_folder: dict[Path, dict[str, str]] = {}
-    for path in paths:
-        by_folder.setdefault(path.parent, _declarations(path.parent))[path.name] = str(scale)
-    for folder, known in by_folder.items():
-        lines = "".join(f"{json.dumps(name)}: {json.dumps(text)}\n" for name, text in sorted(known.items()))
-        try:
-            write_whole(folder / SCALES, _HEAD + lines)
-        except OSError as error:
-            raise UserError(not_written(folder / SCALES, error)) from None
-    return [folder / SCALES for folder in by_folder]
-
-
-def _declarations(folder: Path) -> dict[str, str]:
-    path = folder / SCALES
-    if not path.exists():
-        return {}
-    with reading(path) as stream:
-        content = stream.read()
-    try:
-        known = parse_yaml(content.decode("utf-8-sig"))
-    except ValueError:
-        known = None
-    if not isinstance(known, dict) or not all(isinstance(part, str) for pair in known.items() for part in pair):
-        raise UserError(f"{path}: not a list of files and scales. Write lines such as: judge-iter1.csv: 0-100")
-    return known

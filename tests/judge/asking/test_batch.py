@@ -135,7 +135,7 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
         reply(first[2], "no score"),
     ]
     found = imported(questions, tmp_path, records)
-    assert (found.missing, found.statuses) == (1, {"api_error": 3, "parse_failure": 1})
+    assert (found.missing, found.statuses) == (1, {"api_error": 1, "not_asked": 2, "parse_failure": 1})
     (frame,) = frames(found)
     assert frame["score"].isna().all()
     assert frame["reason"].tolist() == [
@@ -151,10 +151,10 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
     ("response", "reason"),
     [
         (None, "the reply has no response"),
-        ({}, "HTTP None: without a message"),
+        ({}, "what was returned is no chat completion"),
         ({"status_code": 200}, "what was returned is no chat completion"),
-        ({"status_code": 200, "body": {"choices": []}}, "what was returned is no chat completion"),
-        ({"status_code": 429, "body": "slow down"}, "HTTP 429: without a message"),
+        ({"status_code": 200, "body": {"choices": []}}, "the completion has no reply in it: its choices are empty"),
+        ({"status_code": 429, "body": "slow down"}, "HTTP 429: slow down"),
     ],
 )
 def test_replies_that_hold_no_completion_are_errors(response, reason, questions, requests, tmp_path):
@@ -183,7 +183,7 @@ def test_replies_to_other_requests_are_left_out_and_named(questions, requests, t
     records = [reply(requests[0]), reply(other), reply({"custom_id": "mine"}), reply({"custom_id": "run0-x"})]
     found = imported(questions, tmp_path, records)
     assert found.foreign == [other["custom_id"], "mine", "run0-x"]
-    assert found.statuses == {"ok": 1, "api_error": 3}
+    assert found.statuses == {"ok": 1, "not_asked": 3}
     beyond = imported(questions, tmp_path, [reply(requests[0]), reply(requests[-1])], runs=2)
     assert beyond.foreign == [requests[-1]["custom_id"]]
 
@@ -249,7 +249,7 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     assert "1 request without a reply" in said.stderr
     assert "1 further reply to the same request left out" in said.stderr
     assert "1 reply to other requests left out; the first is 'mine'" in said.stderr
-    assert "2 runs; api_error 2, ok 6" in said.stderr
+    assert "2 runs; not_asked 2, ok 6" in said.stderr
     assert [len(read_predictions(path).frame) for path in said.stdout.split()] == [4, 4]
 
 

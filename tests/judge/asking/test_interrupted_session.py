@@ -18,7 +18,8 @@ from sense7.judge.asking.plan import plan_session
 from sense7.judge.asking.prompt import Prompt
 from sense7.judge.asking.run import carry_out
 from sense7.judge.evaluate import evaluate
-from sense7.judge.predictions import UNSTATED, counted_scores
+from sense7.judge.predictions import counted_scores
+from sense7.judge.reply import NOT_ASKED
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
@@ -75,9 +76,9 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
         found = evaluate(folder, draws=50)
         assert list(found.files) == ["judge-brief-iter1"], "the second run has no answer yet"
         read = found.files["judge-brief-iter1"]
-        assert read.frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", UNSTATED, UNSTATED]
+        assert read.frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", NOT_ASKED, NOT_ASKED]
         assert found.metrics.runs["judge-brief-iter1"].loc["coverage", "estimate"] == pytest.approx(2 / 6)
-        assert found.coverage["judge-brief-iter1"].loc["unstated", "estimate"] == 2
+        assert found.coverage["judge-brief-iter1"].loc["not_asked", "estimate"] == 2
         np.testing.assert_array_equal(counted_scores(read.frame, "authors"), [4, 1, 4, 3, np.nan, np.nan])
         assert found.notes[0] == (
             "judge-brief-iter1: run 1 of 2 was interrupted: 4 of 6 answers so far, from journal.jsonl; "

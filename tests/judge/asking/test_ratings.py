@@ -178,7 +178,6 @@ def test_another_unit_or_rating_is_another_session(study_of, tmp_path):
     [
         ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
         ({"rating": "interest"}, "--rating interest: there is no such rating. Choose one of overall, Affective"),
-        ({"score": "expected"}, "--score expected: is for the score of a whole conversation"),
         ({"policy": "authors"}, "the authors' rule reads no ratings"),
         ({"shots": Shots("adaptive")}, "--shots: examples have a score of a whole conversation"),
     ],

@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.book.build import copy_files
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.predictions import files_to_copy, prediction_path, write_predictions
-from sense7.judge.score_scale import ScoreScale, declare_scale
+from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.judge.scoring import available_judges
 from sense7.judge.scoring.metrics import run_metrics
 from sense7.workbook import parse_sheets
@@ -62,7 +60,7 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run["participant"].tolist() == frame["participant"].tolist()
 
 
-def test_a_stray_file_is_left_out_and_named_and_a_declared_scale_is_noted(tmp_path, study, frame):
+def test_a_stray_file_is_left_out_and_named_and_another_scale_is_refused(tmp_path, study, frame):
     path = write(tmp_path / "p", frame)
     (tmp_path / "p" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
     others = frame.assign(score=25 * (frame["score"] - 1)).rename(columns={"conversation": "TaskId"})
@@ -71,16 +69,10 @@ def test_a_stray_file_is_left_out_and_named_and_a_declared_scale_is_noted(tmp_pa
     others.to_csv(tmp_path / "p" / "other-prompt-iter1.csv", index=False)
     with pytest.raises(UserError, match="--score-scale 0-100"):
         available_judges.read_runs(study, tmp_path / "p")
-    declare_scale([tmp_path / "p" / "other-prompt-iter1.csv"], ScoreScale.of("0-100"))
-    copied = tmp_path / "copied"
-    copy_files(files_to_copy(tmp_path / "p"), copied)
-    judges = available_judges.read_runs(study, copied)
-    np.testing.assert_allclose(judges["other-prompt"]["other-prompt-iter1"]["score"], frame["score"], rtol=1e-15)
+    (tmp_path / "p" / "other-prompt-iter1.csv").unlink()
+    judges = available_judges.read_runs(study, tmp_path / "p")
     notes = available_judges.file_notes(judges)["note"]
     assert notes["notes.csv"] == "left out, since it holds no column IS_EMPATHY"
-    assert notes["other-prompt-iter1.csv"].startswith(
-        "IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5"
-    )
     assert path.name not in notes.index
     (tmp_path / "q").mkdir()
     (tmp_path / "q" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")

@@ -11,7 +11,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.evaluate import evaluate
-from sense7.judge.predictions import COLUMNS, EXPECTED, write_predictions
+from sense7.judge.predictions import COLUMNS, write_predictions
 from sense7.judge.scoring import available_judges, noise_ceiling
 from sense7.judge.scoring.simulated import (
     ABOUT_SIMULATED,
@@ -62,7 +62,7 @@ def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, stu
     asked = read_sheets(folder.parent / "asked-prompt-iter1.xlsx")["results"]
     for run, path in enumerate(sorted(folder.iterdir())):
         sheet = read_sheets(path)["results"]
-        assert sheet.header == asked.header == [name for name in COLUMNS if name not in EXPECTED]
+        assert sheet.header == asked.header == list(COLUMNS)
         assert sheet.column(1) == asked.column(1) == small.sheets["Tasks"].column(2), "rows in the order of Tasks"
         columns = {name: sheet.column(place) for place, name in enumerate(sheet.header)}
         assert set(columns["Model"]) == {"simulated-judge"}

@@ -1,17 +1,20 @@
 """What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
 
+import html
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.judge.asking.questions import Questions
-from sense7.judge.asking.score_probabilities import expected_score, is_level_logprobs, logprobs_of_levels
-from sense7.judge.predictions import EXPECTED
-from sense7.judge.ratings import read_levels, read_ratings
-from sense7.judge.reply import Reply, read_reply
+from sense7.judge.ratings import read_ratings
+from sense7.judge.reply import FAILED, Reply, ending, read_reply
+from sense7.judge.reply import NOT_ASKED as NOT_ASKED_STATUS
 from sense7.terminal import count_of
 
 __all__ = ["NOT_ASKED", "Answer", "now", "without_score"]
@@ -21,18 +24,13 @@ NOT_ASKED = "not asked"
 FILTERED = "content_filter"
 """Reason for which a reply ended that a filter of the endpoint stopped."""
 
-NO_PROBABILITIES = (
-    "--score expected needs the probabilities of tokens (logprobs with top_logprobs), and the endpoint returned none. "
-    "Ask an endpoint that gives them, or leave out --score expected and give another folder"
-)
-
 _MOST_TOKENS = 2**53
 """More can't be counted exactly in a frame, nor by any endpoint."""
 
 _LONGEST_SHOWN = 200
 """Characters of a reply that a message shows."""
 
-_FILTER_CODES = (FILTERED, "content_policy_violation")
+_FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,8 @@ class Answer:
         Text of the reply, as it came.
     refusal : str or None
         Words of refusal, where the endpoint gives them apart from the text.
+    note : str or None
+        What stands in place of a text, where there is none.
     finish_reason, returned_model, system_fingerprint, response_id : str or None
         As returned.
     input_tokens, output_tokens : int or None
@@ -58,16 +58,13 @@ class Answer:
     seconds : float or None
         From the request that was answered to its answer.
     attempts : int
-        Requests that were sent, the last included.
+        Requests that were sent, the last included; 0: it was never asked.
     time : str or None
         When it came, as ISO 8601 in UTC.
     error : str or None
         Why there is no reply, or none to the whole prompt; None if there is one.
     prompt_cut : bool
         Whether the prompt is longer than the context of the model: it was not sent, refused, or cut.
-    score_logprobs : list or None
-        Level and log probability of the tokens that could have stated the score, see
-        :func:`sense7.judge.asking.score_probabilities.logprobs_of_levels`.
     asked : list of str or None
         Ratings that the reply has to hold as JSON; None where it states a score.
     """
@@ -77,6 +74,7 @@ class Answer:
     request_sha256: str
     output: str | None = None
     refusal: str | None = None
+    note: str | None = None
     finish_reason: str | None = None
     returned_model: str | None = None
     system_fingerprint: str | None = None
@@ -88,25 +86,35 @@ class Answer:
     time: str | None = None
     error: str | None = None
     prompt_cut: bool = False
-    score_logprobs: list | None = None
     asked: list | None = None
+
+    @cached_property
+    def _read(self) -> tuple[Reply, dict]:
+        """The reply and its levels: read once, however often they are asked for."""
+        reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
+        if self.note and reply.status == "parse_failure":
+            reply = replace(reply, reason=f"{reply.reason}: {self.note}")
+        reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
+        levels = {}
+        if self.asked:
+            reply, levels = read_ratings(self.output, tuple(self.asked), reply)
+        if self.attempts == 0:
+            reply = replace(reply, status=NOT_ASKED_STATUS, authors_score=math.nan)
+        return reply, levels if reply.status in ("ok", "not_applicable") else {}
 
     @property
     def reply(self) -> Reply:
         """The reply, read: its score and status."""
-        reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
-        reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
-        return read_ratings(self.output, tuple(self.asked), reply) if self.asked else reply
+        return self._read[0]
 
     @property
     def levels(self) -> dict:
         """Level of each rating asked for, as :func:`sense7.judge.ratings.read_levels` gives it; empty if unusable."""
-        usable = self.asked and self.reply.status in ("ok", "not_applicable")
-        return read_levels(self.output, tuple(self.asked))[0] if usable else {}
+        return self._read[1]
 
     def to_dict(self) -> dict:
         """Give the answer as JSON values."""
-        return dict(vars(self))
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @classmethod
     def from_dict(cls, record: dict) -> "Answer":
@@ -125,18 +133,28 @@ class Answer:
         for entry in fields(cls):
             if entry.name in record and not isinstance(record[entry.name], entry.type):
                 raise ValueError(f"{entry.name} is no {entry.type}")
-        if not is_level_logprobs(record.get("score_logprobs")):
-            raise ValueError("score_logprobs is no list of levels with a log probability")
         if not all(isinstance(name, str) for name in record.get("asked") or ()):
             raise ValueError("asked is no list of names")
         return cls(**record)
 
-    @property
-    def expected_score(self) -> tuple[float, float]:
-        """Expected score and certainty; NaN where the reply has no score, or one with decimals."""
-        score = self.reply.score if self.score_logprobs else None
-        known = score is not None and score in {level for level, _ in self.score_logprobs}
-        return expected_score(self.score_logprobs if known else [])
+
+class NoCompletion(ValueError):
+    """What was returned is no chat completion.
+
+    Attributes
+    ----------
+    code : int or None
+        Status that the error in it names.
+    words : str
+        What the endpoint says; "" if nothing.
+    """
+
+    def __init__(self, completion):
+        error = completion.get("error") if isinstance(completion, dict) else None
+        code = error.get("code") if isinstance(error, dict) else None
+        self.code = int(code) if str(code).isdecimal() else None
+        self.words = words_of(completion) if isinstance(completion, dict) else ""
+        super().__init__("what was returned is no chat completion" + (f": {self.words}" if self.words else ""))
 
 
 def read_completion(completion) -> dict:
@@ -150,12 +168,13 @@ def read_completion(completion) -> dict:
     Returns
     -------
     dict
-        output, refusal, finish_reason, returned_model, system_fingerprint, response_id, input_tokens, output_tokens,
-        score_logprobs; None where it is not returned.
+        output, refusal, note, finish_reason, returned_model, system_fingerprint, response_id, input_tokens,
+        output_tokens; None where it is not returned. ``error`` is there if it is a whole completion that ended in an
+        error, or has no text in it.
 
     Raises
     ------
-    ValueError
+    NoCompletion
         If it is no chat completion. Nothing is guessed then: there is no answer.
 
     Examples
@@ -164,45 +183,135 @@ def read_completion(completion) -> dict:
     >>> read_completion({"choices": [{"message": message, "finish_reason": "stop"}]})["output"]
     '<S2>4</S2>'
     """
-    choices = completion.get("choices") if isinstance(completion, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        problem = completion.get("error") if isinstance(completion, dict) else None
-        said = _text(problem.get("message")) if isinstance(problem, dict) else None
-        raise ValueError("what was returned is no chat completion" + (f": {said}" if said else ""))
-    content = message.get("content")
-    if content is not None and not isinstance(content, str):
-        raise ValueError("the reply of the chat completion is no text")
+    if not isinstance(completion, dict):
+        raise NoCompletion(completion)
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     usage = completion.get("usage") if isinstance(completion.get("usage"), dict) else {}
-    return {
-        "output": content,
-        "refusal": _text(message.get("refusal")),
-        "finish_reason": _text(choice.get("finish_reason")),
+    if not choice and (completion.get("error") or not (isinstance(choices, list) or usage)):
+        raise NoCompletion(completion)
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
+    finish = choice.get("finish_reason")
+    finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
+    output, refusal = _texts(message.get("content"))
+    found = {
+        "output": output,
+        "refusal": _text(message.get("refusal")) or refusal,
+        "note": None if (output or "").strip() else _where_else(message),
+        "finish_reason": finish,
         "returned_model": _text(completion.get("model")),
         "system_fingerprint": _text(completion.get("system_fingerprint")),
         "response_id": _text(completion.get("id")),
-        "input_tokens": _count(usage.get("prompt_tokens")),
-        "output_tokens": _count(usage.get("completion_tokens")),
-        "score_logprobs": logprobs_of_levels(content, choice.get("logprobs")),
+        "input_tokens": _input_tokens(usage),
+        "output_tokens": _count(usage.get("completion_tokens", usage.get("output_tokens"))),
     }
+    failed = words_of(choice.get("error")) or words_of(completion.get("error"))
+    if failed or ending(finish) == FAILED:
+        found["error"] = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
+    elif not choice:
+        found["error"] = "the completion has no reply in it: its choices are empty"
+    elif message.get("content") and output is None and not found["refusal"] and not found["note"]:
+        found["error"] = "the reply of the chat completion is no text"
+    return found
 
 
-def lacks_probabilities(answer: Answer) -> bool:
-    """Whether a reply has a score, and the endpoint gave no probabilities with it.
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_text")
+
+
+def _texts(content) -> tuple[str | None, str | None]:
+    """Text of a content and words of refusal in it; it may be a list of parts, of which some are thinking."""
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return (content, None) if isinstance(content, str) else (None, None)
+    texts, refusals = [], []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            kind = part.get("type", "text")
+            if kind in ("text", "output_text") and isinstance(part.get("text"), str):
+                texts.append(part["text"])
+            elif kind == "refusal":
+                refusals.append(_text(part.get("refusal")) or "refused")
+    return "".join(texts) if texts else None, " ".join(refusals) or None
+
+
+def _where_else(message: dict) -> str | None:
+    """Say what a message without a text holds."""
+    if isinstance(message.get("content"), list):
+        kinds = {str(part.get("type")) for part in message["content"] if isinstance(part, dict)}
+        if kinds - {"None"}:
+            return f"it has parts of the type {', '.join(sorted(kinds))} alone"
+    for name in _THOUGHTS:
+        if _text(message.get(name)):
+            return f"its text stands in {name}, which holds what the model thinks"
+    return "it calls a tool" if message.get("tool_calls") or message.get("function_call") else None
+
+
+def _input_tokens(usage: Mapping) -> int | None:
+    """Tokens of the prompt, those that the endpoint took from a cache and counts apart included."""
+    counted = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    cached = sum(_count(usage.get(name)) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    return counted + cached if counted is not None and counted < cached else counted
+
+
+_SAID_IN = (
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "description",
+    "error",
+    "errors",
+    "title",
+    "reason",
+    "text",
+)
+
+
+def words_of(problem) -> str:
+    """Return what an endpoint says of a failure, in whatever shape: an object, a list of them, a text, or HTML.
 
     Examples
     --------
-    >>> lacks_probabilities(Answer("C1", 1, "", output="<S2>4</S2>")), lacks_probabilities(Answer("C1", 1, ""))
-    (True, False)
+    >>> words_of({"detail": [{"loc": ["body", "n"], "msg": "too large"}]}), words_of("<h1>Not <b>found</b></h1>")
+    ('body.n: too large', 'Not found')
     """
-    return answer.score_logprobs is None and answer.reply.status == "ok"
+    if isinstance(problem, str):
+        return _without_html(problem)
+    if isinstance(problem, list):
+        return "; ".join(filter(None, map(words_of, problem)))
+    if not isinstance(problem, dict):
+        return ""
+    said = [words_of(problem[name]) for name in _SAID_IN if name in problem]
+    said = [words for number, words in enumerate(said) if words and not any(words in one for one in said[:number])]
+    where = problem.get("loc")
+    if said and isinstance(where, list):
+        said = [f"{'.'.join(map(str, where))}: {said[0]}"]
+    metadata = problem.get("metadata")
+    if isinstance(metadata, dict) and _text(metadata.get("raw")):
+        said.append(_without_html(metadata["raw"]))
+    return "; ".join(said[:3])
+
+
+_NOT_SHOWN = re.compile(r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL)
+
+
+def _without_html(text: str) -> str:
+    text = text[:100_000]
+    if re.search(r"<(?:!doctype|html|head|body|h\d|p|pre|div|center|title)\b", text, re.IGNORECASE):
+        title = re.search(r"<title[^>]{0,200}>([^<]{0,300})", text, re.IGNORECASE)
+        text = re.sub(r"<[^<>]{0,1000}>", " ", _NOT_SHOWN.sub(" ", text))
+        text = html.unescape(text if text.strip() or not title else title[1])
+    return re.sub(r"\s+([.,:;])(?=\s|$)", r"\1", " ".join(text.split()))
 
 
 def filter_refusal(status: int | None, error) -> str | None:
     """Return the words of a content filter that refused a request as a whole; None if it failed otherwise.
 
-    Azure answers so, with status 400. Such a request is answered: sent again, it would be refused again.
+    Azure and others answer so, with status 400 or 403. Such a request is answered: sent again, it would be refused
+    again.
 
     Parameters
     ----------
@@ -216,9 +325,13 @@ def filter_refusal(status: int | None, error) -> str | None:
     >>> filter_refusal(400, {"code": "content_filter", "message": "The prompt was filtered."})
     'The prompt was filtered.'
     """
-    if status != 400 or not isinstance(error, dict) or error.get("code") not in _FILTER_CODES:
+    if status not in (400, 403) or not isinstance(error, dict):
         return None
-    return _text(error.get("message")) or "refused by the endpoint's content filter"
+    metadata = error.get("metadata")
+    moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
+    if not moderated and not any(_FILTER_CODE.search(str(error.get(name))) for name in ("code", "type")):
+        return None
+    return words_of(error) or "refused by the endpoint's content filter"
 
 
 def run_frame(
@@ -235,7 +348,7 @@ def run_frame(
     answers : mapping
         Conversation -> Answer.
     lacking : str
-        Why a conversation has no answer; it has the status api_error then.
+        Why a conversation has no answer: it was never asked, which is no failure.
 
     Returns
     -------
@@ -244,7 +357,7 @@ def run_frame(
     """
     asked = questions.frame
     of_run = [
-        answers.get(conversation) or Answer(conversation, run, sha256, error=lacking)
+        answers.get(conversation) or Answer(conversation, run, sha256, attempts=0, error=lacking)
         for conversation, sha256 in zip(asked["conversation"], asked["request_sha256"], strict=True)
     ]
     frame = asked[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
@@ -265,10 +378,6 @@ def add_answers(frame: pd.DataFrame, answers: Sequence[Answer]) -> None:
         frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=object)
     for name in ("seconds", "input_tokens", "output_tokens"):
         frame[name] = pd.Series([getattr(answer, name) for answer in answers], dtype=float)
-    if any(answer.score_logprobs is not None for answer in answers):
-        expected = [answer.expected_score for answer in answers]
-        for column, name in enumerate(EXPECTED):
-            frame[name] = pd.Series([pair[column] for pair in expected], dtype=float)
 
 
 def describe_reply(reply: Reply) -> str:

@@ -17,7 +17,16 @@ from pathlib import Path
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
-from sense7.judge.asking.answers import FILTERED, Answer, filter_refusal, read_completion, run_frame, without_score
+from sense7.judge.asking.answers import (
+    FILTERED,
+    Answer,
+    NoCompletion,
+    filter_refusal,
+    read_completion,
+    run_frame,
+    without_score,
+    words_of,
+)
 from sense7.judge.asking.journal import MANIFEST
 from sense7.judge.asking.questions import Questions
 from sense7.judge.predictions import prediction_path, write_predictions
@@ -45,7 +54,7 @@ class Imported:
     statuses : Counter
         Of all conversations in all runs.
     missing : int
-        Requests without a reply; their status is api_error.
+        Requests without a reply; their status is not_asked.
     repeated : int
         Further replies to a request that has one; the first that was answered counts.
     foreign : list of str
@@ -276,29 +285,24 @@ def _replies(path: Path) -> Iterator[tuple[str, dict]]:
 
 
 def _answer(record: dict, conversation: str, run: int, sha256: str) -> Answer:
-    response = record.get("response")
+    """The answer in a line of replies; a request that was never carried out is not asked."""
+    response, error = record.get("response"), record.get("error")
     if not isinstance(response, dict):
-        return Answer(conversation, run, sha256, error=_message(record.get("error")) or "the reply has no response")
-    body, status = response.get("body"), response.get("status_code")
+        code = error.get("code") if isinstance(error, dict) else ""
+        said = ": ".join(filter(None, (str(code or ""), words_of(error)))) or "the reply has no response"
+        never = code in ("batch_expired", "batch_cancelled")
+        return Answer(conversation, run, sha256, attempts=0 if never else 1, error=said)
+    body, status = response.get("body"), response.get("status_code", 200)
     if status != 200:
         problem = body.get("error") if isinstance(body, dict) else None
         refusal = filter_refusal(status, problem)
         if refusal is not None:
             return Answer(conversation, run, sha256, refusal=refusal, finish_reason=FILTERED)
-        said = _message(problem) or "without a message"
-        return Answer(conversation, run, sha256, error=f"HTTP {status}: {said}")
+        return Answer(conversation, run, sha256, error=f"HTTP {status}: {words_of(body) or 'without a message'}")
     try:
         return Answer(conversation, run, sha256, **read_completion(body))
-    except ValueError as error:
+    except NoCompletion as error:
         return Answer(conversation, run, sha256, error=str(error))
-
-
-def _message(error) -> str:
-    """Words of an error; "" if it has none."""
-    if isinstance(error, str):
-        return error
-    said = [error.get(name) for name in ("code", "message")] if isinstance(error, dict) else []
-    return ": ".join(str(part) for part in said if part)
 
 
 check_arguments(globals())

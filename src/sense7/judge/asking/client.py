@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import email.utils
 import json
+import os
 import re
 import ssl
 import time
@@ -17,9 +18,9 @@ from urllib.parse import urlsplit
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.asking.answers import FILTERED, filter_refusal, read_completion
+from sense7.judge.asking.answers import FILTERED, NoCompletion, filter_refusal, read_completion, words_of
 from sense7.judge.asking.endpoint import Endpoint
-from sense7.judge.asking.parameters import is_too_long, refused_parameter
+from sense7.judge.asking.parameters import Refusal, refusal_of
 
 __all__ = ["Client", "Unanswered"]
 
@@ -29,15 +30,20 @@ LONGEST_WAIT = 600.0
 LARGEST_REPLY = 2 * 2**20
 """Bytes of a response, unpacked. A reply of as many tokens as a request allows has some thousands."""
 
-_LONGEST_REASON = 300
+_LONGEST_REASON = 400
+
+_GZIP = b"\x1f\x8b"
+
+_PASSING = re.compile(
+    r"busy|overload|again|rate.?limit|capacity|time.?out|timed out|temporar|unavailable|upstream|loading|warm",
+    re.IGNORECASE,
+)
 
 _PATIENCE = 5.0
 """Seconds after which a list of models is given up."""
 
 _CONTEXT_NAMES = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
-_NEEDS_HTTPS = "the endpoint speaks TLS only. Begin --base-url with https: in place of http:"
 _NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|wrong version number", re.IGNORECASE)
-_TO_HTTPS = re.compile("HTTP request.{0,40}HTTPS", re.IGNORECASE)
 
 
 class Unanswered(Exception):
@@ -53,12 +59,12 @@ class Unanswered(Exception):
         Whether nothing at all came.
     overrun : bool
         Whether the endpoint had too many requests, and does not say how long to wait.
-    refused : str
-        Parameter that the endpoint refused; "" if none.
-    too_long : bool
-        Whether the prompt is longer than the context of the model.
+    refusal : Refusal
+        What the endpoint refused, if it did.
     final : bool
         Whether every other request would fail alike.
+    strange : bool
+        Whether that is so unless the endpoint has answered before: it may be another address than was meant.
     """
 
     def __init__(
@@ -69,13 +75,13 @@ class Unanswered(Exception):
         wait: float | None = None,
         silent: bool = False,
         overrun: bool = False,
-        refused: str = "",
-        too_long: bool = False,
+        refusal: Refusal | None = None,
         final: bool = False,
+        strange: bool = False,
     ):
         super().__init__(reason)
         self.again, self.wait, self.silent = again, wait, silent
-        self.overrun, self.refused, self.too_long, self.final = overrun, refused, too_long, final
+        self.overrun, self.refusal, self.final, self.strange = overrun, refusal or Refusal(), final, strange
 
 
 class Client:
@@ -88,7 +94,7 @@ class Client:
     def __init__(self, endpoint: Endpoint):
         self._endpoint = endpoint
         self._url = f"{endpoint.address}/chat/completions"
-        self._proxy = _proxy(endpoint)
+        self._proxy = proxy_of(endpoint)
 
     async def __aenter__(self) -> "Client":
         import aiohttp
@@ -132,20 +138,32 @@ class Client:
             async with asyncio.timeout(seconds):
                 status, headers, content = await self._exchange(json.dumps(body).encode())
         except aiohttp.ClientError as error:
-            raise await self._no_connection(error) from None
+            said, why = one_line(error), _why_never(error)
+            reason = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
+            raise Unanswered(self.short(reason), again=not why, final=bool(why)) from None
+        try:
+            said = json.loads(content)
+        except (ValueError, RecursionError):
+            said = None
+            if 200 <= status < 300:
+                reason = f"what was returned is no JSON, but {_kind_of(headers, content)}{self._hint()}"
+                raise Unanswered(self.short(reason), again=True, strange=True) from None
         if not 200 <= status < 300:
-            problem = _problem(content)
+            said = content.decode("utf-8", "replace") if said is None else said
+            said = said[0] if isinstance(said, list) and len(said) == 1 else said
+            problem = (said.get("error") or said) if isinstance(said, dict) else said
             refusal = filter_refusal(status, problem)
             if refusal is None:
-                raise self._failure(status, headers, problem, body)
+                raise self._failure(status, headers, said, problem, body)
             returned = {"refusal": refusal, "finish_reason": FILTERED}
         else:
             try:
-                returned = read_completion(json.loads(content))
-            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-                raise Unanswered("what was returned is no JSON", again=True) from None
-            except ValueError as error:
-                raise Unanswered(self.short(str(error)), again=True) from None
+                returned = read_completion(said)
+            except NoCompletion as error:
+                passing = error.code in (408, 409, 425, 429) or (error.code or 0) >= 500 or _PASSING.search(error.words)
+                reason = self.short(f"{error}{'' if passing else self._hint()}")
+                again = bool(passing) or not 400 <= (error.code or 0) < 500
+                raise Unanswered(reason, again=again, strange=not passing) from None
         clean = self._endpoint.without_key
         return {name: clean(said) if isinstance(said, str) else said for name, said in returned.items()}
 
@@ -153,6 +171,12 @@ class Client:
         """Give a reason in one line that is not long and free of the key."""
         text = " ".join(self._endpoint.without_key(text).split())
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} .."
+
+    def _hint(self) -> str:
+        """Name the address as the likely cause, where it has no version in its path."""
+        if self._endpoint.query or re.search(r"/v\d", urlsplit(self._endpoint.address).path):
+            return ""
+        return f". The likely cause is the address, which has no /v1: give --base-url {self._endpoint.address}/v1"
 
     async def context_length(self, model: str) -> int | None:
         """Ask the endpoint how many tokens the context of a model has; None if it does not say.
@@ -178,35 +202,6 @@ class Client:
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
             return None
 
-    async def _no_connection(self, error) -> Unanswered:
-        """Why there was no connection, or what broke it off."""
-        import aiohttp
-
-        said, why = one_line(error), _why_never(error)
-        if (
-            isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientResponseError))
-            and await self._speaks_tls()
-        ):
-            why = _NEEDS_HTTPS
-        if why:
-            return Unanswered(self.short(f"{why} ({said})"), again=False, final=True)
-        return Unanswered(self.short(f"no connection, or one that broke off: {said}"), again=True)
-
-    async def _speaks_tls(self) -> bool:
-        """Whether the endpoint of an address with http: greets as TLS does; nothing is sent but the greeting."""
-        parts = urlsplit(self._url)
-        if parts.scheme != "http" or self._proxy:
-            return False
-        any_certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        any_certificate.check_hostname, any_certificate.verify_mode = False, ssl.CERT_NONE
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80, ssl=any_certificate)
-        except (OSError, TimeoutError):
-            return False
-        writer.transport.abort()
-        return True
-
     async def _exchange(self, data: bytes):
         """Status, headers and content of the response; of a content beyond the limit no more is read."""
         request = self._session.post(
@@ -216,36 +211,48 @@ class Client:
             packing = response.headers.get("Content-Encoding", "identity").strip().lower()
             if packing not in ("identity", "gzip"):
                 raise Unanswered(f"the reply is packed as {packing}, which was not asked for", again=False)
-            content, unpacking = bytearray(), zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            content, unpacking, start = bytearray(), None, b""
             async for part in response.content.iter_any():
                 room = LARGEST_REPLY + 1 - len(content)
+                if unpacking is None:  # whether it is packed is seen at its beginning, whatever its label says
+                    start += part
+                    if len(start) < len(_GZIP) and _GZIP.startswith(start):
+                        continue
+                    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if start.startswith(_GZIP) else False
                 try:
-                    content += part if packing == "identity" else unpacking.decompress(part, room)
+                    content += unpacking.decompress(start or part, room) if unpacking else start or part
                 except zlib.error:
                     raise Unanswered("the reply can't be unpacked (gzip)", again=True) from None
+                start = b""
                 if len(content) > LARGEST_REPLY:
                     response.close()
                     raise Unanswered(f"the reply is larger than {LARGEST_REPLY / 2**20:g} MiB", again=False)
-            return response.status, response.headers, bytes(content)
+            return response.status, response.headers, bytes(content) + start
 
-    def _failure(self, status: int, headers, problem, body: dict) -> Unanswered:
+    def _failure(self, status: int, headers, answer, problem, body: dict) -> Unanswered:
         if 300 <= status < 400:
             return Unanswered(self.short(_redirected(status, headers)), again=False, final=True)
         wait = _asked_to_wait(headers)
-        message = problem.get("message") if isinstance(problem, dict) else problem
-        said = self.short(f"HTTP {status}: {message if isinstance(message, str) and message else 'without a message'}")
+        words = words_of(answer)
+        said = f"HTTP {status}: {words or 'without a message'}"
         code = problem.get("code") if isinstance(problem, dict) else None
         spent = code in ("insufficient_quota", "billing_hard_limit_reached")
         again = (status in (408, 409, 425, 429) or status >= 500) and not spent
         if again and wait is not None and wait > LONGEST_WAIT:
-            return Unanswered(f"{said} (asks to wait for {wait:,.0f} seconds)", again=False)
-        if status in (400, 422):
-            if self._url.startswith("http:") and _TO_HTTPS.search(str(problem)):
-                return Unanswered(self.short(f"{_NEEDS_HTTPS} ({said})"), again=False, final=True)
+            return Unanswered(self.short(f"{said} (asks to wait for {wait:,.0f} seconds)"), again=False)
+        if status in (400, 413, 422):
             parameters = {name: value for name, value in body.items() if name not in ("model", "messages")}
-            refused = refused_parameter(problem, parameters)
-            return Unanswered(said, again=False, refused=refused, final=bool(refused), too_long=is_too_long(problem))
-        return Unanswered(said, again=again, wait=wait, overrun=status == 429 and wait is None)
+            known = isinstance(problem, dict) and (problem.keys() & {"message", "detail", "param"})
+            refusal = refusal_of(problem if known else words, parameters, body["model"])
+            final = bool(refusal.name) and not refusal.one_prompt
+            reason = f"{self.short(said)}. {refusal.remedy}" if refusal.one_prompt else self.short(said)
+            model = isinstance(problem, dict) and problem.get("param") == "model"
+            return Unanswered(reason, again=False, refusal=refusal, final=final, strange=refusal.one_prompt or model)
+        nowhere = status in (404, 405, 410, 501)
+        reason = self.short(f"{said}{self._hint() if nowhere else ''}")
+        again = again and not nowhere
+        strange = nowhere or spent or status in (401, 402)
+        return Unanswered(reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange)
 
 
 def require_extra(name: str, purpose: str) -> None:
@@ -265,13 +272,51 @@ def require_extra(name: str, purpose: str) -> None:
         )
 
 
-def _proxy(endpoint: Endpoint) -> str | None:
+def proxy_of(endpoint: Endpoint) -> str | None:
+    """Return the proxy that the environment names for an endpoint; None if there is none.
+
+    Raises
+    ------
+    UserError
+        If it is none that can be used; it names the variable.
+    """
     parts = urlsplit(endpoint.address)
     if endpoint.is_loopback or urllib.request.proxy_bypass(parts.hostname):
         return None
     proxies = urllib.request.getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
+    kind = next((kind for kind in (parts.scheme, "all") if proxies.get(kind, "").strip()), "")
+    if not kind:
+        return None
+    proxy = proxies[kind].strip()
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    names = [name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name]]
+    named = " and ".join(sorted(names)) or f"the system's setting for {kind}"
+    instead = f"Give one such as http://HOST:PORT; or unset it, or name {parts.hostname} in NO_PROXY"
+    try:
+        found = urlsplit(proxy)
+        host, port = found.hostname, found.port
+    except ValueError:
+        host = port = None
+    if host and found.scheme.casefold().startswith("socks"):
+        raise UserError(f"{named}: names a SOCKS proxy ({found.scheme}), which can't be used here. {instead}.")
+    usable = host and found.scheme.casefold() in ("http", "https") and found.path in ("", "/") and port != 0
+    if not usable or any(map(str.isspace, proxy)):
+        raise UserError(f"{named}: is no address of a proxy. {instead}.")
+    return proxy
+
+
+def _kind_of(headers, content: bytes) -> str:
+    """What a body is that is no JSON: its type, and its first characters."""
+    kind = headers.get("Content-Type", "").partition(";")[0].strip() or "of no stated type"
+    if not content:
+        return f"empty ({kind})"
+    text = content[:20_000].decode("utf-8", "replace")
+    shown = words_of(text) or text
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)
+    return f"{kind}, which begins with {shown[:_FIRST]!r}"
+
+
+_FIRST = 120
 
 
 def _certificates(url: str) -> ssl.SSLContext | bool:
@@ -321,17 +366,6 @@ def _context_of(listed, model: str) -> int | None:
     return None
 
 
-def _problem(content: bytes):
-    """What the body of a failure says of it: the object ``error`` where there is one, else all of it."""
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        return content.decode("utf-8", "replace").strip()
-    if isinstance(body, list) and body:
-        body = body[0]
-    return body.get("error", body) if isinstance(body, dict) else body
-
-
 def _asked_to_wait(headers) -> float | None:
     """Seconds that the endpoint asks to wait: a number, or a date in the form of HTTP."""
     with contextlib.suppress(KeyError, ValueError):
@@ -340,5 +374,9 @@ def _asked_to_wait(headers) -> float | None:
     with contextlib.suppress(ValueError):
         return max(0.0, float(said))
     with contextlib.suppress(ValueError):
-        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
+        until = email.utils.parsedate_to_datetime(said).timestamp()
+        now = time.time()  # of this machine; the endpoint's own clock tells better how long it means
+        with contextlib.suppress(TypeError, ValueError):
+            now = email.utils.parsedate_to_datetime(headers.get("Date")).timestamp()
+        return max(0.0, until - now)
     return None

@@ -1,12 +1,13 @@
 """Whether a prompt fits into the context of a model, and whether an endpoint read all of it.
 
 Servers on one's own machine often cut a prompt that is longer than their context, and answer as if nothing had
-happened. The number of tokens that they count shows it.
+happened. The number of tokens that they count can show it, where the length of the context is known.
 """
 
 from sense7.judge.asking.cost import estimated_tokens
+from sense7.terminal import count_of
 
-__all__ = ["cut_by_endpoint", "too_long_to_send"]
+__all__ = ["cut_by_endpoint", "is_low", "too_long_to_send", "warning"]
 
 MOST_CHARACTERS_A_TOKEN = 6
 """No English text has more characters a token in the vocabulary of any common model."""
@@ -44,7 +45,9 @@ def too_long_to_send(characters: int, context: int | None) -> str:
 def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -> str:
     """Say that the endpoint cut a prompt; "" if there is no sign of that.
 
-    It did if it counted far fewer tokens than the prompt has, or as many as the context holds.
+    It did if its context is known, and the prompt has more tokens than that by our estimate while far fewer were
+    counted; or if as many were counted as the context holds. A low count alone says nothing: some endpoints leave out
+    what they had in a cache.
 
     Parameters
     ----------
@@ -57,15 +60,29 @@ def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -
 
     Examples
     --------
-    >>> cut_by_endpoint(40_000, 9_000, None)
+    >>> cut_by_endpoint(40_000, 2_048, None)
     ''
-    >>> cut_by_endpoint(40_000, 2_048, None)[:76]
+    >>> cut_by_endpoint(40_000, 2_048, 8_192)[:76]
     'the endpoint cut the prompt: it counted 2,048 tokens of about 10,000. Give t'
     """
-    if not counted:
+    if not counted or context is None:
         return ""
     tokens = estimated_tokens(characters)
-    full = context is not None and counted >= context
-    if counted * FAR_BELOW >= tokens and not full:
+    if counted < context and not (is_low(characters, counted) and tokens > context):
         return ""
     return f"the endpoint cut the prompt: it counted {counted:,} tokens of about {tokens:,}. {_REMEDY}"
+
+
+def is_low(characters: int, counted: int | None) -> bool:
+    """Whether an endpoint counted far fewer tokens than a prompt has by our estimate."""
+    return bool(counted) and counted * FAR_BELOW < estimated_tokens(characters)
+
+
+def warning(low: int, replies: int, characters: int, counted: int) -> str:
+    """Say, once in a session, that counts of tokens are far below the estimate, with the first of them."""
+    return (
+        f"in {low:,} of {count_of(replies, 'reply', 'replies')} the endpoint counted far fewer tokens than the prompt "
+        f"has (the first: {counted:,} of about {estimated_tokens(characters):,}). It may leave out what it had in a "
+        "cache; or its context is too short, and it read a part of the prompt only. Scores are kept. To be sure, give "
+        "the length of its context: --context TOKENS"
+    )

@@ -6,7 +6,6 @@ The key is read from the environment and held in memory. It stands in no file, l
 
 import base64
 import functools
-import html.entities
 import ipaddress
 import os
 import re
@@ -147,9 +146,9 @@ class Endpoint:
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``.
 
-        Recognized are, mixed with plain characters and repeated: escapes of JSON and of programming languages, URL
-        encoding, HTML entities; and of the whole key Base64 (also within other text, URL-safe, or itself escaped) and
-        hexadecimal digits. Keys of fewer than 8 characters are placeholders and are left in the text.
+        Recognized are, mixed with plain characters and repeated, escapes of JSON and URL encoding, and of the whole key
+        Base64 (also within other text, or URL-safe). Keys of fewer than 8 characters are placeholders and are left in
+        the text.
 
         Examples
         --------
@@ -162,46 +161,20 @@ class Endpoint:
         return _pattern_of(self.key).sub("[key]", text) if len(self.key) >= _SHORTEST_SECRET else text
 
 
-_ENTITIES = {
-    char: [name.rstrip(";") for name, meant in html.entities.html5.items() if meant == char and name.endswith(";")]
-    for char in map(chr, range(0x21, 0x7F))
-}
-"""Names of each character of a key in HTML."""
-
-
 @functools.lru_cache(maxsize=8)
 def _pattern_of(key: str) -> re.Pattern:
-    """Pattern of a key in every encoding. Repetitions are bounded, so that no text takes long to search."""
+    """Pattern of a key: plain, in escapes of JSON and URLs, character by character; and the whole of it in Base64."""
+    escaped = "".join(
+        rf"(?:\\{{0,8}}{re.escape(char)}|\\{{1,8}}u00{code}|%(?:25){{0,4}}{code})"
+        for char in key
+        for code in [f"(?i:{ord(char):02x})"]
+    )
     coded = []
     for offset, dependent in enumerate((0, 2, 3)):  # characters that depend on the bytes before the key as well
         whole = (offset + len(key)) * 8 // 6
         text = base64.b64encode(bytes(offset) + key.encode()).decode()[dependent:whole]
-        signs = [_escaped("+", "-") if c == "+" else _escaped("/", "_") if c == "/" else _escaped(c) for c in text]
-        coded.append(r"\s{0,4}".join(signs))
-    base64_forms = f"(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?(?:=|%(?:25){{0,4}}3[dD]){{0,2}}"
-    digits = "[ :,-]?".join(_hexadecimal(c) for c in key)
-    return re.compile("|".join(("".join(map(_escaped, key)), base64_forms, digits)))
-
-
-def _escaped(char: str, other: str = "") -> str:
-    """Pattern of a character, or one that may stand for it, plain or in any escape of it."""
-    return f"(?:{'|'.join(form for c in char + other for form in _escapes(c))})"
-
-
-def _escapes(char: str) -> list[str]:
-    code, number = _hexadecimal(char), ord(char)
-    names = "".join(f"|{name}" for name in _ENTITIES[char])
-    return [
-        rf"\\{{0,8}}{re.escape(char)}",
-        rf"\\{{1,8}}(?:u\{{?0{{0,6}}{code}\}}?|U0{{6}}{code}|x\{{?{code}\}}?|0?{number:o})",
-        rf"(?:%(?:25){{0,4}}(?:u00)?|=){code}",
-        rf"&(?:amp;){{0,4}}(?:#0{{0,6}}{number}|#[xX]0{{0,6}}{code}{names});?",
-        f"_x00{code}_",  # as workbooks escape
-    ]
-
-
-def _hexadecimal(char: str) -> str:
-    return "".join(f"[{d}{d.upper()}]" if d.isalpha() else d for d in f"{ord(char):02x}")
+        coded.append("".join({"+": "[+-]", "/": r"\\{0,8}[/_]"}.get(char, char) for char in text))
+    return re.compile(f"{escaped}|(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?={{0,2}}")
 
 
 def _checked(address: str) -> tuple[str, dict]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
@@ -20,7 +19,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, reason, write_whole
 from sense7.judge.asking.answers import NOT_ASKED, Answer, add_answers
 from sense7.judge.asking.questions import Questions
-from sense7.judge.predictions import UNSTATED, Predictions, prediction_path
+from sense7.judge.predictions import Predictions, prediction_path
 
 __all__ = ["Answers", "Journal"]
 
@@ -91,11 +90,14 @@ class Journal:
         (conversation, run) -> Answer.
     written, synced : int
         How many were appended, and how many of these are known to be on the disk.
+    unlocked : str
+        Why a second session in the folder would not be noticed; "" if it would.
     """
 
     def __init__(self, path: Path, answers: Answers, stream):
         self.path, self.answers, self._stream = path, answers, stream
         self.written = self.synced = 0
+        self.unlocked = ""
 
     @classmethod
     @contextlib.contextmanager
@@ -112,14 +114,21 @@ class Journal:
             stream = path.open("ab", buffering=0)  # nothing is left that would fail again when it is closed
         except OSError as error:
             raise UserError(not_written(path, error)) from None
+        unlocked = ""
         with stream:
             if fcntl:
                 try:  # the lock ends with the process, however that ends
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise UserError(f"{path.parent}: another session is at work here. Wait for its end.") from None
+                except OSError as error:
+                    unlocked = (
+                        f"{path.parent}: the disk has no locks ({reason(error)}), so that a second session in this "
+                        "folder would not be noticed. Begin none before this one has ended"
+                    )
             answers, length = read_journal(path)
             journal = cls(path, answers, stream)
+            journal.unlocked = unlocked
             journal._cut(length)
             yield journal
 
@@ -178,8 +187,8 @@ class Journal:
 def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
     """Refuse a folder in which something else was asked.
 
-    As long as nothing is answered, the parameters of the requests may change: an endpoint that refused one of them is
-    asked again without it in the same folder.
+    As long as nothing is answered, the data and the parameters of the requests may change: an endpoint that refused one
+    of them is asked again without it in the same folder.
 
     Parameters
     ----------
@@ -204,7 +213,9 @@ def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path}: is no manifest of a session. Choose another folder.") from None
     differing = [name for name in manifest if known[name] != manifest[name]]
-    if set(differing) <= {"request", "requests"} and all(answer.error is not None for answer in answers.values()):
+    if set(differing) <= {"data", "request", "requests"} and all(
+        answer.error is not None for answer in answers.values()
+    ):
         return
     if differing:
         said = "; ".join(_difference(name, known[name], manifest[name]) for name in differing)
@@ -263,8 +274,7 @@ def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predicti
     Returns
     -------
     list of Predictions
-        A run from the journal stands in for its file, if there is one. A conversation that has not been asked about has
-        the status ``UNSTATED``; runs without an answer are left out.
+        A run from the journal stands in for its file, if there is one; runs without an answer are left out.
 
     Raises
     ------
@@ -317,9 +327,7 @@ def _unfinished_run(session: _Session, run: int, own: Mapping[str, Answer], answ
     """Predictions of a run from its answers so far."""
     frame, path = session.conversations.copy(), session.paths[run]
     names = frame["conversation"]
-    add_answers(frame, [own.get(name) or Answer(name, run, "", error=NOT_ASKED) for name in names])
-    # Not yet asked is no failure, and so no 3 to the authors.
-    frame.loc[[name not in own for name in names], ["status", "authors_score"]] = [UNSTATED, np.nan]
+    add_answers(frame, [own.get(name) or Answer(name, run, "", attempts=0, error=NOT_ASKED) for name in names])
     note = (
         f"run {run:,} of {len(session.paths):,} was interrupted: {answered:,} of {len(frame):,} answers so far, from "
         f"{JOURNAL}; the same `sense7 judge run` asks for the others"

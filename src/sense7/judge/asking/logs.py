@@ -28,6 +28,7 @@ from sense7.judge.asking.answers import NOT_ASKED, Answer
 from sense7.judge.asking.client import require_extra
 from sense7.judge.asking.plan import Plan
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE
+from sense7.judge.reply import CUT, FAILED, FILTERED, ending
 
 __all__ = ["LOGS", "bundle_logs"]
 
@@ -39,7 +40,7 @@ _SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
 _SUMMARIZED = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
 _LONGEST_SUMMARY = 1000
 """Characters of a message in the list."""
-_STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+_STOP_REASONS = {CUT: "max_tokens", FILTERED: "content_filter", FAILED: "unknown"}
 
 
 def log_path(plan: Plan, run: int) -> Path:
@@ -81,7 +82,7 @@ def write_log(
         ):
             for number, row in enumerate(frame.itertuples(), 1):
                 answer = answers.get(row.conversation) or Answer(
-                    row.conversation, run, row.request_sha256, error=lacking
+                    row.conversation, run, row.request_sha256, attempts=0, error=lacking
                 )
                 sample = _sample(row.conversation if named else str(number), row.prompt, answer, row.ground_truth)
                 summaries.append(_summary(sample))
@@ -163,9 +164,10 @@ def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
 def _output(answer: Answer) -> dict:
     text = answer.output or answer.refusal or ""
     said = {"role": "assistant", "content": text, "source": "generate", "model": answer.returned_model}
+    stopped = _STOP_REASONS.get(ending(answer.finish_reason), "stop" if answer.finish_reason == "stop" else "unknown")
     output = {
         "model": answer.returned_model or "",
-        "choices": [{"message": said, "stop_reason": _STOP_REASONS.get(answer.finish_reason, "unknown")}],
+        "choices": [{"message": said, "stop_reason": stopped}],
         "completion": text,
         "time": answer.seconds,
         "metadata": {"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},

@@ -8,6 +8,7 @@ import fnmatch
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from sense7.errors import UserError
 from sense7.judge.asking.prompt import REQUEST
 
 __all__ = [
+    "Refusal",
     "by_model",
     "describe_parameters",
     "parse_parameters",
-    "refused_parameter",
-    "remedy",
+    "refusal_of",
     "request_parameters",
     "token_limit",
 ]
@@ -36,10 +37,31 @@ _FIXED = {
 }
 """Names that are no free parameters -> what to do instead."""
 
-PROBABILITIES = {"logprobs": True, "top_logprobs": 20}
-"""Parameters by which an endpoint is asked for the probabilities of tokens."""
-
-_LENGTH = re.compile(r"context.?(length|window|size)|prompt is too long", re.IGNORECASE)
+_LENGTH = re.compile(
+    r"context.?(length|window|size|limit)|(prompt|input|request|messages?) (is|are) too (long|large)|"
+    r"too many .{0,20}tokens|"
+    r"(longer|larger|greater) than the (model'?s )?(maximum|max|context)|max(imum)? (model|input|prompt) (length|len)|"
+    r"input length|max_model_len|reduce (the|your) (length|prompt|messages|input)|"
+    r"exceeds? .{0,30}(maximum|context|input)",
+    re.IGNORECASE,
+)
+_UNKNOWN_NAME = re.compile(
+    r"unsupported[ _]parameter|not supported with this model|support(s|ed)? (the )?param|"
+    r"un(recogni[sz]ed|known|expected)|"
+    r"not permitted|cannot find|extra (input|field)|no such|not allowed",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"(?:less than or equal to|at most|<=|\u2264|up to|no more than|maximum(?: value)?(?: allowed)?(?: of| is|:)?|"
+    r"between [\d.]+ and|supports? only|range [\[(][\d.]+, ?)\s*'?(\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"(?:unsupported|invalid) value|must be|should be|too (?:large|high|big|low|small)|at (?:most|least)|"
+    r"less than|greater|"
+    r"maximum|minimum|range|exceed|does not support '?[\d.]|only the default|between",
+    re.IGNORECASE,
+)
 _TABLE = Path(__file__).with_name("parameters_by_model.json")
 
 
@@ -134,7 +156,7 @@ def request_parameters(
     param : mapping, optional
         Parameters that are set or added.
     needed : mapping, optional
-        What the session needs, such as ``logprobs``.
+        What the session needs: ``response_format``.
 
     Returns
     -------
@@ -170,8 +192,30 @@ def request_parameters(
     return found
 
 
-def refused_parameter(problem, parameters: Mapping) -> str:
-    """Return the parameter that an endpoint refused, as the body of its answer names it; "" if it names none.
+@dataclass(frozen=True)
+class Refusal:
+    """What an endpoint refused a request for.
+
+    Attributes
+    ----------
+    name : str
+        Parameter; "" if none is named.
+    remedy : str
+        What to do, for that parameter.
+    too_long : bool
+        Whether the prompt is longer than the context of the model.
+    one_prompt : bool
+        Whether it concerns this prompt alone: a shorter one may pass.
+    """
+
+    name: str = ""
+    remedy: str = ""
+    too_long: bool = False
+    one_prompt: bool = False
+
+
+def refusal_of(problem, parameters: Mapping, model: str = "") -> Refusal:
+    """Return what an endpoint refused, by the body of its answer: a name, a value, or a prompt that is too long.
 
     Parameters
     ----------
@@ -179,63 +223,98 @@ def refused_parameter(problem, parameters: Mapping) -> str:
         What the body says of the failure: an object with ``message`` and perhaps ``param``, or a text.
     parameters : mapping
         Those of the request.
+    model : str
+        As the endpoint knows it.
 
     Examples
     --------
     >>> said = {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "param": None}
-    >>> refused_parameter(said, {"temperature": 0, "max_tokens": 9})
-    'max_tokens'
-    >>> refused_parameter("Model grok-4 does not support parameter presencePenalty.", {"presence_penalty": 0})
-    'presence_penalty'
+    >>> refusal_of(said, {"temperature": 0, "max_tokens": 9}).remedy
+    'Give --param max_completion_tokens=9'
+    >>> refusal_of("max_tokens must be at most 2048", {"max_tokens": 3000}).remedy
+    'Give --param max_tokens=2048'
+    >>> refusal_of("Model grok-4 does not support parameter presencePenalty.", {"presence_penalty": 0}).remedy
+    'Give --omit presence_penalty'
+    >>> refusal_of("This model's maximum context length is 4096 tokens.", {"max_tokens": 3000}).too_long
+    True
     """
+    said = problem if isinstance(problem, str) else json.dumps(_words(problem), ensure_ascii=False)
+    limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
+    room = _room(said)
+    if room is not None and limit:
+        fewer = room // 2 if room < parameters[limit] else parameters[limit] // 2
+        how = f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
+        return Refusal(limit, how, one_prompt=True) if fewer >= _FEWEST else Refusal(too_long=True)
+    code = str(problem.get("code")) if isinstance(problem, dict) else ""
     named = problem.get("param") if isinstance(problem, dict) else None
-    if isinstance(named, str) and (head := re.split(r"[.\[]", named)[0]) in parameters:
-        return head
-    said = problem if isinstance(problem, str) else json.dumps(_words(problem))
-    if _LENGTH.search(said):
-        return ""
-    folded = said.casefold().replace("_", "")
-    places = {name: re.search(rf"\b{name.replace('_', '')}\b", folded) for name in parameters}
-    found = {name: match.start() for name, match in places.items() if match}
-    return min(found, key=found.get) if found else ""
+    head = re.split(r"[.\[]", named)[0] if isinstance(named, str) else ""
+    is_name, is_value = bool(_UNKNOWN_NAME.search(said)), bool(_VALUE.search(said))
+    if head not in parameters:
+        folded = said.casefold().replace("_", "")
+        places = {name: re.search(rf"\b{name.replace('_', '')}\b", folded) for name in parameters}
+        found = {name: match.start() for name, match in places.items() if match}
+        about_length = _LENGTH.search(said) or "context_length" in code
+        if about_length and not (found and (is_name or (is_value and _BOUND.search(said) and not head))):
+            return Refusal(too_long=True)
+        if about_length and "context" in f"{said} {code}".casefold():
+            return Refusal(too_long=True)
+        head = min(found, key=found.get) if found else ""
+    if not head:
+        return Refusal()
+    value = parameters[head]
+    bounds = (rf"\b{re.escape(str(value))} > ([\d.]*\d)", r"[\[(] ?[\d.]+ ?, ?([\d.]*\d) ?[\])]", _BOUND)
+    bound = next(filter(None, (re.search(pattern, said) for pattern in bounds)), None)
+    most = float(bound[1]) if bound else None
+    if (is_value or bound) and not is_name and type(value) in (int, float):
+        if most is not None and value > most and (head not in TOKEN_LIMITS or most >= 1):
+            return Refusal(head, f"Give --param {head}={most:g}" if most % 1 else f"Give --param {head}={int(most)}")
+        if head in TOKEN_LIMITS:
+            return Refusal(head, f"Lower it: --param {head}={max(1, value // 2)}")
+    if head in TOKEN_LIMITS:
+        other = next(name for name in TOKEN_LIMITS if name != head)
+        return Refusal(head, f"Give --param {other}={value}")
+    ours = head in REQUEST or head in by_model(model)["set"] or head == "response_format"
+    return Refusal(head, f"Give --omit {head}" if ours else f"Leave out --param {head}")
+
+
+_FEWEST = 50
+"""Tokens in which a judge may just answer."""
+
+
+def _room(said: str) -> int | None:
+    """Tokens that a prompt leaves for the answer, where an endpoint says that both together do not fit."""
+    if sums := re.search(r"([\d,]+) \+ ([\d,]+) > ([\d,]+)", said):
+        prompt, most = _whole(sums[1]), _whole(sums[3])
+    elif given := re.search(r"<= ?(\d+)\. Given: (\d+) inputs? tokens", said):
+        prompt, most = _whole(given[2]), _whole(given[1])
+    elif differs := re.search(r"[\d,]+ > ([\d,]+) - ([\d,]+)", said):
+        prompt, most = _whole(differs[2]), _whole(differs[1])
+    else:
+        length = re.search(r"(?:context|model).{0,20}(?:length|window|size|limit)\D{0,30}([\d,]+)", said, re.IGNORECASE)
+        used = re.search(
+            r"([\d,]+)(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?(?:messages|text|prompt|input)|"
+            r"(?:input|prompt|text) tokens)|"
+            r"(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? ([\d,]+)",
+            said,
+            re.IGNORECASE,
+        )
+        if not length or not used:
+            return None
+        prompt, most = _whole(used[1] or used[2]), _whole(length[1])
+    return max(0, most - prompt)
+
+
+def _whole(text: str) -> int:
+    return int(text.replace(",", "") or 0)
 
 
 def _words(problem) -> object:
     """What an endpoint says of a failure, without what it repeats of the request."""
     if isinstance(problem, dict):
-        return {key: _words(value) for key, value in problem.items() if key in ("message", "msg", "loc", "detail")}
+        return {
+            key: _words(value) for key, value in problem.items() if key in ("message", "msg", "loc", "detail", "error")
+        }
     return [_words(one) for one in problem] if isinstance(problem, list) else problem
-
-
-def is_too_long(problem) -> bool:
-    """Whether an endpoint refused a request because its prompt is longer than the context.
-
-    Examples
-    --------
-    >>> is_too_long({"message": "This model's maximum context length is 4096 tokens.", "code": None})
-    True
-    """
-    return bool(_LENGTH.search(problem if isinstance(problem, str) else json.dumps(problem)))
-
-
-def remedy(name: str, model: str, parameters: Mapping) -> str:
-    """Say which option lets a request do without a parameter that was refused.
-
-    Examples
-    --------
-    >>> remedy("max_tokens", "judge", {"max_tokens": 3000})
-    'Give --param max_completion_tokens=3000'
-    >>> remedy("top_p", "judge", {"top_p": 1.0}), remedy("seed", "judge", {"seed": 1})
-    ('Give --omit top_p', 'Leave out --param seed')
-    """
-    if name in TOKEN_LIMITS:
-        other = next(limit for limit in TOKEN_LIMITS if limit != name)
-        return f"Give --param {other}={parameters[name]}"
-    if name in PROBABILITIES:
-        return "Leave out --score expected: this endpoint gives no probabilities for this model"
-    if name in REQUEST or name in by_model(model)["set"] or name == "response_format":
-        return f"Give --omit {name}"
-    return f"Leave out --param {name}"
 
 
 def describe_parameters(model: str, parameters: Mapping) -> list[str]:

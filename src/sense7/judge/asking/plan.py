@@ -7,11 +7,11 @@ from pathlib import Path
 import sense7
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.asking.answers import NO_PROBABILITIES, lacks_probabilities, now
+from sense7.judge.asking.answers import now
+from sense7.judge.asking.client import proxy_of
 from sense7.judge.asking.cost import CostEstimate, Prices, estimate
 from sense7.judge.asking.endpoint import Endpoint
 from sense7.judge.asking.journal import JOURNAL, MANIFEST, check_manifest, read_journal, require_same_requests
-from sense7.judge.asking.parameters import PROBABILITIES
 from sense7.judge.asking.prompt import SYSTEM_MESSAGE, Prompt
 from sense7.judge.asking.questions import Questions, Shots, questions_for
 from sense7.judge.asking.ratings_prompt import prompt_for_ratings
@@ -21,9 +21,6 @@ from sense7.judge.reply import check_policy
 from sense7.study import Study
 
 __all__ = ["Plan", "plan_session"]
-
-SCORES = ("stated", "expected")
-"""Scores of a judge: what its reply says, or the expected value over the probabilities of the levels as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +51,6 @@ class Plan:
         Replies in a row without a score, failures included, after which no more are sent.
     policy : str
         Which reading of a reply prediction files hold.
-    score : {"stated", "expected"}
-        Whether the probabilities of the levels are asked for beside the score that the reply states.
     per_minute : int or None
         Requests that may begin in a minute; None if that is not limited.
     context : int or None
@@ -75,7 +70,6 @@ class Plan:
     backoff: float
     give_up_after: int
     policy: str
-    score: str
     per_minute: int | None
     context: int | None
     manifest: dict = field(repr=False)
@@ -100,7 +94,6 @@ def plan_session(
     param: Mapping | None = None,
     prices: Prices | None = None,
     policy: str = "strict",
-    score: str = "stated",
     unit: str = "conversation",
     rating: str = "overall",
     concurrency: int = 10,
@@ -134,10 +127,6 @@ def plan_session(
         For the cost; nothing is guessed.
     policy : {"strict", "authors"}
         Which reading of a reply IS_EMPATHY holds.
-    score : {"stated", "expected"}
-        ``expected``: the endpoint is asked for the probabilities of tokens, and files get the columns expected_score
-        and certainty. IS_EMPATHY stays the score that the reply states. Without a prompt of the user's, the bundled one
-        that wants whole levels is asked.
     unit, rating : str
         What is rated, and on what; see :func:`sense7.judge.asking.questions.questions_for`.
     concurrency, timeout, retries, backoff, give_up_after, per_minute, context
@@ -172,8 +161,9 @@ def plan_session(
             f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
             "such files. Choose another folder."
         )
-    template = prompt or _bundled_prompt(unit, rating, score)
-    _check_combination(unit, rating, score, policy, omit)
+    proxy_of(endpoint)
+    template = prompt or _bundled_prompt(unit, rating)
+    _check_combination(unit, rating, policy)
     questions = questions_for(
         study,
         template,
@@ -182,7 +172,6 @@ def plan_session(
         limit=limit,
         omit=omit,
         param=param,
-        needed=PROBABILITIES if score == "expected" else {},
         unit=unit,
         rating=rating,
     )
@@ -192,8 +181,6 @@ def plan_session(
     answers, _ = read_journal(folder / JOURNAL)
     check_manifest(folder, manifest, answers)
     require_same_requests(folder, answers, questions, runs)
-    if score == "expected" and any(map(lacks_probabilities, answers.values())):
-        raise UserError(f"{folder}: {NO_PROBABILITIES}")
     plan = Plan(
         questions,
         endpoint,
@@ -206,7 +193,6 @@ def plan_session(
         backoff,
         give_up_after,
         policy,
-        score,
         per_minute,
         context,
         manifest,
@@ -220,26 +206,18 @@ def plan_session(
     return plan
 
 
-def _bundled_prompt(unit: str, rating: str, score: str) -> Prompt:
+def _bundled_prompt(unit: str, rating: str) -> Prompt:
     """Our own prompt for what is asked."""
     if (unit, rating) == ("conversation", "overall"):
-        return Prompt.bundled("empathy-levels" if score == "expected" else "empathy")
+        return Prompt.bundled()
     ratings_of(rating)
     require_unit(unit)
     return prompt_for_ratings(unit, rating)
 
 
-def _check_combination(unit: str, rating: str, score: str, policy: str, omit: Collection[str]) -> None:
+def _check_combination(unit: str, rating: str, policy: str) -> None:
     """Refuse options that exclude each other."""
-    if score not in SCORES:
-        raise UserError(f"--score {score}: there is no such score. Choose {' or '.join(SCORES)}.")
-    if score == "expected" and (unasked := sorted(PROBABILITIES.keys() & set(omit))):
-        raise UserError(f"--omit {unasked[0]}: --score expected needs it. Leave out one of the two.")
-    if (unit, rating) == ("conversation", "overall"):
-        return
-    if score == "expected":
-        raise UserError("--score expected: is for the score of a whole conversation. Leave out --unit and --rating.")
-    if policy != "strict":
+    if (unit, rating) != ("conversation", "overall") and policy != "strict":
         raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
 
 

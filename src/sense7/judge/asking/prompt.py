@@ -52,10 +52,8 @@ class Prompt:
     text: str
 
     @classmethod
-    def bundled(cls, name: str = "empathy") -> "Prompt":
-        """Return one of the companion's own prompts. None is the authors', whose text is not known here.
-
-        ``empathy`` is the one for most purposes; ``empathy-levels`` asks for a whole level, without decimals.
+    def bundled(cls) -> "Prompt":
+        """Return the companion's own prompt. It is not the authors', whose text is not known here.
 
         Examples
         --------
@@ -63,7 +61,7 @@ class Prompt:
         >>> prompt.name, prompt.takes_examples
         ('empathy', True)
         """
-        return cls.read(BUNDLED / f"{name}.txt")
+        return cls.read(BUNDLED / "empathy.txt")
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":

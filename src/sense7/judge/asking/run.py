@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from sense7.arguments import check_arguments
 from sense7.judge.asking.answers import NOT_ASKED, Answer, run_frame, without_score
 from sense7.judge.asking.client import require_extra
+from sense7.judge.asking.context_length import is_low, warning
 from sense7.judge.asking.journal import JOURNAL, Journal, check_manifest, require_same_requests, write_manifest
 from sense7.judge.asking.logs import log_path, write_log
 from sense7.judge.asking.plan import Plan
@@ -47,8 +46,8 @@ class Outcome:
         A line for each run of which no reply could be used.
     final : bool
         Whether the same command would be stopped again.
-    cut_reason : str
-        Of the first prompt that did not fit the model's context; "" if all did.
+    cut : list of str
+        Why prompts did not fit the model's context, one each.
     """
 
     paths: list[Path]
@@ -59,7 +58,7 @@ class Outcome:
     doubtful: int = 0
     without_score: list[str] = field(default_factory=list)
     final: bool = False
-    cut_reason: str = ""
+    cut: list[str] = field(default_factory=list)
 
 
 def carry_out(
@@ -97,6 +96,8 @@ def carry_out(
     """
     require_extra("aiohttp", "Asking a judge")
     with Journal.open(plan.folder / JOURNAL) as journal:
+        if journal.unlocked:
+            say(f"warning: {journal.unlocked}")
         check_manifest(plan.folder, plan.manifest, journal.answers)  # again, now that no other session is at work here
         require_same_requests(plan.folder, journal.answers, plan.questions, plan.runs)
         write_manifest(plan.folder, plan.manifest, plan.about, plan.questions, plan.runs)
@@ -109,7 +110,8 @@ def carry_out(
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         lacking = f"{NOT_ASKED}: {stopped}" if stopped else NOT_ASKED
         paths, remarks, statuses, doubtful, without = [], [], Counter(), 0, []
-        cut = next((answer.error or "" for answer in journal.answers.values() if answer.prompt_cut), "")
+        cut = [answer.error or "" for answer in journal.answers.values() if answer.prompt_cut]
+        remarks += _low_counts(plan, journal)
         by_run: dict[int, dict[str, Answer]] = {run: {} for run in range(1, plan.runs + 1)}
         for (name, run), answer in journal.answers.items():
             by_run[run][name] = answer
@@ -121,11 +123,17 @@ def carry_out(
             statuses.update(frame["status"])
             doubtful += int(frame["doubtful"].sum())
             without += filter(None, [without_score(run, answers)])
-            if plan.score == "expected":
-                _note_expected(run, frame, remarks, without)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame, lacking=lacking)
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
+
+
+def _low_counts(plan: Plan, journal: Journal) -> list[str]:
+    """One warning of counts of tokens that are far below our estimates, if there are any."""
+    characters = {name: plan.questions.characters(name) for name in plan.questions.conversations}
+    replies = [answer for answer in journal.answers.values() if answer.error is None and answer.input_tokens]
+    low = [answer for answer in replies if is_low(characters[answer.conversation], answer.input_tokens)]
+    return [warning(len(low), len(replies), characters[low[0].conversation], low[0].input_tokens)] if low else []
 
 
 def _ratings(plan: Plan, answers: dict[str, Answer]) -> list[Sheet]:
@@ -133,17 +141,6 @@ def _ratings(plan: Plan, answers: dict[str, Answer]) -> list[Sheet]:
     units, names = plan.questions.frame, plan.questions.ratings
     levels = [answers[name].levels if name in answers else {} for name in units["conversation"]]
     return [ratings_sheet(units, names, levels)]
-
-
-def _note_expected(run: int, frame: pd.DataFrame, remarks: list[str], without: list[str]) -> None:
-    """Say of how many scores the expected one is not known; if it is of none, that run has failed."""
-    scored = frame["status"] == "ok"
-    known = frame["expected_score"].notna() if "expected_score" in frame else pd.Series(False, frame.index)
-    if not (lacking := int((scored & ~known).sum())):
-        return
-    why = "its place among the tokens is not known, or it has decimals"
-    said = f"run {run:,}: no expected score for {lacking:,} of {count_of(int(scored.sum()), 'score')}: {why}"
-    (remarks if known.any() else without).append(said)
 
 
 check_arguments(globals())

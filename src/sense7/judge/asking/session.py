@@ -20,19 +20,11 @@ from dataclasses import dataclass, field, replace
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.asking.answers import (
-    NO_PROBABILITIES,
-    NOT_ASKED,
-    Answer,
-    describe_reply,
-    lacks_probabilities,
-    now,
-)
+from sense7.judge.asking.answers import NOT_ASKED, Answer, describe_reply, now
 from sense7.judge.asking.client import Client, Unanswered
 from sense7.judge.asking.context_length import cut_by_endpoint, too_long_to_send
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.pace import Pace
-from sense7.judge.asking.parameters import remedy
 from sense7.judge.asking.plan import Plan
 from sense7.terminal import count_of
 
@@ -46,6 +38,9 @@ WORTH_SAYING = 3.0
 
 SILENCE = 10.0
 """Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
+
+LAST_REPLIES = 10.0
+"""Seconds in which requests under way may still be answered when no more are sent: they are paid for."""
 
 HEAD_START = 10.0
 """Seconds after which the others follow a first call without a reply: what refuses a request does so at once."""
@@ -100,6 +95,10 @@ class Tally:
         return "; ".join(filter(None, (calls, by_status, tokens))) + cost
 
 
+class _NotSent(Exception):
+    """No request of a call was sent, and none will be."""
+
+
 @dataclass
 class _Call:
     """A request under way: what its attempts come to."""
@@ -145,6 +144,11 @@ class _Waits:
             raise
         finally:
             self._under_way.remove(begun)
+
+    @property
+    def longest(self) -> float:
+        """Seconds that a request is under way."""
+        return time.monotonic() - min(self._under_way, default=time.monotonic())
 
     @property
     def is_silent(self) -> bool:
@@ -212,6 +216,8 @@ class Session:
         self._pace = Pace(plan.concurrency, plan.per_minute, say)
         self._context = plan.context
         self._first = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._has_answered = any(answer.error is None for answer in journal.answers.values())
 
     def run(self) -> None:
         """Send them.
@@ -272,9 +278,11 @@ class Session:
             watching.cancel()
 
     async def _head_start(self) -> None:
-        """Let the first call have a reply before others are sent, for as long as a refusal takes."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._first.wait(), min(HEAD_START, self.plan.timeout / 4))
+        """Let the first call come to an end before others are sent, unless a reply takes longer than a refusal does."""
+        longest = min(HEAD_START, self.plan.timeout / 4)
+        while not self._first.is_set() and self._waits.longest < longest:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._first.wait(), longest / 20)
 
     async def _ask_for_context(self) -> None:
         """Ask the endpoint how many tokens its model takes, if the user did not say so."""
@@ -300,6 +308,8 @@ class Session:
             if self.stopped and call.attempts:  # else the user interrupted
                 self._note(self._keep(call, error=call.failure or "no answer"))
             raise
+        except _NotSent:
+            return
         except Exception as error:  # of any kind: this call failed, and the session goes on
             answer = self._keep(call, error=self._client.short(one_line(error)))
         self._note(answer)
@@ -312,12 +322,14 @@ class Session:
         if why := too_long_to_send(plan.questions.characters(call.conversation), self._context):
             return self._keep(call, error=why, prompt_cut=True)
         while True:
-            call.attempts += 1
-            self.sent += call.attempts == 1
             begun = time.monotonic()
             try:
                 async with self._pace.turn() as turn:
+                    if self.stopped:
+                        return self._given_up(call)
                     begun = time.monotonic()
+                    call.attempts += 1
+                    self.sent += call.attempts == 1
                     with self._waits.request():
                         returned = await self._attempt(call)
             except Unanswered as failed:
@@ -325,30 +337,39 @@ class Session:
                 call.seconds += time.monotonic() - begun
                 if failed.overrun:
                     self._pace.overrun(turn)
-                if not failed.again or call.attempts > plan.retries:
-                    self._stop_if_final(failed)
-                    return self._keep(call, error=call.failure, prompt_cut=failed.too_long)
-                self._first.set()
+                final = failed.final or (failed.strange and not self._has_answered)
+                if final or not failed.again or call.attempts > plan.retries:
+                    if final and not self.stopped:
+                        self.final = True
+                        self._stop(_why_final(failed))
+                    return self._keep(call, error=call.failure, prompt_cut=failed.refusal.too_long)
+                if self.stopped:
+                    return self._given_up(call)
                 seconds = _wait(failed, plan.backoff, call)
                 self._waits.before_attempt(seconds, call.failure)
-                await asyncio.sleep(seconds)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._ending.wait(), seconds)
+                    return self._given_up(call)
             else:
+                self._has_answered = True
                 self._pace.answered()
                 cut = cut_by_endpoint(
                     plan.questions.characters(call.conversation), returned.get("input_tokens"), self._context
                 )
-                known = {"error": cut, "prompt_cut": True} if cut else {}
-                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **returned, **known)
+                known = returned | ({"error": cut, "prompt_cut": True} if cut else {})
+                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **known)
 
-    def _stop_if_final(self, failed: Unanswered) -> None:
-        """Send no more if every other request would fail as this one did."""
-        if not failed.final or self.stopped:
-            return
-        self.final, self.stopped = True, str(failed)
-        if failed.refused:
-            questions = self.plan.questions
-            how = remedy(failed.refused, questions.model, questions.parameters)
-            self.stopped = f"the endpoint refuses the parameter {failed.refused} ({failed}). {how}"
+    def _given_up(self, call: _Call) -> Answer:
+        """What a call comes to that is ended because no more are sent: it is not asked again."""
+        if not call.attempts:
+            raise _NotSent
+        return self._keep(call, error=call.failure)
+
+    def _stop(self, why: str) -> None:
+        """Send no more: calls that wait end at once, requests under way when their reply comes, or a little later."""
+        self.stopped = why
+        self._ending.set()
+        asyncio.get_running_loop().call_later(0 if self._waits.is_silent else LAST_REPLIES, self._call_off)
 
     async def _attempt(self, call: _Call) -> dict:
         timeout = self.plan.timeout
@@ -382,6 +403,7 @@ class Session:
         except UserError as error:
             self._broken = self._broken or error
             self.stopped = self.stopped or NOT_ASKED
+            self._ending.set()
 
     def _note(self, answer: Answer) -> None:
         """Count what a call came to, and send no more if too many in a row could not be used."""
@@ -389,13 +411,9 @@ class Session:
         self._count(answer, reply.status)
         if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
             self._unusable = 0 if reply.status in ("ok", "not_applicable") else self._unusable + 1
-        if self.plan.score == "expected" and lacks_probabilities(answer) and not self.stopped:
-            self.final, self.stopped = True, NO_PROBABILITIES
         if self._unusable >= self.plan.give_up_after and not self.stopped:
             number = count_of(self._unusable, "reply in a row", "replies in a row")
-            self.stopped = f"{number} could not be used; the last: {describe_reply(reply)}"
-            if self._waits.is_silent:  # what is under way would only be waited for
-                self._call_off()
+            self._stop(f"{number} could not be used; the last: {describe_reply(reply)}")
 
     def _count(self, answer: Answer, status: str) -> None:
         tally = self.tally
@@ -411,6 +429,14 @@ class Session:
 
 def _nothing() -> None:
     """What is called off where nothing is under way."""
+
+
+def _why_final(failed: Unanswered) -> str:
+    """Why no more are sent, with what to do about it."""
+    refusal = failed.refusal
+    if not refusal.name or refusal.one_prompt:
+        return str(failed)
+    return f"the endpoint refuses the parameter {refusal.name} ({failed}). {refusal.remedy}"
 
 
 def _wait(failed: Unanswered, backoff: float, call: _Call) -> float:

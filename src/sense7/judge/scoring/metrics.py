@@ -30,7 +30,7 @@ from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.ground_truth import labels
 from sense7.judge.predictions import UNSTATED, counted_scores
-from sense7.judge.reply import STATUSES
+from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -423,7 +423,7 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     rows = {"coverage": _coverage_row(usable, frame.get("participant"), bootstrap)}
     known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
-    for name in (*STATUSES, UNSTATED):
+    for name in (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else [])):
         rows[name] = _count(int((status == name).sum()), len(frame), f"rows whose status is {name}")
     if "ground_truth" in frame:
         number = int(frame["ground_truth"].isna().sum())
