@@ -4,7 +4,6 @@ import builtins
 import contextlib
 import csv
 import gc
-import importlib.util
 import io
 import json
 import os
@@ -17,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidence import reference
 from hypothesis import HealthCheck, settings
 
+import forked
 from sense7 import cli
 from sense7.book import execute, jupyter_book, warm_kernels
 from sense7.book.plan import ONE_THREAD
@@ -92,8 +93,6 @@ def forks(tmp_path_factory):
     if sys.platform != "linux":
         yield None
         return
-    spec = importlib.util.spec_from_file_location("forked", ROOT / "tests" / "forked.py")
-    spec.loader.exec_module(forked := importlib.util.module_from_spec(spec))
     serving = forked.Forks(tmp_path_factory.mktemp("forks"))
     yield serving
     serving.close()
@@ -335,11 +334,8 @@ def reference_problems(config):
 
 def stale_table(errors):
     """What data/reference.json, which the book shows, says otherwise than this run."""
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "evidence" / "reference.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    fresh = script.make_table(script.read_values(script.VALUES), script.read_families(), errors)
-    return script.differences(json.loads(script.TABLE.read_text("utf-8")), fresh)
+    fresh = reference.make_table(reference.read_values(reference.VALUES), reference.read_families(), errors)
+    return reference.differences(json.loads(reference.TABLE.read_text("utf-8")), fresh)
 
 
 PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 import pytest
 import yaml
 
+from helpers.pages import text
 from sense7.book.extensions.directives import NOT_AVAILABLE
 from sense7.record import format_value
 
@@ -49,10 +50,6 @@ def words(page):
         for text in page.find("article").find_all(string=True)
         if not any(parent.name in {"pre", "code", "script", "style"} for parent in text.parents)
     )
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def test_every_page_of_the_contents_is_there(edition):

@@ -6,6 +6,7 @@ import io
 import re
 from pathlib import Path
 
+from helpers.pages import text
 from sense7.record import format_value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,10 +15,6 @@ KIND = re.compile(r"interval|credible|resampl", re.IGNORECASE)
 IN_TEXT = re.compile(r"\[-?[\d.,]+%?, -?[\d.,]+%?\]")
 MARKS = re.compile(r" \((?:simulated judge|tuned|simulated judge, tuned)\)$")
 COUNTED = re.compile(r"\bn\b|\b[\d,]+ (?:turns|conversations|participants|studies)")
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def columns(table):

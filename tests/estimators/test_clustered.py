@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.estimators import clustered
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import pairs
@@ -24,10 +24,6 @@ from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-
-
-def bootstrap_of(study, draws=500):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 def errors(covariance):

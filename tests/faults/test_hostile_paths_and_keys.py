@@ -1,15 +1,14 @@
 """No path that a user or a notebook gives leads out of its folder, and the judge's key is in no file and no message."""
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from helpers import checkout as small
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.notebooks import find_notebooks
@@ -18,10 +17,6 @@ from sense7.book.rerun import rerun
 from sense7.errors import UserError
 from sense7.judge.asking.endpoint import KEYS, Endpoint, without_keys
 from sense7.record import Recorder
-
-spec = importlib.util.spec_from_file_location("small_checkout", Path(__file__).parents[1] / "book" / "conftest.py")
-small = sys.modules["small_checkout"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(small)
 
 KEY = "sk-hostile-0123456789abcdef"
 TELLING = "import json, os\n\nprint(json.dumps(dict(os.environ)), os.popen('env').read())\n\n"

@@ -1,18 +1,14 @@
 """`sense7 build`, ended at any moment, beside another, or on a full disk: the last good book and finished work stay."""
 
-import importlib.util
 import json
 import shutil
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-book = interrupting.helper("book/conftest.py")
+from helpers import checkout as book
+from helpers import interrupting
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 

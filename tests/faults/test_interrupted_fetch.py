@@ -1,19 +1,13 @@
 """`sense7 fetch`, ended at any moment or on a full disk: here is the old copy or the new, with its own record."""
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
+from helpers import interrupting
+from helpers.downloads import Server, workbook
 from sense7.sources import resolve
-
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-Server = interrupting.helper("sources/conftest.py").Server
-workbook = interrupting.helper("sources/test_sources.py").workbook
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 

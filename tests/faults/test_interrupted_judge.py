@@ -1,6 +1,5 @@
 """`sense7 judge run`, ended at any moment or on a full disk: no answer that was kept is lost or asked for again."""
 
-import importlib.util
 import os
 import signal
 import sys
@@ -10,16 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from helpers import endpoint, interrupting
 from sense7.judge.asking.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-endpoint = interrupting.helper("judge/endpoint.py")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 

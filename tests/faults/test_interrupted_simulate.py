@@ -1,15 +1,11 @@
 """`sense7 simulate`, ended at any moment or on a full disk: the earlier files stay, or the new are there, whole."""
 
-import importlib.util
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
+from helpers import interrupting
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 

@@ -1,9 +1,7 @@
 """Expected scores over the probabilities of the levels: where they are known, and loudly where they are not."""
 
-import importlib.util
 import json
 import math
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from helpers import endpoint
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking.answers import Answer
@@ -30,9 +29,6 @@ from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered, GOOD, token = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD, endpoint.token
 SURE = endpoint.with_probabilities(4, {4: 0.6, 5: 0.2, 2: 0.05})
 BRIEF = Prompt("brief", "Rate this: {chat}")

@@ -25,6 +25,7 @@ import openpyxl
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
@@ -48,9 +49,6 @@ from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 
 SENSE7 = Path(sys.executable).with_name("sense7")

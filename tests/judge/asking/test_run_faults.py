@@ -2,19 +2,17 @@
 
 import email.utils
 import gzip
-import importlib.util
 import json
 import math
 import re
-import sys
 import time
 import zlib
 from collections import Counter
-from pathlib import Path
 
 import openpyxl
 import pytest
 
+from helpers import endpoint
 from sense7.judge.asking import client, session
 from sense7.judge.asking.endpoint import Endpoint as Address
 from sense7.judge.asking.journal import JOURNAL, read_journal
@@ -26,9 +24,6 @@ from sense7.workbook.reader import parse_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 
 BRIEF = Prompt("brief", "Rate this: {chat}")

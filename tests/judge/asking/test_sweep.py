@@ -1,18 +1,16 @@
 """A sweep over prompts: a session for each, nothing asked twice, and how much every metric depends on the prompt."""
 
-import importlib.util
 import json
 import re
-import sys
 import zlib
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -25,9 +23,6 @@ from sense7.workbook import write_sheets
 
 pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 NAMES = ["empathy", "brief", "observer", "person", "skeptic", "steps"]
 

@@ -5,7 +5,6 @@ times rarely hit: the gap between a file and its record, or between two renames.
 many as LONG more for the long one; SENSE7_MOMENTS=50 draws that many in place of both.
 """
 
-import importlib.util
 import os
 import random
 import shutil
@@ -20,7 +19,6 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
 MAIN = "from sense7.cli import main; main()"
@@ -304,12 +302,3 @@ def is_hidden(name: Path) -> bool:
 def unfinished(folder: Path) -> list[str]:
     """What was left of work that was not finished."""
     return sorted(path.name for path in folder.rglob(".*") if path.name.startswith(UNFINISHED))
-
-
-def helper(path: str):
-    """A module of the tests that is no test: by its path below tests/."""
-    name = f"shared_{Path(path).stem}"
-    spec = importlib.util.spec_from_file_location(name, TESTS / path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
