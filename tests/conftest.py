@@ -7,7 +7,6 @@ import gc
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from evidence import reference
 from hypothesis import HealthCheck, settings
 
 import forked
+from helpers.chromium import chromium
 from sense7 import cli
 from sense7.book import execute, jupyter_book, warm_kernels
 from sense7.book.plan import ONE_THREAD
@@ -34,10 +34,6 @@ settings.register_profile(
 )
 settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 120_000
-"""Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
@@ -144,20 +140,9 @@ def run_here():
 
 @pytest.fixture(scope="module")
 def browser():
-    """An installed Chromium without a window.
-
-    Not for the whole session: while it is open, playwright's event loop counts as running in this
-    thread, and tests of other modules that run one themselves would fail.
-    """
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=PATIENCE)
-        browser = started.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()
+    """A Chromium for one file; the tests in tests/browser share one."""
+    with chromium() as started:
+        yield started
 
 
 class Workbooks(dict):

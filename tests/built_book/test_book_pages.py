@@ -309,6 +309,7 @@ def test_recorded_values_are_shown_as_they_were_recorded(edition):
     assert woven > 10
 
 
+@pytest.mark.long
 def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
     ratings = words(ieval.page("notebooks/02-ratings"))
     assert ratings.count("not available") >= 6
@@ -335,6 +336,7 @@ def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
     assert "not available" in words(ieval.page("book/index"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "known", "digits"),
     [("ground_truth_mean", 3.133, 3), ("ground_truth_sd", 1.106, 3), ("alpha_turn", 0.917, 3)],

@@ -171,6 +171,12 @@ def test_at_its_limits_d_is_just_so_likely(d, first, second, confidence):
     assert clustered.d_interval(-d, first, second, confidence) == pytest.approx((-high, -low), abs=1e-6)
 
 
+def test_d_of_two_pairs_has_an_interval():
+    low, high = clustered.d_interval(0.03125, 2, 2, 0.99)
+    assert stats.nct.sf(0.03125, 2, low) == pytest.approx(0.005, abs=1e-8)
+    assert stats.nct.cdf(0.03125, 2, high) == pytest.approx(0.005, abs=1e-8)
+
+
 @pytest.mark.parametrize("arguments", [(np.nan, 5, 5), (1.0, 1, 1), (1.0, 0, 9), (80.0, 10, 10)])
 def test_where_d_has_no_interval_it_is_nan(arguments):
     assert np.isnan(clustered.d_interval(*arguments)).all()

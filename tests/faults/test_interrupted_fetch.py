@@ -84,7 +84,7 @@ def test_whatever_ends_it_the_copy_and_its_record_agree_and_the_next_run_gives_t
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [0, 8])
+@pytest.mark.parametrize("room", [0, pytest.param(8, marks=pytest.mark.long)])
 def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(fetched, room, tmp_path):
     command, before, _, _, after, (_, new) = fetched
     restore(command.folder, before)
@@ -97,6 +97,7 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(f
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_where_files_may_not_become_so_large_it_says_so(fetched):
     command, before, arguments, *_ = fetched
     restore(command.folder, before)

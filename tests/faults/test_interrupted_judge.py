@@ -5,6 +5,7 @@ import signal
 import sys
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
 CONVERSATIONS, RUNS, AT_ONCE = 10, 2, 3
+LATE = partial(pytest.param, marks=pytest.mark.long)
 TOLD = ["conversation", "participant", "score", "status", "output", "prompt"]
 
 
@@ -79,6 +81,7 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(session):
     server, prepared, _, undisturbed = session
     command, arguments = prepared("background", forks=None)
@@ -99,7 +102,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
 
 
 @pytest.mark.parametrize(
-    ("room", "name"), [(4, "journal.jsonl"), (8, "journal.jsonl"), (40, "gpt-4o-empathy-iter1.xlsx")]
+    ("room", "name"), [(4, "journal.jsonl"), LATE(8, "journal.jsonl"), LATE(40, "gpt-4o-empathy-iter1.xlsx")]
 )
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(session, room, name):
     _, prepared, _, undisturbed = session

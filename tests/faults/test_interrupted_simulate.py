@@ -54,6 +54,7 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(si
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simulations):
     command, before, arguments, _, after = simulations
     restore(command.folder, before)
@@ -63,7 +64,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simul
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [0, 60])
+@pytest.mark.parametrize("room", [60, pytest.param(0, marks=pytest.mark.long)])
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simulations, room):
     command, before, arguments, *_ = simulations
     restore(command.folder, before)
@@ -74,6 +75,7 @@ def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simula
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_where_files_may_not_become_so_large_it_says_so(simulations):
     command, before, arguments, *_ = simulations
     restore(command.folder, before)
