@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from collect import conftest as collecting
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.collect.study_file import StudyFile
 from sense7.loading import load
@@ -174,7 +175,7 @@ def test_the_way_from_chats_of_other_programs(empty_folder):
 
 
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
-    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    need_the_judge()
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
     write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:

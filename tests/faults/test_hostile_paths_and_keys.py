@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import checkout as small
+from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.notebooks import find_notebooks
@@ -111,7 +112,7 @@ main()
 
 
 def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
-    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    need_the_judge()
     environment = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment |= {"SENSE7_JUDGE_KEY": KEY, "HOME": str(tmp_path), "INSPECT_TRACEBACK_LOCALS": "1"}
     asked = ["--data", checkout.root / "mine.xlsx", "--base-url", "https://127.0.0.1:9/v1", "--out", "session", "--yes"]

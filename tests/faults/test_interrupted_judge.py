@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from helpers import endpoint, interrupting
+from helpers.extras import need_the_judge
 from sense7.judge.asking.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")

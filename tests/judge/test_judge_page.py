@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.notebooks import load_notebook
@@ -15,7 +16,7 @@ from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.predictions import read_predictions
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 ROOT = Path(__file__).resolve().parents[2]
 

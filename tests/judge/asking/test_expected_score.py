@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking.answers import Answer
@@ -27,7 +28,7 @@ from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered, GOOD, token = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD, endpoint.token
 SURE = endpoint.with_probabilities(4, {4: 0.6, 5: 0.2, 2: 0.05})

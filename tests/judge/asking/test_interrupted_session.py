@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking.endpoint import Endpoint as Address
@@ -20,7 +21,7 @@ from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 
 BRIEF = Prompt("brief", "Rate this: {chat}")

@@ -14,6 +14,7 @@ from sklearn.metrics import cohen_kappa_score, recall_score
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -33,7 +34,7 @@ from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 ALL = dict.fromkeys(RATING_NAMES, 4)

@@ -26,6 +26,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
@@ -47,7 +48,7 @@ from sense7.judge.scoring.metrics import run_metrics
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 

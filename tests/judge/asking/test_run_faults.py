@@ -13,6 +13,7 @@ import openpyxl
 import pytest
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.judge.asking import client, session
 from sense7.judge.asking.endpoint import Endpoint as Address
 from sense7.judge.asking.journal import JOURNAL, read_journal
@@ -22,7 +23,7 @@ from sense7.judge.asking.run import carry_out
 from sense7.judge.predictions import read_predictions
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 

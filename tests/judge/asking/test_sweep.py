@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -21,7 +22,7 @@ from sense7.judge.scoring.metrics import METRICS, run_metrics
 from sense7.judge.scoring.prompt_sensitivity import prompt_sensitivity
 from sense7.workbook import write_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 NAMES = ["empathy", "brief", "observer", "person", "skeptic", "steps"]

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking import session
@@ -23,7 +24,7 @@ from sense7.judge.predictions import counted_scores, read_predictions
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"
