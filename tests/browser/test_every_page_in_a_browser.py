@@ -1,6 +1,7 @@
 """Every page, opened from disk in a browser: light and dark, wide and on a phone.
 
-The first page of each of six kinds is compared with the rules of axe, and its width on a phone; all, with ``--long``.
+The first page of each of six kinds is compared with the rules of axe, and shown on a phone; of its rows, entries and
+pieces of code of one make, and of words drawn alike on these pages, the first. All of all pages, with ``--long``.
 """
 
 import re
@@ -59,6 +60,55 @@ WITHOUT_WHAT_TAKES_MINUTES = """() => {
     }
 }"""
 
+ALIKE = 4
+"""How many of one make stay: even and odd ones may look different."""
+
+WITHOUT_MORE_OF_A_MAKE = """alike => {
+    // What axe goes by: elements, classes, styles, and whether there is a text or a name, not which.
+    const make = node => node.outerHTML
+        .replace(/>[^<]*[^<\\s][^<]*</g, ">text<")
+        .replace(/ (id|href|title|name|aria-label|data-[\\w-]+)="[^"]+"/g, " $1");
+    for (const list of document.querySelectorAll("tbody, pre, ul, ol")) {
+        const seen = {};
+        for (const node of [...list.children]) {
+            seen[make(node)] = (seen[make(node)] ?? 0) + 1;
+            if (seen[make(node)] > alike) node.remove();
+        }
+    }
+}"""
+
+MARK_WORDS = """([alike, seen, leftOut]) => {
+    // Contrast depends on these: color and size of the letters, what lies beneath and above them, and around a link.
+    const beneath = new Map([[null, ""]]);
+    const ground = node => {
+        if (!beneath.has(node)) {
+            const { backgroundColor, backgroundImage, opacity, position } = getComputedStyle(node);
+            const own = [backgroundColor, backgroundImage, opacity, position].filter(each => !PLAIN.includes(each));
+            beneath.set(node, [...own, ground(node.parentElement)].join());
+        }
+        return beneath.get(node);
+    };
+    for (const node of document.body.querySelectorAll("*")) {
+        node.removeAttribute("data-compared");
+        const worded = [...node.childNodes].some(each => each.nodeType === Node.TEXT_NODE && each.data.trim());
+        if (!worded || !node.checkVisibility() || (leftOut && node.closest(leftOut))) continue;
+        const { color, fontSize, fontWeight, textShadow } = getComputedStyle(node);
+        const link = node.closest("a") ?? node;
+        const { textDecorationLine, borderBottomStyle } = getComputedStyle(link);
+        const around = [textDecorationLine, borderBottomStyle, getComputedStyle(link.parentElement).color];
+        const drawn = [node.localName, color, fontSize, fontWeight, textShadow, ...around, ground(node)];
+        seen[drawn] = (seen[drawn] ?? 0) + 1;
+        if (seen[drawn] <= alike) node.setAttribute("data-compared", "");
+    }
+    return seen;
+}""".replace("PLAIN", '["rgba(0, 0, 0, 0)", "none", "1", "static"]')
+
+MARKED_WORDS = """() => axe.configure({rules: [
+    {id: "color-contrast", selector: "[data-compared]"},
+    {id: "link-in-text-block", selector: "a[href][data-compared]"},
+]})"""
+"""Contrast, for which axe takes most of its time, is compared for the marked words alone."""
+
 RUN_AXE = """async ([leftOut, options]) => {
     const context = leftOut ? { exclude: [[leftOut]] } : document;
     for (const rule of axe._audit.rules) rule.enabled &&= ["serious", "critical"].includes(rule.impact);
@@ -80,7 +130,7 @@ class Visit:
     pictures: list[str | None]
 
 
-def look_at(reader, file, closely):
+def look_at(reader, file, seen, closely):
     page = reader.open(file)
     content = page.evaluate(CONTENT)
     too_wide, faults = {WIDE["width"]: page.evaluate(WIDER_THAN_THE_SCREEN)}, {}
@@ -88,22 +138,27 @@ def look_at(reader, file, closely):
         page.set_viewport_size(PHONE)
         too_wide[PHONE["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
         page.evaluate(WITHOUT_WHAT_TAKES_MINUTES)
+        if seen is not None:
+            page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
         page.set_viewport_size(WIDE)
         for theme in sorted(AXE_OPTIONS, key=lambda theme: theme != reader.theme):
             reader.use_theme(theme)
-            faults[theme] = faults_of(page, theme, left_out=None if file == FRONT else SIDE_BAR)
+            faults[theme] = faults_of(page, theme, seen, left_out=None if file == FRONT else SIDE_BAR)
     return Visit(list(reader.complaints), faults, too_wide, **content)
-
-
-def faults_of(page, theme, left_out=None):
-    """What axe finds."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE_SCRIPT)
-    return page.evaluate(RUN_AXE, [left_out, AXE_OPTIONS[theme]])
 
 
 def first_of_each_kind(files):
     return {next(file for file in files if re.match(kind, file)) for kind in KINDS}
+
+
+def faults_of(page, theme, seen, left_out=None):
+    """What axe finds; of words drawn alike only in the first, where ``seen`` counts them in each theme."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    if seen is not None:
+        seen[theme] = page.evaluate(MARK_WORDS, [ALIKE, seen[theme], left_out])
+        page.evaluate(MARKED_WORDS)
+    return page.evaluate(RUN_AXE, [left_out, AXE_OPTIONS[theme]])
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +167,13 @@ def tour(new_reader, html, request):
     reader = new_reader()
     files = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
     files.remove("index.html")
-    closely = files if request.config.getoption("--long") else first_of_each_kind(files)
+    everything = request.config.getoption("--long")
+    seen = None if everything else {theme: {} for theme in AXE_OPTIONS}
+    closely = files if everything else first_of_each_kind(files)
     visits = {}
     for file in sorted(files, key=lambda file: file != FRONT):
         reader.complaints.clear()
-        visits[file] = look_at(reader, file, file in closely)
+        visits[file] = look_at(reader, file, seen, file in closely)
     reader.context.close()
     return visits, reader.outside
 
@@ -160,24 +217,29 @@ def test_no_page_shuts_out_a_reader(visits, theme):
     assert found == {}
 
 
+@pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("style", ["color: #aaa", "opacity: .4", "background: #666"])
-def test_one_faint_word_among_many_is_found(page, style):
+def test_one_faint_word_among_many_is_found(page, style, whole):
+    """On the first page that has one, though words drawn like the others were compared on pages before it."""
+    seen = None if whole else {"dark": {}}
     found = []
     for faint in ("", style):
         words = [f"<p><b>word {number}</b></p>" for number in range(20)]
         words[13] = f"<p><b id=faint style='{faint}'>word</b></p>"
         page.set_content(f"<html lang=en><title>Words</title><main><h1>Words</h1>{''.join(words)}</main>")
-        faults = faults_of(page, "dark")
+        faults = faults_of(page, "dark", seen)
         found.append([node["target"] for fault in faults if fault["id"] == "color-contrast" for node in fault["nodes"]])
     assert found == [[], [["#faint"]]]
 
 
-def test_one_link_that_looks_like_the_text_around_it_is_found(page):
+@pytest.mark.parametrize("whole", [True, False])
+def test_one_link_that_looks_like_the_text_around_it_is_found(page, whole):
+    seen = None if whole else {"dark": {}}
     found = []
     for style in ("", "color: #333; text-decoration: none"):
         text = "Read on <a href=#a>here</a>, " * 9 + f"and <a href=#b id=hidden style='{style}'>there</a>."
         page.set_content(f"<html lang=en><title>Links</title><main><h1>Links</h1><p>{text}</p></main>")
-        faults = faults_of(page, "dark")
+        faults = faults_of(page, "dark", seen)
         found.append([node["target"] for fault in faults for node in fault["nodes"]])
     assert found == [[], [["#hidden"]]]
 
