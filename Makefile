@@ -54,13 +54,17 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 	fi; \
 	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
 
+# $(call TIMED,part,command): the command, and how long it took.
+TIMED = begun=$$(date +%s); $(2) || exit 2; echo "$(1): $$(($$(date +%s) - begun)) s"
+
 .PHONY: test
-test: judge browser ## every check: style, unit tests, doctests, notebooks, the built book
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/sense7 build synthetic --quiet
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(LONG)
-	@$(BIN)/python scripts/validate.py synthetic --jobs $(JOBS)
+test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part
+	@$(call TIMED,set-up,$(MAKE) judge browser)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
+	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser $(LONG))
+	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser $(LONG))
+	@$(call TIMED,notebooks,$(BIN)/python scripts/validate.py synthetic --jobs $(JOBS))
 
 .PHONY: test-long
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week

@@ -4,11 +4,9 @@ import builtins
 import contextlib
 import csv
 import gc
-import importlib.util
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidence import reference
 from hypothesis import HealthCheck, settings
 
+import forked
+from helpers.chromium import chromium
 from sense7 import cli
 from sense7.book import execute, jupyter_book, warm_kernels
 from sense7.book.plan import ONE_THREAD
@@ -33,10 +34,6 @@ settings.register_profile(
 )
 settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 120_000
-"""Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "reference"
@@ -92,8 +89,6 @@ def forks(tmp_path_factory):
     if sys.platform != "linux":
         yield None
         return
-    spec = importlib.util.spec_from_file_location("forked", ROOT / "tests" / "forked.py")
-    spec.loader.exec_module(forked := importlib.util.module_from_spec(spec))
     serving = forked.Forks(tmp_path_factory.mktemp("forks"))
     yield serving
     serving.close()
@@ -145,20 +140,9 @@ def run_here():
 
 @pytest.fixture(scope="module")
 def browser():
-    """An installed Chromium without a window.
-
-    Not for the whole session: while it is open, playwright's event loop counts as running in this
-    thread, and tests of other modules that run one themselves would fail.
-    """
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=PATIENCE)
-        browser = started.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()
+    """A Chromium for one file; the tests in tests/browser share one."""
+    with chromium() as started:
+        yield started
 
 
 class Workbooks(dict):
@@ -335,11 +319,8 @@ def reference_problems(config):
 
 def stale_table(errors):
     """What data/reference.json, which the book shows, says otherwise than this run."""
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "evidence" / "reference.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    fresh = script.make_table(script.read_values(script.VALUES), script.read_families(), errors)
-    return script.differences(json.loads(script.TABLE.read_text("utf-8")), fresh)
+    fresh = reference.make_table(reference.read_values(reference.VALUES), reference.read_families(), errors)
+    return reference.differences(json.loads(reference.TABLE.read_text("utf-8")), fresh)
 
 
 PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")

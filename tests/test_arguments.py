@@ -15,8 +15,8 @@ import sense7 as s7
 import sense7.estimators
 import sense7.findings
 import sense7.judge
+from helpers.studies import bootstrap_of
 from sense7.arguments import HINTS
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.predictions import Predictions
 from sense7.judge.scoring.noise_ceiling import ContentShares
 from sense7.study import Study
@@ -75,10 +75,6 @@ FURTHER = {
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-def bootstrap_of(study):
-    return ParticipantBootstrap(study.conversations["participant"], draws=10, seed=1)
 
 
 def call(name, **given):

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import yaml
+from scripts import write_codemeta
 
 import sense7
 
@@ -16,10 +17,6 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 CODEMETA = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 REPOSITORY = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]["url"]
-
-spec = importlib.util.spec_from_file_location("write_codemeta", ROOT / "scripts" / "write_codemeta.py")
-write_codemeta = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(write_codemeta)
 
 TERMS = {
     *("@context", "type", "name", "identifier", "description", "version", "dateModified", "author", "license"),

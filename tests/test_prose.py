@@ -1,20 +1,17 @@
 """No statistic is ever typed by hand: prose is read, and a number in it is an error unless a rule lets it pass."""
 
 import ast
-import importlib.util
 import re
 from pathlib import Path
 
 import jupytext
 import pytest
+from evidence import prose as module
 
 from sense7.book.build import build_edition
 from sense7.record import read_values
 
 ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("evidence_prose", ROOT / "evidence" / "prose.py")
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
 NOTEBOOKS, PAGES, blank, prose, prose_of = module.NOTEBOOKS, module.PAGES, module.blank, module.prose, module.prose_of
 
 ALLOWED = {

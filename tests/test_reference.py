@@ -1,7 +1,6 @@
 """R's values: what the script compares and reports, and that the book's table says what the tests assert."""
 
 import ast
-import importlib.util
 import json
 import re
 import shutil
@@ -11,6 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from evidence import reference
 
 from sense7.book.extensions.references import power_of_ten
 
@@ -22,10 +22,7 @@ SMALL |= {"not_computed": [{"quantities": "b", "reason": "no", "moved": 0}], "wi
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("reference", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return reference
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The check before a release: each thing that keeps a version from being released is said, with how to fix it."""
 
-import importlib.util
 import json
 import subprocess
 import tomllib
@@ -8,13 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from scripts import check_release
 
 import sense7
 
 ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("check_release", ROOT / "scripts" / "check_release.py")
-check_release = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check_release)
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 

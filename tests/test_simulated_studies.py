@@ -1,12 +1,11 @@
 """The notebooks on simulated studies: the stored results, that the code still gives them, and that claims can fail."""
 
-import importlib.util
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from evidence.coverage import simulated_studies
 from scipy import stats
 
 from sense7.book.notebooks import find_notebooks
@@ -24,14 +23,7 @@ IN_WORDS = {"finding", "direction", "sign", "ordering"}
 @pytest.fixture(scope="module")
 def evidence():
     """The script, as a module."""
-    spec = importlib.util.spec_from_file_location(
-        "sense7_simulated_studies", ROOT / "evidence" / "coverage" / "simulated_studies.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return simulated_studies
 
 
 @pytest.fixture(scope="module")

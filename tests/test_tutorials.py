@@ -3,12 +3,10 @@
 import ast
 import contextlib
 import dataclasses
-import importlib.util
 import io
 import json
 import re
 import shlex
-import sys
 import tomllib
 from pathlib import Path
 
@@ -17,6 +15,9 @@ import typer
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
+from collect import conftest as collecting
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.collect.study_file import StudyFile
 from sense7.loading import load
@@ -31,18 +32,6 @@ BLOCK = re.compile(
 )
 SENSE7 = ".venv/bin/sense7"
 ADDRESS = "http://localhost:11434/v1"
-
-
-def borrowed(name, path):
-    """A module of the tests of another folder."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-endpoint = borrowed("tutorial_endpoint", "judge/endpoint.py")
-collecting = borrowed("tutorial_collecting", "collect/conftest.py")
 
 
 def blocks(page):
@@ -186,7 +175,7 @@ def test_the_way_from_chats_of_other_programs(empty_folder):
 
 
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
-    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    need_the_judge()
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
     write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:

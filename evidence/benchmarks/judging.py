@@ -39,7 +39,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 def serve(latency: float) -> None:
     """Play an endpoint in this process; say where, and how often it was asked once the input ends."""
-    spec = importlib.util.spec_from_file_location("endpoint", ROOT / "tests" / "judge" / "endpoint.py")
+    spec = importlib.util.spec_from_file_location("endpoint", ROOT / "tests" / "helpers" / "endpoint.py")
     endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(endpoint)
     with endpoint.Endpoint(latency=latency) as server:

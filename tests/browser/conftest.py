@@ -7,10 +7,18 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from helpers.chromium import chromium
 from sense7.book.build import build_edition
 
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
 WIDE = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="package")
+def browser():
+    """One Chromium in each process, closed before tests of other folders begin, which may run an event loop."""
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

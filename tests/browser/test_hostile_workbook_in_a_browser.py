@@ -10,27 +10,15 @@ import importlib.util
 import io
 import json
 import re
-import sys
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
+from helpers import endpoint, hostile
 from sense7 import load
 
-TESTS = Path(__file__).resolve().parents[1]
-
-
-def helper(name, path):
-    spec = importlib.util.spec_from_file_location(name, TESTS / path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-hostile = helper("hostile_in_a_browser", "faults/hostile.py")
-endpoint = helper("endpoint_of_a_hostile_judge", "judge/endpoint.py")
+pytestmark = pytest.mark.long
 
 EXPLORER = "book/explorer.html"
 WORD = re.compile("zq[a-z]+[0-9]?[0-9]{2}q")

@@ -172,7 +172,7 @@ def ieval(build_in_copy, workbooks):
     return build_in_copy(workbooks["ieval"], "for a test")
 
 
-@pytest.fixture(params=["synthetic", "ieval"])
+@pytest.fixture(params=["synthetic", pytest.param("ieval", marks=pytest.mark.long)])
 def edition(request):
     """Each edition in turn: what holds of one holds of all."""
     return request.getfixturevalue(request.param)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from helpers.pages import text
 from sense7 import claims
 from sense7.book.extensions.truths import NOT_SIMULATED
 from sense7.book.notebooks import load_notebook, to_ipynb
@@ -29,10 +30,6 @@ def rows(edition):
     assert list(map(len, shown)) == [len(SENSE_7), len(OTHERS)]
     assert CLAIMS == SENSE_7 + OTHERS
     return shown[0] + shown[1]
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def test_the_ledger_page_has_a_row_for_every_claim(edition):

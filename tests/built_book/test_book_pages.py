@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 import pytest
 import yaml
 
+from helpers.pages import text
 from sense7.book.extensions.directives import NOT_AVAILABLE
 from sense7.record import format_value
 
@@ -49,10 +50,6 @@ def words(page):
         for text in page.find("article").find_all(string=True)
         if not any(parent.name in {"pre", "code", "script", "style"} for parent in text.parents)
     )
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def test_every_page_of_the_contents_is_there(edition):
@@ -312,6 +309,7 @@ def test_recorded_values_are_shown_as_they_were_recorded(edition):
     assert woven > 10
 
 
+@pytest.mark.long
 def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
     ratings = words(ieval.page("notebooks/02-ratings"))
     assert ratings.count("not available") >= 6
@@ -338,6 +336,7 @@ def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
     assert "not available" in words(ieval.page("book/index"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "known", "digits"),
     [("ground_truth_mean", 3.133, 3), ("ground_truth_sd", 1.106, 3), ("alpha_turn", 0.917, 3)],

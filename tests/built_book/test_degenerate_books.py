@@ -26,11 +26,8 @@ WORKBOOKS = {
 }
 
 
-# A book that lacks context, post-task ratings and texts, and has ratings with holes, is in every run: ieval's.
-ALWAYS = "one participant, constant ratings of one dimension"
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n == ALWAYS else pytest.mark.long) for n in WORKBOOKS])
+@pytest.mark.long
+@pytest.mark.parametrize("name", WORKBOOKS)
 def test_every_page_is_there_and_no_hole_shows(name, minimal_sheets, build_in_copy, tmp_path):
     path = tmp_path / "degenerate.xlsx"
     write_sheets(minimal_sheets(**WORKBOOKS[name]), path)

@@ -54,6 +54,7 @@ def test_every_conversation_of_the_edition_is_there(edition, index):
     assert index["bytes"] == sum((edition.html / "explorer" / name).stat().st_size for name in index["files"])
 
 
+@pytest.mark.long
 def test_what_was_never_asked_is_known_to_the_page(ieval):
     script = (ieval.html / "explorer" / "conversations.js").read_text("utf-8")
     index = json.loads(script.removeprefix("window.sense7Conversations=").removesuffix(";\n"))

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
+from helpers.pages import text
 
 
 def test_three_findings_stand_on_cards_that_lead_to_their_pages(edition):

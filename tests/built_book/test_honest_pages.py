@@ -6,6 +6,9 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
+from helpers.pages import text
 from sense7.record import format_value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,10 +17,6 @@ KIND = re.compile(r"interval|credible|resampl", re.IGNORECASE)
 IN_TEXT = re.compile(r"\[-?[\d.,]+%?, -?[\d.,]+%?\]")
 MARKS = re.compile(r" \((?:simulated judge|tuned|simulated judge, tuned)\)$")
 COUNTED = re.compile(r"\bn\b|\b[\d,]+ (?:turns|conversations|participants|studies)")
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def columns(table):
@@ -135,6 +134,7 @@ def test_tuned_values_in_sentences_are_marked(synthetic):
     assert marked >= 5
 
 
+@pytest.mark.long
 def test_where_nothing_was_tuned_nothing_is_called_so(ieval):
     for name in ieval.notebooks:
         assert ieval.page(name).select(".sense7-tuned-note") == [], name
@@ -189,6 +189,7 @@ def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synt
         assert rows[claim]["computed"]["method"].startswith("simulated judge: ")
 
 
+@pytest.mark.long
 def test_without_a_simulated_judge_nothing_is_called_so(ieval):
     assert of_simulated_judge(ieval) == set()
     for name in ("notebooks/19-judge", "notebooks/21-noise-ceiling"):

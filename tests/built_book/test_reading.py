@@ -8,6 +8,7 @@ import yaml
 from bs4 import BeautifulSoup
 from pybtex.database import parse_file, parse_string
 
+from helpers.pages import text
 from sense7 import __version__
 from sense7.sources import SOURCES
 
@@ -22,10 +23,6 @@ NEEDED = {
     "book": {"author", "title", "publisher", "year"},
     "misc": {"author", "title", "year", "eprint", "archiveprefix"},
 }
-
-
-def text(tag):
-    return " ".join(tag.get_text(" ").split())
 
 
 def plain(title):

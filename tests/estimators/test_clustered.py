@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.estimators import clustered
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import pairs
@@ -24,10 +24,6 @@ from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-
-
-def bootstrap_of(study, draws=500):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 def errors(covariance):
@@ -173,6 +169,12 @@ def test_at_its_limits_d_is_just_so_likely(d, first, second, confidence):
     assert stats.nct.sf(k * d, first + second - 2, k * low) == pytest.approx(tail, abs=1e-8)
     assert stats.nct.cdf(k * d, first + second - 2, k * high) == pytest.approx(tail, abs=1e-8)
     assert clustered.d_interval(-d, first, second, confidence) == pytest.approx((-high, -low), abs=1e-6)
+
+
+def test_d_of_two_pairs_has_an_interval():
+    low, high = clustered.d_interval(0.03125, 2, 2, 0.99)
+    assert stats.nct.sf(0.03125, 2, low) == pytest.approx(0.005, abs=1e-8)
+    assert stats.nct.cdf(0.03125, 2, high) == pytest.approx(0.005, abs=1e-8)
 
 
 @pytest.mark.parametrize("arguments", [(np.nan, 5, 5), (1.0, 1, 1), (1.0, 0, 9), (80.0, 10, 10)])

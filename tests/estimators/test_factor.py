@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from helpers.studies import draws_of
 from sense7.estimators import alpha, factor
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.structure import one_factor
 from sense7.workbook import read_workbook
@@ -22,10 +22,6 @@ FIT_IN_R = ("chisq", "df", "cfi", "tli", "rmsea", "srmr", "logl", "aic", "bic")
 def frames(workbooks):
     study = read_workbook(workbooks["reference"])
     return {"turn_listwise": measures.turn_ratings(study), "post": measures.post_task_ratings(study)}
-
-
-def draws_of(frame, draws=100):
-    return ParticipantBootstrap(frame.index, draws=draws, seed=1)
 
 
 @pytest.mark.parametrize("which", ["turn_listwise", "post"])

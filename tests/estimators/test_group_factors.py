@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from scipy.stats import f as f_distribution
 from scipy.stats import multivariate_normal
 
+from helpers.studies import draws_of
 from sense7.estimators import factor, group_factors, nested_covariances
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.structure import factors_by_group, one_factor
 from sense7.taxonomy import DIMENSION_NAMES
@@ -25,10 +25,6 @@ LOADINGS = np.array([1, 0.8, 0.75, 0.9, 0.7, 0.85, 0.6])
 @pytest.fixture(scope="module")
 def study(workbooks):
     return read_workbook(workbooks["reference"])
-
-
-def draws_of(frame, draws=100):
-    return ParticipantBootstrap(frame.index.get_level_values(0), draws=draws, seed=1)
 
 
 def model(loadings, factors, groups=GROUPS):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.studies import draws_of
 from sense7.estimators import alpha, item_analysis
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.structure import heat_map, scree
 from sense7.findings import measures
 from sense7.findings.structure import items as items_module
@@ -35,10 +35,6 @@ def ratings(study):
         "turn_6dims_pairwise": (turns.drop(columns="Relational"), "pairwise"),
         "post": (measures.post_task_ratings(study), "listwise"),
     }
-
-
-def draws_of(frame, draws=100):
-    return ParticipantBootstrap(frame.index, draws=draws, seed=1)
 
 
 WHICH = ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.extras import need_the_judge
 from sense7.exchange import ImportSummary, read_chats
 from sense7.exchange.chats import Chat, Message
 from sense7.exchange.readers import Transcript, read_chatgpt, read_list, read_transcript
@@ -222,7 +223,7 @@ def test_a_log_of_inspect_as_an_archive(tmp_path):
 
 
 def test_a_log_that_inspect_writes(tmp_path):
-    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    need_the_judge()
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 

@@ -1,7 +1,6 @@
 """Broken and odd input through the command line: one located message, or counted warnings and a right result."""
 
 import copy
-import importlib.util
 import json
 import os
 import re
@@ -9,18 +8,13 @@ import resource
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from faults import corpus
 from sense7 import cli
 from sense7.loading import load
-
-spec = importlib.util.spec_from_file_location("corpus", Path(__file__).with_name("corpus.py"))
-corpus = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = corpus  # dataclasses look there
-spec.loader.exec_module(corpus)
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 LONGEST_MESSAGE = 6_000

@@ -1,15 +1,15 @@
 """No path that a user or a notebook gives leads out of its folder, and the judge's key is in no file and no message."""
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from helpers import checkout as small
+from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.notebooks import find_notebooks
@@ -18,10 +18,6 @@ from sense7.book.rerun import rerun
 from sense7.errors import UserError
 from sense7.judge.asking.endpoint import KEYS, Endpoint, without_keys
 from sense7.record import Recorder
-
-spec = importlib.util.spec_from_file_location("small_checkout", Path(__file__).parents[1] / "book" / "conftest.py")
-small = sys.modules["small_checkout"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(small)
 
 KEY = "sk-hostile-0123456789abcdef"
 TELLING = "import json, os\n\nprint(json.dumps(dict(os.environ)), os.popen('env').read())\n\n"
@@ -116,7 +112,7 @@ main()
 
 
 def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
-    pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+    need_the_judge()
     environment = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment |= {"SENSE7_JUDGE_KEY": KEY, "HOME": str(tmp_path), "INSPECT_TRACEBACK_LOCALS": "1"}
     asked = ["--data", checkout.root / "mine.xlsx", "--base-url", "https://127.0.0.1:9/v1", "--out", "session", "--yes"]

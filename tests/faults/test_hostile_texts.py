@@ -2,12 +2,10 @@
 
 import base64
 import csv
-import importlib.util
 import io
 import re
 import sys
 import warnings
-from pathlib import Path
 
 import openpyxl
 import pandas as pd
@@ -18,16 +16,13 @@ from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
 from typer.testing import CliRunner
 
+from helpers import hostile
 from sense7 import cli, figures, tables
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.style import csv_text
 from sense7.judge.predictions import read_predictions, write_predictions
 from sense7.terminal import plain_lines
 from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets
-
-spec = importlib.util.spec_from_file_location("hostile_texts", Path(__file__).with_name("hostile.py"))
-hostile = sys.modules["hostile_texts"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(hostile)
 
 PAYLOADS = hostile.texts("payload")
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -1,18 +1,14 @@
 """`sense7 build`, ended at any moment, beside another, or on a full disk: the last good book and finished work stay."""
 
-import importlib.util
 import json
 import shutil
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-book = interrupting.helper("book/conftest.py")
+from helpers import checkout as book
+from helpers import interrupting
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -107,6 +103,7 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     assert left == [], "a file was left in the user's home"
 
 
+@pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it(project):
     command = project.fresh("background")
     early = interrupting.Moment(signal.SIGTERM, by_step=True, share=0.1)
@@ -115,6 +112,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it(project):
     require_intact(project, command.folder)
 
 
+@pytest.mark.long
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
@@ -131,6 +129,7 @@ def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     require_the_same(project, command, project.finished)
 
 
+@pytest.mark.long
 def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
     command = project.fresh("two")
     other = project.command(command.folder)
@@ -160,6 +159,7 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_the_last_book_stays(p
     require_the_same(project, command, kept)
 
 
+@pytest.mark.long
 def test_where_files_may_not_become_so_large_it_says_so(project):
     command = project.fresh("limit")
     interrupting.require_full(command.run(*BUILD, limit=50_000), "mine")

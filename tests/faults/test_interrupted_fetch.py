@@ -1,19 +1,13 @@
 """`sense7 fetch`, ended at any moment or on a full disk: here is the old copy or the new, with its own record."""
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
+from helpers import interrupting
+from helpers.downloads import Server, workbook
 from sense7.sources import resolve
-
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-Server = interrupting.helper("sources/conftest.py").Server
-workbook = interrupting.helper("sources/test_sources.py").workbook
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -90,7 +84,7 @@ def test_whatever_ends_it_the_copy_and_its_record_agree_and_the_next_run_gives_t
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [0, 8])
+@pytest.mark.parametrize("room", [0, pytest.param(8, marks=pytest.mark.long)])
 def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(fetched, room, tmp_path):
     command, before, _, _, after, (_, new) = fetched
     restore(command.folder, before)
@@ -103,6 +97,7 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(f
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_where_files_may_not_become_so_large_it_says_so(fetched):
     command, before, arguments, *_ = fetched
     restore(command.folder, before)

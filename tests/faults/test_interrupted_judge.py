@@ -1,29 +1,28 @@
 """`sense7 judge run`, ended at any moment or on a full disk: no answer that was kept is lost or asked for again."""
 
-import importlib.util
 import os
 import signal
 import sys
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from helpers import endpoint, interrupting
+from helpers.extras import need_the_judge
 from sense7.judge.asking.journal import JOURNAL, read_journal
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
-endpoint = interrupting.helper("judge/endpoint.py")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
 CONVERSATIONS, RUNS, AT_ONCE = 10, 2, 3
+LATE = partial(pytest.param, marks=pytest.mark.long)
 TOLD = ["conversation", "participant", "score", "status", "output", "prompt"]
 
 
@@ -83,6 +82,7 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(session):
     server, prepared, _, undisturbed = session
     command, arguments = prepared("background", forks=None)
@@ -103,7 +103,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
 
 
 @pytest.mark.parametrize(
-    ("room", "name"), [(4, "journal.jsonl"), (8, "journal.jsonl"), (40, "gpt-4o-empathy-iter1.xlsx")]
+    ("room", "name"), [(4, "journal.jsonl"), LATE(8, "journal.jsonl"), LATE(40, "gpt-4o-empathy-iter1.xlsx")]
 )
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(session, room, name):
     _, prepared, _, undisturbed = session

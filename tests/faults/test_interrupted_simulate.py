@@ -1,15 +1,11 @@
 """`sense7 simulate`, ended at any moment or on a full disk: the earlier files stay, or the new are there, whole."""
 
-import importlib.util
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-spec = importlib.util.spec_from_file_location("interrupting", Path(__file__).with_name("interrupting.py"))
-interrupting = sys.modules["interrupting"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(interrupting)
+from helpers import interrupting
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -58,6 +54,7 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(si
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simulations):
     command, before, arguments, _, after = simulations
     restore(command.folder, before)
@@ -67,7 +64,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(simul
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [0, 60])
+@pytest.mark.parametrize("room", [60, pytest.param(0, marks=pytest.mark.long)])
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simulations, room):
     command, before, arguments, *_ = simulations
     restore(command.folder, before)
@@ -78,6 +75,7 @@ def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simula
     assert interrupting.unfinished(command.folder) == []
 
 
+@pytest.mark.long
 def test_where_files_may_not_become_so_large_it_says_so(simulations):
     command, before, arguments, *_ = simulations
     restore(command.folder, before)

@@ -9,16 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from helpers.studies import bootstrap_of
 from sense7.errors import UserError
 from sense7.estimators import kappa as kappa_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import agreement
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

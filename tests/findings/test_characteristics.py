@@ -9,14 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.estimators import ranks
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.individualized import characteristics
 from sense7.workbook import parse_sheets, read_workbook
-
-
-def bootstrap_of(study, draws=300):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

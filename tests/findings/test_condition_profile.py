@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from helpers.studies import bootstrap_of
 from sense7.findings.conditions import profile as profiles
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -13,10 +13,6 @@ from sense7.workbook import parse_sheets
 
 CONDITIONS = ("first", "second", "third")
 SEVEN = list(DIMENSION_NAMES)
-
-
-def bootstrap_of(study, draws=400):
-    return ParticipantBootstrap(study.conversations["participant"], draws, 1)
 
 
 def study_of(seed, interaction=0.0, level=0.0, people=40):

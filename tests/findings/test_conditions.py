@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.estimators import estimates, mixed, multiplicity, rank_tests
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.conditions import design as design_module
 from sense7.findings.conditions import means as conditions_means
@@ -28,10 +28,6 @@ P_VALUE = {"rel": 1e-3, "abs": 0}
 themselves. Relative, since an absolute tolerance holds nothing where p is smaller than it."""
 
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-
-
-def bootstrap_of(study, draws=300):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Context: against models with an indicator of each participant, against rows copied out, and where there is none."""
 
-import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import sense7 as s7
+from helpers.studies import bootstrap_of, read
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
 from sense7.findings.context import frame as frame_module
@@ -23,20 +23,10 @@ from sense7.findings.context import means as context_means
 from sense7.findings.context import shares as shares_module
 from sense7.findings.context import slopes as slopes_module
 from sense7.findings.context import tests as tests_module
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import parse_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 CONDITIONS = {"prompted_condition": "plain-empathy"}
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """The proof of coverage: its stored result, and that the code still gives it."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from evidence.coverage import run
 
 from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -22,12 +21,7 @@ KEPT = stored_coverage.KEPT_LIMITS
 @pytest.fixture(scope="module")
 def coverage():
     """The script, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "evidence" / "coverage" / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return run
 
 
 @pytest.fixture(scope="module")

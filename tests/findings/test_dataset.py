@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.studies import bootstrap_of
 from sense7 import tables
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.charts import counts_by_two_groups, distributions
@@ -19,10 +20,6 @@ from sense7.tables import Sentence
 from sense7.workbook import parse_sheets, read_workbook
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c"]
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import agreement, measures
 from sense7.findings.conditions import means as conditions_means
@@ -14,10 +14,6 @@ from sense7.findings.poor_turn import definitions
 from sense7.findings.robustness import detectable_difference
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures import Download
 from sense7.figures.style import csv_text
@@ -23,10 +24,6 @@ CODES = list(CODEBOOK)
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws, 1)
 
 
 def coded(study, seed, shift=0.0, order=0):

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.disrupted import expectations
 from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
@@ -23,10 +23,6 @@ PLAIN, ADJUSTED, BEYOND = NAMES
 @pytest.fixture(scope="module")
 def study():
     return read_workbook(data_file("synthetic.xlsx"))
-
-
-def bootstrap_of(study, draws=100, seed=1):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=seed)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

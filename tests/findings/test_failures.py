@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from helpers.studies import bootstrap_of
 from sense7.findings.disrupted import failures
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -33,10 +33,6 @@ def made(seed=1, conversations=60, people=12, longest=8):
     for name in DIMENSION_NAMES:
         frame[f"post_{name}"] = generator.integers(1, 6, size=len(frame)).astype(float)
     return study_of(frame, turns)
-
-
-def bootstrap_of(study, draws=50, seed=1):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=seed)
 
 
 def losses_by_loop(turns, name, moment):

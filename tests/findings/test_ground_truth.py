@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import (
     CHOICES,
     compare_choices,
@@ -114,10 +114,6 @@ def test_labels_keep_what_is_missing_missing():
 @pytest.fixture(scope="module")
 def study():
     return read_workbook(data_file("synthetic.xlsx"))
-
-
-def bootstrap_of(study, draws=50):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 def truth_of(study):

@@ -1,9 +1,6 @@
 """Parts of the variance: against R, exact in resamplings, recovered, and where they can't be told."""
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.estimators import intraclass
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.findings.context.frame import CONTEXT, context_frame
 from sense7.findings.individualized import same_person, shares_of_variance, variance_components
@@ -27,10 +24,6 @@ from sense7.workbook import parse_sheets, read_workbook
 CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -555,18 +548,6 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
     found = shares_of_variance._context_variances(times @ sums, columns)
     for name, value in shares_of_variance._context_variances(expected.sum(axis=0), columns).items():
         assert found[name] == pytest.approx(value, abs=1e-9)
-
-
-@pytest.fixture(scope="module")
-def study_of():
-    """Makes a study of simulated numbers: the coverage script's, which is no part of the package."""
-    script = Path(__file__).resolve().parents[2] / "evidence" / "coverage" / "run.py"
-    spec = importlib.util.spec_from_file_location("sense7_coverage_run_of_variance", script)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module.study_of
-    del sys.modules[spec.name]
 
 
 PEOPLE_ALIKE = {"participant_sd": 0, "participant_condition_sd": 0, "characteristic_effects": [0] * 8}

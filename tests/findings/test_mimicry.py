@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from helpers.studies import bootstrap_of
 from sense7.findings.words import mimicry
 from sense7.workbook import parse_sheets
 
@@ -16,10 +16,6 @@ RARE = "warm but unfitting minus cold and unfitting"
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws, 1)
 
 
 @pytest.mark.parametrize(

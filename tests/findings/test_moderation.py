@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from helpers.studies import bootstrap_of
 from sense7.estimators.multiplicity import holm
 from sense7.findings.conditions.moderators import CONTEXTS, LEVEL, moderation
 from sense7.findings.measures import conversation_ratings
@@ -18,10 +18,6 @@ from sense7.workbook import parse_sheets
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-def bootstrap_of(study, draws=400, seed=1):
-    return ParticipantBootstrap(study.conversations["participant"], draws, seed)
 
 
 def with_effect(study, size, characteristic="TrustInAI"):

@@ -1,7 +1,6 @@
 """From turns to the whole: against R and models fitted one by one, and where there is none."""
 
 import dataclasses
-import functools
 import json
 from pathlib import Path
 
@@ -15,26 +14,17 @@ from scipy import stats
 from statsmodels.stats.outliers_influence import variance_inflation_factor
 
 import sense7 as s7
+from helpers.studies import bootstrap_of, read
 from sense7.estimators import ranks, within_correlation
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings import measures
 from sense7.findings.whole import outcomes
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import parse_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 POST = [f"PostTaskEmpathy_{name}" for name in ("Affective", "Cognitive", "Response", "Prosocial", "Interest")]
 POST += ["PostTaskEmpathy_Contextual", "PostTaskEmpathy_Relational"]
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

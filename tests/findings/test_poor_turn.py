@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import effect_size
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -172,10 +173,6 @@ def test_d_is_undefined_where_nothing_can_be_compared(groups):
 @pytest.fixture(scope="module")
 def synthetic():
     return read_workbook(data_file("synthetic.xlsx"))
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 def test_d_is_points_by_spread_and_both_are_those_of_the_groups(synthetic):

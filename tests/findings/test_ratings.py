@@ -6,17 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from helpers.studies import bootstrap_of
 from sense7.findings import dataset, ratings
 from sense7.findings.ground_truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def bootstrap_of(study, draws=200):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.mark.parametrize("name", RATING_NAMES)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.studies import draws_of
 from sense7.estimators import lmg as lmg_module
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import relative_importance as importance
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -95,10 +95,6 @@ def scores(seed=1, rows=120, people=12):
     values = np.clip(np.round(3 + common + generator.normal(size=(rows, 4))), 1, 5)
     frame = pd.DataFrame(values, index=[f"P{row % people}" for row in range(rows)], columns=[*"abc", "y"])
     return frame["y"], frame[["a", "b", "c"]]
-
-
-def draws_of(frame, draws=100):
-    return ParticipantBootstrap(frame.index, draws=draws, seed=1)
 
 
 def test_resampled_parts_are_those_of_the_rows_copied_out():

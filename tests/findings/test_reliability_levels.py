@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.studies import draws_of
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators import nested_covariances
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -20,10 +21,6 @@ from sense7.workbook import parse_sheets, read_workbook
 @pytest.fixture(scope="module")
 def study(workbooks):
     return read_workbook(workbooks["reference"])
-
-
-def draws_of(frame, draws=100):
-    return ParticipantBootstrap(frame.index.get_level_values(0), draws=draws, seed=1)
 
 
 def nested(seed=1, people=12, talks=4, turns=(2, 7), between=1.0, within=1.0, noise=0.5, holes=0.2):

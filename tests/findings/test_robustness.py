@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -25,10 +26,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 SEVEN = list(DIMENSION_NAMES)
-
-
-def bootstrap_of(study, draws=50):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")

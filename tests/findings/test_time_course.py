@@ -1,7 +1,5 @@
 """Time course: against models with an indicator of each conversation, and where there is none."""
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +7,7 @@ import statsmodels.api as sm
 from bs4 import BeautifulSoup
 
 import sense7 as s7
+from helpers.studies import bootstrap_of, read
 from sense7.estimators import least_squares
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -17,17 +16,7 @@ from sense7.figures.time_course import lines_by_turn
 from sense7.findings.measures import turn_rating
 from sense7.findings.whole import time_course
 from sense7.tables import Sentence
-from sense7.workbook import parse_sheets, read_workbook
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+from sense7.workbook import parse_sheets
 
 
 @pytest.fixture(scope="module")

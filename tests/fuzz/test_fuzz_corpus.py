@@ -1,6 +1,5 @@
 """Inputs that a search for crashes has kept, replayed: each is read or refused, soon and without much memory."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -9,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from fuzz import targets
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("fuzz_targets", Path(__file__).with_name("targets.py"))
-targets = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(targets)
 
 KEPT = sorted(path for path in targets.CORPUS.rglob("*") if path.is_file())
 

@@ -1,14 +1,14 @@
 """A judge's answers reach their page: asked, read, and recorded there as the command evaluates them."""
 
-import importlib.util
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.notebooks import load_notebook
@@ -16,12 +16,9 @@ from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.predictions import read_predictions
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
 ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("page_endpoint", Path(__file__).with_name("endpoint.py"))
-endpoint = sys.modules["page_endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 
 
 def answer(asked):

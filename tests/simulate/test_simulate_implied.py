@@ -3,7 +3,6 @@
 So neither hides an error of the other: an implied value is what the recorded statistic of the same key estimates.
 """
 
-import importlib.util
 import itertools
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from evidence.coverage import run as coverage
 
 from sense7 import ParticipantBootstrap
 from sense7.findings import agreement, ground_truth, relative_importance
@@ -61,9 +61,6 @@ def study(numbers):
 
 def study_of(numbers):
     """A Study of simulated numbers, with the scores of its participants."""
-    spec = importlib.util.spec_from_file_location("sense7_coverage_run", ROOT / "evidence" / "coverage" / "run.py")
-    coverage = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(coverage)
     study = coverage.study_of(numbers)
     names = study.conversations["participant"].unique()
     scores = pd.DataFrame(numbers.scores, columns=list(PARAMETERS.characteristics))

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import xlsxwriter
 
+from helpers.downloads import workbook
 from sense7 import checkout, download
 from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_project, find_root
 from sense7.errors import UserError
@@ -19,14 +19,6 @@ from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, record_path, resolve, write_record
 
 AUTHORS = SOURCES["official"].address
-
-
-def workbook(path, text="hello", sheets=("Tasks", "messages")):
-    """A small workbook; other text, other bytes."""
-    with xlsxwriter.Workbook(path) as book:
-        for name in sheets:
-            book.add_worksheet(name).write_row(0, 0, ["TaskId", text])
-    return path.read_bytes()
 
 
 def redirect(target):

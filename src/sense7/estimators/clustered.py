@@ -303,11 +303,14 @@ def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> t
     limits = []
     for share in (1 - tail, tail):
         near = nctdtrinc(freedom, share, t)  # to six digits; on the rest of the line the distribution may be NaN
-        away = [stats.nct.cdf(t, freedom, near + step) - share for step in (-_NEAR, _NEAR)]
-        if not away[0] > 0 > away[1]:
+        for reach in (_NEAR, 100 * _NEAR) if abs(t) < 1 else (_NEAR,):  # of few values with a small t less exact
+            away = [stats.nct.cdf(t, freedom, near + step) - share for step in (-reach, reach)]
+            if away[0] > 0 > away[1]:
+                break
+        else:
             return np.nan, np.nan
         exact = brentq(
-            lambda centre, share=share: stats.nct.cdf(t, freedom, centre) - share, near - _NEAR, near + _NEAR
+            lambda centre, share=share: stats.nct.cdf(t, freedom, centre) - share, near - reach, near + reach
         )
         limits.append(float(exact / k))
     return limits[0], limits[1]

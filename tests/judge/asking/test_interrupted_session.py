@@ -1,15 +1,14 @@
 """A session that was interrupted is evaluated from its journal; doubtful readings are counted on the last line."""
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking.endpoint import Endpoint as Address
@@ -23,11 +22,8 @@ from sense7.judge.reply import NOT_ASKED
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("reading_endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["reading_endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
 REPLIES = ["<S2>4</S2>", "<S2>10</S2>", "<S2>4/5</S2>", "I'd rather not.", "<S2>2</S2>", "<S2>3</S2>"]

@@ -1,8 +1,6 @@
 """Ratings of turns and dimensions: what is asked, how strictly it is read, and how it compares with the person's."""
 
-import importlib.util
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +13,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, recall_score
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -34,11 +34,8 @@ from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 ALL = dict.fromkeys(RATING_NAMES, 4)
 

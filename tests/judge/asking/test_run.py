@@ -23,6 +23,8 @@ import openpyxl
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
@@ -44,11 +46,8 @@ from sense7.judge.scoring.metrics import run_metrics
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 
 SENSE7 = Path(sys.executable).with_name("sense7")

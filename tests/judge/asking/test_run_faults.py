@@ -2,19 +2,18 @@
 
 import email.utils
 import gzip
-import importlib.util
 import json
 import math
 import re
-import sys
 import time
 import zlib
 from collections import Counter
-from pathlib import Path
 
 import openpyxl
 import pytest
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.judge.asking import client, session
 from sense7.judge.asking.endpoint import Endpoint as Address
 from sense7.judge.asking.journal import JOURNAL, read_journal
@@ -24,11 +23,8 @@ from sense7.judge.asking.run import carry_out
 from sense7.judge.predictions import read_predictions
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 
 BRIEF = Prompt("brief", "Rate this: {chat}")

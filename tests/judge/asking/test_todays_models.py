@@ -1,9 +1,7 @@
 """Models that want other parameters, endpoints with limits: what is refused is said with the option that helps."""
 
-import importlib.util
 import json
 import ssl
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +9,8 @@ import openpyxl
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking import session
@@ -24,11 +24,8 @@ from sense7.judge.predictions import counted_scores, read_predictions
 from sense7.workbook import write_sheets
 from sense7.workbook.reader import parse_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"
 BRIEF = Prompt("brief", "Rate this: {chat}")

@@ -1,20 +1,16 @@
 """Which judges a page on uses looks at: one whose predictions are there, the learned one, and reasons where neither."""
 
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from judge.scoring.test_baselines import lists, study_of
 from sense7.judge.scoring.baselines import baseline_predictions
 from sense7.judge.scoring.judge_uses import scored
 from sense7.judge.scoring.sentence_vectors import PACKAGE
 
-spec = spec_from_file_location("baseline_examples", Path(__file__).with_name("test_baselines.py"))
-examples = module_from_spec(spec)
-spec.loader.exec_module(examples)
-lists, study_of = examples.lists, examples.study_of
 pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 
 

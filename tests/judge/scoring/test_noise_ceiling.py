@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr
 
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.ceiling import ceiling_curves
 from sense7.figures.style import Figure
 from sense7.findings.ground_truth import ground_truth, labels
@@ -51,10 +51,6 @@ counts_strategy = st.lists(st.integers(0, 50), min_size=5, max_size=5).filter(
 def study_of(turns=None, conversations=None, provenance=None):
     frames = {"turns": turns, "conversations": conversations}
     return Study("made up", messages=None, participants=None, columns=None, provenance=provenance, **frames)
-
-
-def bootstrap_of(study, draws=20):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 # Thresholds

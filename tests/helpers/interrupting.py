@@ -1,11 +1,10 @@
 """Commands that are ended at a moment drawn by a seed, or find no room on the disk; and what must hold afterwards.
 
 A moment is either a time, or a step: just before the command touches the disk for the n-th time. Steps find what
-times rarely hit: the gap between a file and its record, or between two renames. A few moments are for every run, as
-many as LONG more for the long one; SENSE7_MOMENTS=50 draws that many in place of both.
+times rarely hit: the gap between a file and its record, or between two renames. One moment is for every run, the others
+for the long one; SENSE7_MOMENTS=50 draws that many in place of both.
 """
 
-import importlib.util
 import os
 import random
 import shutil
@@ -20,7 +19,6 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
 MAIN = "from sense7.cli import main; main()"
@@ -109,11 +107,11 @@ class Ended:
 
 
 def moments(few: int, seed: int) -> list:
-    """A few moments, and more that are marked as long."""
+    """One moment, and more that are marked as long: the rest of the few of its seed, and as many as LONG."""
     if number := int(os.environ.get("SENSE7_MOMENTS", "0")):
         return drawn_moments(number, seed)
-    more = drawn_moments(LONG, 100 + seed)
-    return [*drawn_moments(few, seed), *(pytest.param(moment, marks=pytest.mark.long) for moment in more)]
+    first, *more = [*drawn_moments(few, seed), *drawn_moments(LONG, 100 + seed)]
+    return [first, *(pytest.param(moment, marks=pytest.mark.long) for moment in more)]
 
 
 def drawn_moments(number: int, seed: int) -> list[Moment]:
@@ -304,12 +302,3 @@ def is_hidden(name: Path) -> bool:
 def unfinished(folder: Path) -> list[str]:
     """What was left of work that was not finished."""
     return sorted(path.name for path in folder.rglob(".*") if path.name.startswith(UNFINISHED))
-
-
-def helper(path: str):
-    """A module of the tests that is no test: by its path below tests/."""
-    name = f"shared_{Path(path).stem}"
-    spec = importlib.util.spec_from_file_location(name, TESTS / path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

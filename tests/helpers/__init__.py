@@ -1,0 +1,1 @@
+"""What tests of several folders share: `from helpers.studies import bootstrap_of`."""

@@ -1,0 +1,193 @@
+"""A checkout so small that a book is built from it in seconds."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from sense7.workbook import Sheet, write_sheets
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HEAD = """\
+---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+sense7:
+  needs: {needs}
+  sources: {sources}
+  stored: {stored}
+---
+
+# {title}
+
+{prose}
+
+```{{code-cell}} ipython3
+:tags: [parameters]
+
+{parameters}
+```
+"""
+CELL = """
+```{{code-cell}} ipython3
+{code}
+```
+"""
+COMMAND = "from sense7.cli import main; main()"
+PARAMETERS = 'data = "synthetic"\nseed = 1\nresults = "results"'
+
+CLAIMS = [
+    {
+        "id": "counted",
+        "title": "Things <b>counted</b> {value}`seed_of_a` $x^2$ **bold**",
+        "kind": "figure",
+        "value": 7,
+        "unit": "things",
+        "grade": "A",
+        "source": "abstract <script>alert(1)</script>",
+        "needs": "[a link](https://example.org) and *stars*",
+        "notebook": "01-a",
+        "key": "seed_of_a",
+        "compare": {"within": 0, "reason": "a count is exact"},
+        "contradiction": "<img src=x onerror=alert(1)> says otherwise",
+    },
+    {
+        "id": "words",
+        "title": "Something in words",
+        "kind": "finding",
+        "value": None,
+        "unit": "in words",
+        "grade": "D",
+        "source": "notes",
+        "needs": "more",
+        "notebook": None,
+        "key": None,
+        "why_not": "no notebook computes it",
+    },
+]
+
+
+def recording(name, key, value="seed", before=""):
+    """Code of a cell that records one value."""
+    return (
+        f"{before}from sense7.record import Recorder\n\nrecord = Recorder({name!r}, results)\n"
+        f'record.value({key!r}, {value}, n=1, unit="things", method="counted")'
+    )
+
+
+class Checkout:
+    """Writes the parts of a checkout, and builds it."""
+
+    def __init__(self, root, run_here=None, forks=None):
+        self.root, self.run_here, self.forks = root, run_here, forks
+        for folder in ("book/static", "notebooks", "data"):
+            (root / folder).mkdir(parents=True)
+        shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
+        shutil.copyfile(ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css")
+        shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
+        (root / "requirements.lock").write_text("a==1\n", encoding="utf-8")
+        self.claims(CLAIMS)
+        self.workbook(root / "mine.xlsx")
+
+    @property
+    def editions(self):
+        return self.root / "_build" / "editions"
+
+    def claims(self, claims):
+        (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
+
+    def notebook(self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS):
+        lists = {"needs": needs, "sources": sources, "stored": stored}
+        lists = {key: json.dumps(list(names)) for key, names in lists.items()}
+        text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
+        text += "".join(CELL.format(code=code) for code in codes)
+        path = self.root / "notebooks" / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def page(self, name, text):
+        path = self.root / "book" / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def toc(self, *files):
+        toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": file} for file in files]}
+        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+
+    def book(self, front="Seed: {value}`seed_of_a`.", name="01-a", code=None):
+        """The smallest book: front page, ledger, one notebook."""
+        self.page("index", f"# Front\n\n{front}\n")
+        self.page("ledger", "# Ledger\n\n{published}`counted`\n\n```{ledger}\n```\n")
+        self.notebook(name, code or recording(name, "seed_of_a"))
+        self.toc("book/ledger", f"notebooks/{name}")
+        return self
+
+    @staticmethod
+    def workbook(path, condition="model a", topic="work", pid="P1", extra=()):
+        tasks = ["PID", "Model", "TaskId", "PreTaskChoice"]
+        messages = ["TaskId", "MessageId", "Role", "Content", "EmpathyOverall", "Affective", "Cognitive"]
+        write_sheets(
+            [
+                Sheet("Tasks", tasks, [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]]),
+                Sheet(
+                    "Messages",
+                    messages,
+                    [
+                        [task, float(number), role, "some text", *(["good", "poor", "unknown"] if number == 2 else [])]
+                        for task in (1.0, 2.0)
+                        for number, role in ((1, "user"), (2, "assistant"))
+                    ],
+                ),
+                *extra,
+            ],
+            path,
+        )
+        return path
+
+    def environment(self):
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+        return kept | {"SENSE7_ROOT": str(self.root)}
+
+    def sense7(self, *arguments, forked=True):
+        """Run the command in a process of its own, forked or started like any other."""
+        process = self.start(*arguments) if forked else self.start_fresh(*arguments)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def call(self, *arguments):
+        """Run the command in this process; see the fixture ``run_here``."""
+        return self.run_here(*arguments, cwd=self.root, environment=self.environment())
+
+    def start(self, *arguments):
+        """Start the command in a group of its own, by a fork where that can be."""
+        if self.forks is None:
+            return self.start_fresh(*arguments)
+        return self.forks.start(COMMAND, *arguments, folder=self.root, environment=self.environment())
+
+    def start_fresh(self, *arguments):
+        """Start the command in a group of its own, as a terminal would."""
+        return subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *map(str, arguments)],
+            cwd=self.root,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def bytes(self, name):
+        """Every file of an edition: relative path -> bytes."""
+        folder = self.editions / name
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
