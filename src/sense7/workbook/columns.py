@@ -12,7 +12,7 @@ from sense7 import taxonomy
 from sense7.study import ABSENT, STATES, UNREADABLE
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
 from sense7.terminal import count_of
-from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
+from sense7.workbook.diagnostics import ERROR, NOTICE, WARNING, Diagnostics
 from sense7.workbook.options import Interval
 from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet, cell_name
@@ -53,7 +53,7 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnosti
 
 
 def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
-    """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas without values."""
+    """Report what a sheet's cells don't show: merged ranges, what is hidden, formulas without values."""
     if sheet.merged:
         diagnostics.add(
             WARNING,
@@ -71,6 +71,15 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
             "show it.",
             sheet=sheet.name,
         )
+    if sheet.hidden:
+        diagnostics.add(
+            NOTICE,
+            "hidden-rows",
+            f"{count_of(len(sheet.hidden), 'row')} hidden by a filter or by hand; they were read like all others.",
+            "nothing, if that is as meant; otherwise delete them in a copy.",
+            sheet=sheet.name,
+            rows=sheet.hidden,
+        )
     for position, row in sheet.errors:
         diagnostics.add(
             WARNING,
@@ -84,7 +93,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
         diagnostics.add(
             WARNING,
             "formula-without-value",
-            "a formula without a stored value; the cell was read as blank.",
+            "a formula that was never calculated or has no stored value; the cell was read as blank.",
             "open the file in a spreadsheet program and save it again, or write the value.",
             **place_of(sheet, position),
             rows=[row],

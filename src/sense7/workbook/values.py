@@ -6,19 +6,26 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 __all__ = [
+    "DECLINING_WORDS",
+    "MISSING_WORDS",
     "as_name",
     "as_names",
     "as_number",
+    "as_shown",
     "as_text",
     "as_texts",
+    "codes_among",
     "count_filled",
     "distinct_keys",
     "group_spellings",
     "has_decimal_comma",
     "is_blank",
+    "is_import_id",
     "is_look_alike",
+    "looks_like_number",
     "match_ids",
     "rows_of",
 ]
@@ -40,6 +47,103 @@ _LOOK_ALIKES = str.maketrans(
 
 Single letters of confusables.txt of Unicode Technical Standard 39 that most fonts draw alike.
 """
+
+_IMPORT_ID = re.compile(r"\{\s*.?ImportId.?\s*:", re.IGNORECASE)
+_LIKE_NUMBER = re.compile(
+    r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
+    r"[(+\u2212-]?\d[\d.,'\u2019\s]*\)?\s*(?:%|[^\w\s.,:;/+-]|[^\W\d_]{1,7}\.?)?",
+    re.DOTALL,
+)
+"""A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
+
+MISSING_WORDS = frozenset(
+    {
+        "na",
+        "n/a",
+        "n.a.",
+        "n. a.",
+        "nan",
+        "-nan",
+        "nat",
+        "<na>",
+        "#n/a",
+        "#n/a n/a",
+        "#na",
+        "na()",
+        "=na()",
+        "nv",
+        "#nv",
+    }
+    | {"#value!", "#ref!", "#div/0!", "#num!", "#name?", "#null!", "1.#qnan", "1.#ind", "-1.#ind", "inf", "-inf"}
+    | {"none", "null", "nil", "(null)", "<null>", "[null]", "\\n", "undefined", "void", "empty", "(empty)", "blank"}
+    | {"(blank)", "(leer)", "leer", "missing", "(missing)", "missing value", "sysmis", "system missing", "no data"}
+    | {"not available", "not answered", "unanswered", "no value", "n/d", "nd", "k.a.", "k. a.", "fehlend", "skipped"}
+    | {
+        "manquant",
+        "perdido",
+        "vide",
+        "vac\u00edo",
+        "ninguno",
+        "none selected",
+        "not asked",
+        "not shown",
+        "?",
+        "??",
+        "???",
+    }
+    | {
+        ".",
+        "..",
+        "...",
+        "\u2026",
+        "-",
+        "--",
+        "---",
+        "\u2010",
+        "\u2011",
+        "\u2012",
+        "\u2013",
+        "\u2014",
+        "\u2212",
+        "*",
+        "/",
+        "\\",
+        "x",
+    }
+    | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
+)
+"""What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
+
+DECLINING_WORDS = frozenset(
+    {"unknown", "not applicable", "don't know", "dont know", "do not know", "dk", "i don't know", "no opinion"}
+    | {"no answer", "no response", "prefer not to say", "prefer not to answer", "rather not say", "refused", "declined"}
+    | {"can't say", "cannot say", "can't tell", "not rated", "unable to rate", "cannot rate", "can't rate"}
+)
+"""English words by which a person declines to answer; those of other languages are in :mod:`.languages`."""
+
+_CODES = frozenset(
+    sign * number
+    for sign in (1, -1)
+    for number in (
+        7,
+        8,
+        9,
+        66,
+        77,
+        88,
+        *range(95, 100),
+        666,
+        777,
+        888,
+        *range(995, 1000),
+        7777,
+        8888,
+        9999,
+        99999,
+        999999,
+    )
+) | frozenset(range(-9, 0))
+"""Numbers that survey programs write for a missing answer."""
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
@@ -84,7 +188,7 @@ def as_name(cell) -> str | None:
     >>> as_name(12.0), as_name(" P\u200b1\u00a0 b "), as_name("\ufeff")
     ('12', 'P1 b', None)
     """
-    text = as_text(cell)
+    text = as_text(as_shown(cell) if isinstance(cell, float) and not cell.is_integer() else cell)
     if text is None:
         return None
     if text.isascii() and text.isprintable() and "  " not in text:
@@ -155,6 +259,62 @@ def has_decimal_comma(cell) -> bool:
     [True, True, False, False]
     """
     return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
+
+
+def looks_like_number(cell) -> bool:
+    """Whether a text is a number in a form that is not read as one.
+
+    Examples
+    --------
+    >>> [looks_like_number(cell) for cell in ("21,500", "1.234,56 \u20ac", "US$ 5", "45 %", "18-24", "P1 b", 4.0)]
+    [True, True, True, True, False, False, False]
+    """
+    return isinstance(cell, str) and bool(_LIKE_NUMBER.fullmatch(cell.strip())) and as_number(cell) is None
+
+
+def is_import_id(cell) -> bool:
+    """Whether a cell is one that Qualtrics writes below the names of columns."""
+    return isinstance(cell, str) and bool(_IMPORT_ID.match(cell.strip()))
+
+
+def as_shown(number: float) -> float:
+    """A number as spreadsheets show it, by its first 15 digits: 2.9999999999999996 is 3."""
+    return float(f"{number:.15g}")
+
+
+def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
+    """Numbers that probably stand for a missing answer: known codes, apart from all others, which lie close together.
+
+    Parameters
+    ----------
+    numbers : iterable of float
+        The distinct numbers of a column, or of several on one scale.
+    size : int
+        Levels of the scale 1..size, none of which is a code; 0 where there is no scale.
+
+    Examples
+    --------
+    >>> codes_among([1, 2, 3, 4, 5, 9, -99], 5), codes_among([1, 3, 5, 7, 9], 5), codes_among([-2, -1, 0, 1, 2], 5)
+    ([-99, 9], [], [])
+    >>> codes_among([18, 25, 31, 47, 999]), codes_among([0, 1, 2, 3, 9]), codes_among([0, 40, 80, 99])
+    ([999], [9], [])
+    """
+    distinct = set(numbers)
+    codes = {number for number in distinct & _CODES if not 1 <= number <= size}
+    rest = sorted(distinct - codes)
+    if not codes or len(rest) < 2 or min(distinct) == -max(distinct):
+        return []
+    low, high = min(rest[0], 1 if size else rest[0]), max(rest[-1], size)
+    spread = high - low
+    close = all(after - before == 1 for before, after in pairwise(rest)) and len(rest) >= (3 if size > 3 else 2)
+    close = close or (size > 0 and rest[0] >= 1 and len(rest) >= size - 1 and rest[-1] <= size)
+    if size:
+        return sorted(code for code in codes if close and (code > high + 1 or code < low - 1))
+    return sorted(
+        code
+        for code in codes
+        if (code < 0 <= low) or (code > high + spread / 2 and (code > 10 or (close and code > high + 3)))
+    )
 
 
 def _in_latin(text: str) -> str:
