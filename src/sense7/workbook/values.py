@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 __all__ = [
+    "CODES",
     "DECLINING_WORDS",
     "MISSING_WORDS",
     "as_name",
@@ -121,7 +122,7 @@ DECLINING_WORDS = frozenset(
 )
 """English words by which a person declines to answer; those of other languages are in :mod:`.languages`."""
 
-_CODES = frozenset(
+CODES = frozenset(
     sign * number
     for sign in (1, -1)
     for number in (
@@ -144,6 +145,8 @@ _CODES = frozenset(
     )
 ) | frozenset(range(-9, 0))
 """Numbers that survey programs write for a missing answer."""
+
+_AGE = re.compile(r"^age|age$|[^a-z]age|alter\b|edad|\u00e2ge|idade|\u5e74\u9f62|\u5e74\u9f84", re.IGNORECASE)
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
@@ -282,7 +285,7 @@ def as_shown(number: float) -> float:
     return float(f"{number:.15g}")
 
 
-def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
+def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list[float]:
     """Numbers that probably stand for a missing answer: known codes, apart from all others, which lie close together.
 
     Parameters
@@ -291,6 +294,8 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
         The distinct numbers of a column, or of several on one scale.
     size : int
         Levels of the scale 1..size, none of which is a code; 0 where there is no scale.
+    name : str
+        Of the column: people don't come in all ages.
 
     Examples
     --------
@@ -300,21 +305,24 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
     ([999], [9], [])
     """
     distinct = set(numbers)
-    codes = {number for number in distinct & _CODES if not 1 <= number <= size}
-    rest = sorted(distinct - codes)
-    if not codes or len(rest) < 2 or min(distinct) == -max(distinct):
+    candidates = {number for number in distinct & CODES if not 1 <= number <= size}
+    rest = sorted(distinct - candidates)
+    if len(rest) < 2:
         return []
     low, high = min(rest[0], 1 if size else rest[0]), max(rest[-1], size)
-    spread = high - low
-    close = all(after - before == 1 for before, after in pairwise(rest)) and len(rest) >= (3 if size > 3 else 2)
-    close = close or (size > 0 and rest[0] >= 1 and len(rest) >= size - 1 and rest[-1] <= size)
+    above, below = sorted(n for n in candidates if n > high), sorted(n for n in candidates if n < low)
+    steps = all(after - before == 1 for before, after in pairwise(rest))
     if size:
-        return sorted(code for code in codes if close and (code > high + 1 or code < low - 1))
-    return sorted(
-        code
-        for code in codes
-        if (code < 0 <= low) or (code > high + spread / 2 and (code > 10 or (close and code > high + 3)))
-    )
+        levels = rest[0] >= 1 and rest[-1] <= size and len(rest) >= size - 1
+        if not levels and not (steps and len(rest) >= min(3, size - 1)):
+            return []
+        while above and above[0] <= high + 1:  # the scale goes on
+            high = above.pop(0)
+    else:
+        gap = (high - low) / (4 if _AGE.search(name) else 2)
+        above = [number for number in above if number > high + gap and (number > 10 or (steps and number > high + 3))]
+    mirrored = below and below[-1] >= low - 2 and -below[0] >= rest[-1] / 2
+    return ([] if mirrored or low < 0 else below) + above
 
 
 def _in_latin(text: str) -> str:
