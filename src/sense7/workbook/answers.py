@@ -99,7 +99,8 @@ class _Question:
         counts: Counter = Counter()
         percent = 0
         for answer in self.answers:
-            if answer.number is not None and not _says_nothing(answer.word) and not self.is_missing(answer):
+            says_nothing = _says_nothing(answer.word, self.column.scale)
+            if answer.number is not None and not says_nothing and not self.is_missing(answer):
                 counts[answer.number] += answer.count
                 percent += answer.percent * answer.count
         return Numbers(counts, percent)
@@ -186,7 +187,7 @@ def _questions(table: Table, columns: list[Column], options: ReadingOptions) -> 
     scale = columns[0].scale
     answers = {column.official: _answers(scale, table.cells(column.official)) for column in columns}
     declared = {column.official: options.words_of(column.official, scale.size) for column in columns}
-    words = {official: _count_words(own, declared[official]) for official, (own, _) in answers.items()}
+    words = {official: _count_words(own, scale, declared[official]) for official, (own, _) in answers.items()}
     together = sum(words.values(), Counter())
     # One form, one language: a column follows the others unless they know less than half of its words.
     shared = _vocabulary(scale, together)
@@ -195,8 +196,11 @@ def _questions(table: Table, columns: list[Column], options: ReadingOptions) -> 
         (own, rows), counts = answers[column.official], words[column.official]
         numbers = any(answer.number is not None for answer in own)
         vocabulary = shared if _known(shared, counts) >= 0.5 else _vocabulary(scale, counts)
-        if numbers and vocabulary is not scale.tables[0] and sum(word in vocabulary for word in together) < 2:
-            vocabulary = scale.tables[0]  # one word among numbers is no vocabulary
+        known = [word for word in together if word in vocabulary]
+        if numbers and vocabulary is not scale.tables[0] and len(known) == 1:  # one word among numbers
+            tables = (*scale.tables, *language_vocabularies(scale.name))
+            if len({table[known[0]] for table in tables if known[0] in table}) > 1:
+                vocabulary = scale.tables[0]
         questions.append(
             _Question(
                 column,
@@ -213,18 +217,24 @@ def _questions(table: Table, columns: list[Column], options: ReadingOptions) -> 
     return questions
 
 
-def _count_words(answers: list[_Answer], declared: dict) -> Counter:
+def _count_words(answers: list[_Answer], scale: Scale, declared: dict) -> Counter:
     """Word -> number of answers; declared words, those for no answer, and those beside a number are left out."""
     words: Counter = Counter()
     for answer in answers:
-        if _is_word(answer) and answer.word not in declared:
+        if _is_word(answer, scale) and answer.word not in declared:
             words[answer.word] += answer.count
     return words
 
 
-def _says_nothing(word: str) -> bool:
+def _says_nothing(word: str, scale: Scale) -> bool:
     """Whether a word stands for a missing answer, or declines to answer."""
-    return word in MISSING_WORDS or word in DECLINING_WORDS or word in declining_words()
+    return word in MISSING_WORDS or _declines(word, scale)
+
+
+def _declines(word: str, scale: Scale) -> bool:
+    # Other languages are looked up where it is needed only, since reading their words takes time.
+    unknown = bool(word) and not any(word in table for table in scale.tables)
+    return word in DECLINING_WORDS or (unknown and word in declining_words())
 
 
 def _known(vocabulary: dict[str, int], words: Counter) -> float:
@@ -378,12 +388,12 @@ def _graded_words(question: _Question) -> tuple[str, str] | None:
     return None
 
 
-def _is_word(answer: _Answer) -> bool:
-    return bool(answer.word) and not answer.percent and not _says_nothing(answer.word)
+def _is_word(answer: _Answer, scale: Scale) -> bool:
+    return bool(answer.word) and not answer.percent and not _says_nothing(answer.word, scale)
 
 
 def _template(question: _Question) -> str:
-    words = list(dict.fromkeys(a.word for a in question.answers if _is_word(a)))
+    words = list(dict.fromkeys(a.word for a in question.answers if _is_word(a, question.column.scale)))
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     return ", ".join(f"{word!r}: ?" for word in words[:_WORDS_SHOWN]) + more
 
@@ -395,7 +405,7 @@ def _report_unreadable(
     if unreadable.total() <= LARGEST_UNREADABLE_SHARE * answered:
         return
     seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
-    words = [a.word for a in question.answers if _is_word(a) and a.number is None]
+    words = [a.word for a in question.answers if _is_word(a, question.column.scale) and a.number is None]
     unknown = [word for word in words if word not in question.vocabulary and word not in question.words]
     if codes:
         remedy = _declare(codes, question.column)
@@ -502,8 +512,7 @@ def _level(answer: _Answer, question: _Question) -> tuple[float | None, str, str
     number, word, scale = answer.number, answer.word, question.column.scale
     if answer.odd:
         return None, "unknown-word", f"a {answer.odd}, not an answer on this scale; counted as unreadable."
-    declining = word in DECLINING_WORDS or word in declining_words()
-    if question.words[word] is None if word in question.words else declining and word not in question.vocabulary:
+    if question.words[word] is None if word in question.words else _declines(word, scale):
         return None, "not-rated", ""
     of_word = _level_of_word(word, question)
     if number is None:

@@ -166,7 +166,7 @@ def _further_names(candidate: _Candidate, conversations: Columns | None, explain
             or any(
                 isinstance(row[place], str)
                 and as_number(row[place]) is None
-                and normalise_word(row[place]) not in MISSING_WORDS | DECLINING_WORDS
+                and not _says_nothing(row[place])
                 and _is_number_below(sheet, place)
                 for place in range(len(sheet.header))
                 if place != candidate.position
@@ -174,6 +174,11 @@ def _further_names(candidate: _Candidate, conversations: Columns | None, explain
         )
 
     return further_names(sheet, explains)
+
+
+def _says_nothing(text: str) -> bool:
+    word = normalise_word(text)
+    return word in MISSING_WORDS or word in DECLINING_WORDS or word in declining_words()
 
 
 def _is_number_below(sheet: Sheet, place: int) -> bool:
@@ -248,9 +253,8 @@ def _characteristic(
             kind = "numbers" if as_number(cell) is not None else "like numbers" if looks_like_number(cell) else "words"
             rows[kind].append(index)
     odd = sorted(rows["words"] + rows["like numbers"])
-    missing = MISSING_WORDS | DECLINING_WORDS | declining_words()
     numeric = bool(rows["numbers"]) and all(
-        isinstance(cells[index], str) and normalise_word(cells[index]) in missing for index in odd
+        isinstance(cells[index], str) and _says_nothing(cells[index]) for index in odd
     )
     if odd and (numeric or len(odd) < len(rows["numbers"])):
         for index in odd:
