@@ -106,6 +106,12 @@ class _Question:
         return Numbers(counts, percent)
 
     @cached_property
+    def known_numbers(self) -> set[float]:
+        """Numbers of the column, and all levels where words name some."""
+        named = any(answer.word in self.vocabulary for answer in self.answers)
+        return {*self.numbers.counts, *(range(1, self.size + 1) if named else ())}
+
+    @cached_property
     def levels_of_others(self) -> set[float]:
         """Levels that the column's other words and numbers stand for: those that can't mean a missing answer."""
         words = {a.word for a in self.answers if a.number is None} - MISSING_WORDS
@@ -131,7 +137,7 @@ class _Question:
         if self.missing is not None:
             return []
         if self.declared is None:
-            among = codes_among({*self.numbers.counts, *pooled.counts}, self.size)
+            among = codes_among({*self.known_numbers, *pooled.counts}, self.size)
         else:
             among = [number for number in self.numbers.counts if number in CODES and not self.declared.holds(number)]
         return [number for number in among if number in self.numbers.counts]
@@ -305,7 +311,7 @@ def _read_column(
             state_of[code] = _STATE_CODES[NOT_RATED]
         else:
             state_of[code] = _STATE_CODES[UNREADABLE]
-            unreadable[str(answer.cell)] += answer.count
+            unreadable[as_text(answer.cell)] += answer.count
         if problem and not refusal:
             advice = (
                 f"write a number from {question.interval} or one of: {', '.join(_anchors(column.scale))}; leave the "
@@ -335,7 +341,7 @@ def _declare(numbers: Iterable[float], column: Column) -> str:
     """How numbers that stand for a missing answer are declared."""
     listed = ",".join(f"{number:g}" for number in sorted(numbers))
     return (
-        f"if {' and '.join(listed.split(','))} means no answer, declare it: --missing {listed} (everywhere) "
+        f"if no answer is meant by {' and '.join(listed.split(','))}, declare it: --missing {listed} (everywhere) "
         f"or --missing {column.official}={listed}"
     )
 
@@ -345,11 +351,11 @@ def _refusal(question: _Question, pooled: Numbers, codes: list[float]) -> tuple[
     official, size = question.column.official, question.size
     if question.declared is None:
         own = question.numbers.without(codes)
-        foreign = foreign_scale(own, pooled.without(codes_among(pooled.counts, size)), size)
+        foreign = foreign_scale(own, pooled.without(codes_among({*question.known_numbers, *pooled.counts}, size)), size)
         if foreign is not None:
             option = f"--scale {official}={foreign.likely.option}"
             strays = [number for number in own.counts if not 1 <= number <= size and number.is_integer()]
-            further = f"; {_declare([*strays, *codes], question.column)}" if codes or 0 < len(strays) < 3 else ""
+            further = f"; {_declare(codes or strays, question.column)}" if codes or 0 < len(strays) < 3 else ""
             both = f"--scale {foreign.likely.option} (all columns of {size} levels) or " if size == 5 else ""
             return (
                 f"{foreign.seen}; the official scale is 1 to {size}.",
@@ -406,7 +412,7 @@ def _report_unreadable(
         return
     seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
     words = [a.word for a in question.answers if _is_word(a, question.column.scale) and a.number is None]
-    unknown = [word for word in words if word not in question.vocabulary and word not in question.words]
+    unknown = [w for w in words if not w.startswith("=") and w not in question.vocabulary and w not in question.words]
     if codes:
         remedy = _declare(codes, question.column)
     elif unknown:
@@ -518,7 +524,8 @@ def _level(answer: _Answer, question: _Question) -> tuple[float | None, str, str
     if number is None:
         if of_word is not None:
             return of_word, "", ""
-        return None, "unknown-word", "not a known word of this scale; counted as unreadable."
+        what = "a formula that stands there as text" if word.startswith("=") else "not a known word of this scale"
+        return None, "unknown-word", f"{what}; counted as unreadable."
     interval = question.interval
     if answer.percent and max(interval.lowest, interval.highest) <= 1:
         number /= 100

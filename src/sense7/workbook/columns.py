@@ -299,7 +299,9 @@ def _is_answer(column: Column, cell: str) -> bool:
         return normalise_word(cell) in MISSING_WORDS
     number, word = column.scale.split_number(cell)
     known = (MISSING_WORDS, DECLINING_WORDS, declining_words(), *column.scale.tables)
-    return number is not None or any(word in words for words in (*known, *language_vocabularies(column.scale.name)))
+    return (number is not None and word in {"", "%"}) or any(
+        word in words for words in (*known, *language_vocabularies(column.scale.name))
+    )
 
 
 def column_report(tasks: Table, messages: Table, turns: Columns) -> Columns:

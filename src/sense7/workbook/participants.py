@@ -78,7 +78,11 @@ def read_participants(
     candidates = _candidates(sheets, tables, diagnostics)
     if not candidates:
         return None, None
-    chosen = max(candidates, key=lambda candidate: candidate.rank)
+    names = [normalise_name(candidate.sheet.name) for candidate in candidates]
+    originals = [
+        one for one, own in zip(candidates, names, strict=True) if not any(n in own and n != own for n in names)
+    ]
+    chosen = max(originals or candidates, key=lambda candidate: candidate.rank)
     position, further = chosen.position, _further_names(chosen, conversations, explained)
     sheet = without_rows(chosen.sheet, further) if further else chosen.sheet
     report_further_names(sheet, further, diagnostics)

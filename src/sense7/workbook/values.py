@@ -146,6 +146,9 @@ CODES = frozenset(
 ) | frozenset(range(-9, 0))
 """Numbers that survey programs write for a missing answer."""
 
+_TOO_MANY = 6
+"""Codes that no survey program writes into one column."""
+
 _AGE = re.compile(r"^age|age$|[^a-z]age|alter\b|edad|\u00e2ge|idade|\u5e74\u9f62|\u5e74\u9f84", re.IGNORECASE)
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
@@ -307,22 +310,31 @@ def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list
     distinct = set(numbers)
     candidates = {number for number in distinct & CODES if not 1 <= number <= size}
     rest = sorted(distinct - candidates)
-    if len(rest) < 2:
-        return []
-    low, high = min(rest[0], 1 if size else rest[0]), max(rest[-1], size)
+    low, high = min([1, *rest] if size else rest, default=0), max([size, *rest], default=0)
     above, below = sorted(n for n in candidates if n > high), sorted(n for n in candidates if n < low)
     steps = all(after - before == 1 for before, after in pairwise(rest))
-    if size:
-        levels = rest[0] >= 1 and rest[-1] <= size and len(rest) >= size - 1
-        if not levels and not (steps and len(rest) >= min(3, size - 1)):
-            return []
+    if size and (steps or (low == 1 and high == size)):
+        small = 8 if rest and (steps or len(rest) >= size - 1) else 66
+        small = 7 if small == 8 and len(rest) >= min(3, size - 1) else small
         while above and above[0] <= high + 1:  # the scale goes on
             high = above.pop(0)
-    else:
+        above = [number for number in above if number >= small]
+    elif len(rest) > 1:
         gap = (high - low) / (4 if _AGE.search(name) else 2)
-        above = [number for number in above if number > high + gap and (number > 10 or (steps and number > high + 3))]
-    mirrored = below and below[-1] >= low - 2 and -below[0] >= rest[-1] / 2
-    return ([] if mirrored or low < 0 else below) + above
+        above = [number for number in above if number > high + gap and (number > 10 or (steps and number >= high + 3))]
+        above = [number for number in above if number >= 8]
+    else:
+        return []
+    scale, end = [], low - 1
+    while below and below[-1] >= -9 and below[-1] >= end - 1:
+        end = below.pop()
+        scale.append(end)
+    if not size and not all(float(number).is_integer() for number in rest):
+        scale, below = [], [number for number in below if number < -9]
+    elif rest and scale and -end >= rest[-1] / 2:  # such as from -3 to 3
+        scale = []
+    codes = (sorted(below + scale) if low >= 0 else []) + above
+    return codes if len(codes) < _TOO_MANY else []
 
 
 def _in_latin(text: str) -> str:
