@@ -5,17 +5,21 @@ Each test writes a file as such a program does and opens it by ``s7.load``, so t
 
 import csv
 import io
+import json
 import zipfile
 
 import numpy as np
 import openpyxl
 import pytest
 import xlsxwriter
+from typer.testing import CliRunner
 
 import sense7 as s7
+from sense7 import cli
 from sense7.errors import UserError
 from sense7.study import NOT_RATED
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import ReadingOptions
 
 RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)
 
@@ -161,6 +165,29 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
     assert affective(s7.load(write_xlsx(path, sheets))) == of_others(sheets, cells)
 
 
+@pytest.mark.parametrize("code", [-99, 9])
+def test_a_number_for_missing_among_words_is_no_wider_scale(code, tmp_path):
+    words = ("very poor", "poor", "neutral", "good", "very good")
+    cells = dict.fromkeys(range(1, 48, 4), code)
+    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(rating=lambda number: words[number % 5], cells=cells))
+    with pytest.raises(UserError, match=f"--missing {code}") as error:
+        s7.load(path)
+    assert "--scale" not in str(error.value)
+    assert len(affective(s7.load(path, missing=code))) == 36
+
+
+@pytest.mark.parametrize("code", [-99, 999])
+def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path):
+    sheets = rows_of_a_study(rating=lambda number: code if number % 4 == 1 else number * 37 % 101)
+    path = write_xlsx(tmp_path / "mine.xlsx", sheets)
+    with pytest.raises(UserError, match="--scale 0-100") as error:
+        s7.load(path)
+    assert f"--missing {code}" in str(error.value)
+    with pytest.raises(UserError, match=f"--missing {code}"):
+        s7.load(path, scale="0-100")
+    assert len(affective(s7.load(path, scale="0-100", missing=code))) == 36
+
+
 def test_another_scale_is_named_without_its_codes(tmp_path):
     sheets = rows_of_a_study(rating=lambda number: 1 + number % 7, cells=dict.fromkeys(range(1, 48, 4), 99))
     path = write_xlsx(tmp_path / "mine.xlsx", sheets)
@@ -194,6 +221,34 @@ def test_a_number_for_missing_is_no_age(code, tmp_path):
     assert declared.participants["Age"].isna().sum() == 2
     assert "missing-number" not in kinds(declared)
     assert s7.load(path, missing="Age=none").participants["Age"].max() == max(float(age) for age in ages)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[20 + n for n in range(12)], [0, 1, 2, 3] * 3, [5.5, 6.25, -2, -1, 0, 1, 2, 3, 1, 1, 0, 2], [70, 99] * 6],
+)
+def test_other_numbers_of_people_are_kept(numbers, tmp_path):
+    sheets = rows_of_a_study()
+    sheets["People"] = [["PID", "Score"], *[[f"P{place}", number] for place, number in enumerate(numbers, 1)]]
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    assert study.participants["Score"].tolist() == numbers
+    assert not kinds(study)
+
+
+def test_missing_answers_are_declared_on_the_command_line(tmp_path):
+    cells = dict.fromkeys(range(1, 48, 4), -99)
+    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(cells=cells))
+    done = CliRunner().invoke(cli.app, ["check", str(path), "--missing", "-99", "--json"])
+    assert json.loads(done.output)["ratings"]["Affective"] == {"rated": 36, "absent": 12}
+
+
+def test_missing_answers_lie_beside_a_workbook(tmp_path):
+    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(cells=dict.fromkeys(range(1, 48, 4), 9)))
+    options = ReadingOptions.of(missing=["Affective=8,9", "keine Lust"])
+    options.write_beside(path)
+    assert ReadingOptions.beside(path) == options
+    assert str(options) == "missing in Affective: 8, 9; missing in all: keine lust"
+    assert len(affective(s7.load(path))) == 36
 
 
 def test_missing_answers_of_a_column_that_is_not_there_are_refused(tmp_path):
@@ -304,6 +359,29 @@ def test_further_rows_of_names_are_left_out(further, writer, tmp_path):
     rows = {diagnostic.sheet: diagnostic.rows for diagnostic in study.diagnostics}
     assert rows == dict.fromkeys(sheets, tuple(range(2, 2 + len(further))))
     assert study.turns["row"].tolist()[0] == 3 + len(further)
+
+
+ONE_ROW = {
+    "survey software": ["", "", "", "Open-Ended Response", *["Response"] * 8],
+    "types": ["string", "numeric", "string", "string", *["numeric"] * 8],
+    "numbered questions": [
+        "Id",
+        "1. Number",
+        "Who",
+        "What",
+        *[f"{n}. How empathic was it? (1-5)" for n in range(2, 10)],
+    ],
+    "anchors": ["Id", "", "", "", *["1 = very poor ... 5 = very good"] * 8],
+}
+
+
+@pytest.mark.parametrize("row", ONE_ROW.values(), ids=ONE_ROW)
+def test_a_row_that_explains_messages_is_left_out(row, tmp_path):
+    sheets = rows_of_a_study()
+    sheets["Messages"].insert(1, row)
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    assert (len(study.messages), len(affective(study))) == (96, 48)
+    assert kinds(study) == {"further-header"}
 
 
 def test_names_repeated_where_files_were_joined_are_left_out(tmp_path):

@@ -160,8 +160,9 @@ class Table:
 
     def leave_out(self, further: list[int]) -> None:
         """Make rows blank, so that the others keep their numbers."""
-        self.sheet = without_rows(self.sheet, further)
-        self._columns = list(zip(*self.sheet.rows, strict=True))
+        if further:
+            self.sheet = without_rows(self.sheet, further)
+            self._columns = list(zip(*self.sheet.rows, strict=True))
 
     @property
     def length(self) -> int:
@@ -215,15 +216,15 @@ class Table:
 
 def without_rows(sheet: Sheet, indices: list[int]) -> Sheet:
     """A sheet in which some rows, counted from 0, are blank."""
-    blank = [None] * len(sheet.header)
-    return replace(sheet, rows=[blank if index in set(indices) else row for index, row in enumerate(sheet.rows)])
+    blank, left_out = [None] * len(sheet.header), set(indices)
+    return replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
 
 
 def leave_out_further_names(tasks: Table, messages: Table, diagnostics: Diagnostics) -> bool:
     """Leave out rows below the names that name or explain the columns again; whether there were any."""
     in_messages = further_names(messages.sheet, lambda row: _is_no_answer(messages, row))
     messages.leave_out(in_messages)
-    known = {as_name(cell) for cell in messages.cells("TaskId")}
+    known = set(map(as_name, set(messages.cells("TaskId"))))
     place = tasks.positions["TaskId"]
     in_tasks = further_names(
         tasks.sheet, lambda row: as_name(row[place]) not in known and (bool(in_messages) or _is_no_answer(tasks, row))
