@@ -57,93 +57,28 @@ _LIKE_NUMBER = re.compile(
 )
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
-MISSING_WORDS = frozenset(
-    {
-        "na",
-        "n/a",
-        "n.a.",
-        "n. a.",
-        "nan",
-        "-nan",
-        "nat",
-        "<na>",
-        "#n/a",
-        "#n/a n/a",
-        "#na",
-        "na()",
-        "=na()",
-        "nv",
-        "#nv",
-    }
-    | {"#value!", "#ref!", "#div/0!", "#num!", "#name?", "#null!", "1.#qnan", "1.#ind", "-1.#ind", "inf", "-inf"}
-    | {"none", "null", "nil", "(null)", "<null>", "[null]", "\\n", "undefined", "void", "empty", "(empty)", "blank"}
-    | {"(blank)", "(leer)", "leer", "missing", "(missing)", "missing value", "sysmis", "system missing", "no data"}
-    | {"not available", "not answered", "unanswered", "no value", "n/d", "nd", "k.a.", "k. a.", "fehlend", "skipped"}
-    | {
-        "manquant",
-        "perdido",
-        "vide",
-        "vac\u00edo",
-        "ninguno",
-        "none selected",
-        "not asked",
-        "not shown",
-        "?",
-        "??",
-        "???",
-    }
-    | {
-        ".",
-        "..",
-        "...",
-        "\u2026",
-        "-",
-        "--",
-        "---",
-        "\u2010",
-        "\u2011",
-        "\u2012",
-        "\u2013",
-        "\u2014",
-        "\u2212",
-        "*",
-        "/",
-        "\\",
-        "x",
-    }
-    | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
-)
+MISSING_WORDS = frozenset({
+    "#div/0!", "#n/a", "#n/a n/a", "#na", "#name?", "#null!", "#num!", "#nv", "#ref!", "#value!", "(blank)",
+    "(empty)", "(leer)", "(missing)", "(null)", "*", "-", "--", "---", "-1.#ind", "-inf", "-nan", ".", "..", "...",
+    "1.#ind", "1.#qnan", "<na>", "<null>", "=na()", "?", "??", "???", "[null]", "\\n", "blank", "empty", "fehlend",
+    "inf", "k. a.", "k.a.", "leer", "manquant", "missing", "missing value", "n. a.", "n.a.", "n/a", "n/d", "na",
+    "na()", "nan", "nat", "nd", "nil", "ninguno", "no data", "no value", "none", "none selected", "not answered",
+    "not asked", "not available", "not shown", "null", "nv", "perdido", "skipped", "sysmis", "system missing",
+    "unanswered", "undefined", "vac\u00edo", "vide", "void", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014",
+    "\u2026", "\u2212",
+} | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"})  # fmt: skip
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
 
-DECLINING_WORDS = frozenset(
-    {"unknown", "not applicable", "don't know", "dont know", "do not know", "dk", "i don't know", "no opinion"}
-    | {"no answer", "no response", "prefer not to say", "prefer not to answer", "rather not say", "refused", "declined"}
-    | {"can't say", "cannot say", "can't tell", "not rated", "unable to rate", "cannot rate", "can't rate"}
-)
+DECLINING_WORDS = frozenset({
+    "can't rate", "can't say", "can't tell", "cannot rate", "cannot say", "declined", "dk", "do not know",
+    "don't know", "dont know", "i don't know", "no answer", "no opinion", "no response", "not applicable",
+    "not rated", "prefer not to answer", "prefer not to say", "rather not say", "refused", "unable to rate",
+    "unknown",
+})  # fmt: skip
 """English words by which a person declines to answer; those of other languages are in :mod:`.languages`."""
 
-CODES = frozenset(
-    sign * number
-    for sign in (1, -1)
-    for number in (
-        7,
-        8,
-        9,
-        66,
-        77,
-        88,
-        *range(95, 100),
-        666,
-        777,
-        888,
-        *range(995, 1000),
-        7777,
-        8888,
-        9999,
-        99999,
-        999999,
-    )
-) | frozenset(range(-9, 0))
+_POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
+CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
 """Numbers that survey programs write for a missing answer."""
 
 _TOO_MANY = 6
