@@ -25,6 +25,7 @@ def load(
     scale: str | Path | Mapping | Iterable[str] | None = None,
     words: str | Path | Mapping | None = None,
     allow_unreadable: bool = False,
+    missing: str | float | Mapping | Iterable | None = None,
     rated: bool = True,
 ) -> Study:
     """Find a data set, read it, and note where it came from.
@@ -37,10 +38,11 @@ def load(
         The condition with the empathy prompt; guessed from the names if not given.
     strict : bool
         Whether any warning of the reader is an error.
-    scale, words, allow_unreadable : optional
-        Scales and words other than the official ones, and whether columns are used of which more than 5 % can't be
-        read; see :meth:`sense7.workbook.ReadingOptions.of`. If none is given, what ``FILE.reading.yml`` beside the
-        workbook says.
+    scale, words, allow_unreadable, missing : optional
+        Scales and words other than the official ones, whether columns are used of which more than 5 % can't be
+        read, and numbers or words that stand for a missing answer (``-99``, ``"Age=999"``); see
+        :meth:`sense7.workbook.ReadingOptions.of`. If none is given, what ``FILE.reading.yml`` beside the workbook
+        says.
     rated : bool
         Whether a workbook without any rating is refused. A judge can be asked about one.
 
@@ -56,7 +58,7 @@ def load(
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable)
+    options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing)
     study = None
     if not strict and not prompted_condition:
         # Taken, not shared: a caller that changes its frames leaves the next one as it was read.
@@ -81,6 +83,7 @@ def parse(
     scale: str | Path | Mapping | Iterable[str] | None = None,
     words: str | Path | Mapping | None = None,
     allow_unreadable: bool = False,
+    missing: str | float | Mapping | Iterable | None = None,
 ) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
@@ -89,7 +92,7 @@ def parse(
         strict=strict,
         prompted_condition=prompted_condition or None,
         name=provenance.name,
-        options=reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable),
+        options=reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing),
     )
     return _with_provenance(parsed, provenance)
 

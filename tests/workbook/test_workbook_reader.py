@@ -205,7 +205,7 @@ def test_strict_makes_every_warning_an_error(minimal_sheets):
         ({"participants": {"Age": [30.0, "NA", 40.0]}}, "mixed-column", "sheet Participants, column Age, cell B3"),
         ({"further": [Sheet("Codebook", ["a"], [["b"]])]}, "unknown-sheet", "sheet Codebook"),
         ({"further": [Sheet("More", ["PID", "b"], [["P1", "b"]])]}, "further-participants-sheet", "sheet More"),
-        ({"further": [Sheet("Old tasks", ["PID", "TaskId"], [["P1", 1.0], ["P1", 2.0]])]}, "unknown-sheet",
+        ({"further": [Sheet("Old tasks", ["PID", "TaskId"], [["P1", 1.0], ["P1", 2.0]])]}, "copied-sheet",
          "sheet Old tasks"),
     ],
 )  # fmt: skip

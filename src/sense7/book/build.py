@@ -179,6 +179,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple[Stu
         scale=inputs.options.scales,
         words=inputs.options.words,
         allow_unreadable=inputs.options.allow_unreadable,
+        missing=inputs.options.missing,
     )
     return study, _truth(inputs, study, say)
 

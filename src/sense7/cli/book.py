@@ -13,6 +13,7 @@ from sense7.cli.common import (
     AllowUnreadable,
     DataOption,
     Jobs,
+    Missing,
     Parameters,
     Prompted,
     Quiet,
@@ -52,6 +53,7 @@ def build(
     scale: Scale = None,
     words: Words = None,
     allow_unreadable: AllowUnreadable = False,
+    missing: Missing = None,
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
@@ -70,7 +72,7 @@ def build(
         from sense7.book.build import BuildError, build_edition
         from sense7.workbook.options import ReadingOptions
 
-        options = ReadingOptions.of(scale, words, allow_unreadable)
+        options = ReadingOptions.of(scale, words, allow_unreadable, missing)
         for stream, text in manifest.installed_otherwise(project.sources):
             print(text, file=getattr(sys, stream))
         try:

@@ -15,6 +15,7 @@ __all__ = [
     "AllowUnreadable",
     "DataOption",
     "Jobs",
+    "Missing",
     "Parameters",
     "Prompted",
     "Quiet",
@@ -41,6 +42,14 @@ Scale = Annotated[
 ]
 Words = Annotated[
     Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="-99|COLUMN=8,9",
+        help="Numbers or words that stand for a missing answer; may be repeated.",
+    ),
 ]
 AllowUnreadable = Annotated[
     bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")

@@ -10,6 +10,7 @@ import typer
 from sense7.cli.common import (
     AllowUnreadable,
     Jobs,
+    Missing,
     Prompted,
     SameData,
     Scale,
@@ -42,6 +43,7 @@ def check(
     scale: Scale = None,
     words: Words = None,
     allow_unreadable: AllowUnreadable = False,
+    missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
@@ -49,7 +51,7 @@ def check(
     from sense7.workbook.report import describe_parsed, print_description
 
     data = one_data(data, data_option)
-    options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable}
+    options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable, "missing": missing}
     if data == _RELEASED:
         if strict or prompted or any(options.values()):
             raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")

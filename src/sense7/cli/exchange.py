@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.common import AllowUnreadable, Scale, Words, complain
+from sense7.cli.common import AllowUnreadable, Missing, Scale, Words, complain
 from sense7.errors import UserError
 from sense7.terminal import plain_lines
 
@@ -38,6 +38,7 @@ def import_chats(
     scale: Scale = None,
     words: Words = None,
     allow_unreadable: AllowUnreadable = False,
+    missing: Missing = None,
     new_ids: Annotated[
         bool, typer.Option("--new-ids", help="Number the conversations instead of keeping their ids.")
     ] = False,
@@ -53,12 +54,13 @@ def import_chats(
     inspect_ai, plain text with User: and Assistant:. Each is recognized by its content.
     """
     from sense7.exchange import ImportSummary, read_chats, write_chats
+    from sense7.workbook import ReadingOptions
 
     _require_place(out, force)
     of_workbook = out.suffix.casefold() == ".xlsx"
-    if not of_workbook and (ratings or columns or column or scale or words or allow_unreadable):
+    if not of_workbook and (ratings or columns or column or scale or words or allow_unreadable or missing):
         raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
-    if ratings is None and (columns or column or scale or words or allow_unreadable):
+    if ratings is None and (columns or column or scale or words or allow_unreadable or missing):
         raise UserError("--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv.")
     summary = ImportSummary()
     chats = read_chats(
@@ -77,15 +79,14 @@ def import_chats(
             complain(line)
         print(plain_lines("\n".join([*summary.lines(), str(out)])))
         return
-    _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary)
+    options = ReadingOptions.of(scale, words, allow_unreadable, missing)
+    _write_workbook(chats, files, out, ratings, columns, column, options, summary)
 
 
-def _write_workbook(chats, files, out, ratings, columns, column, scale, words, allow_unreadable, summary) -> None:
+def _write_workbook(chats, files, out, ratings, columns, column, options, summary) -> None:
     from sense7.exchange.ratings import ColumnMap, join_ratings, read_ratings
     from sense7.exchange.workbooks import write_workbook
-    from sense7.workbook import ReadingOptions
 
-    options = ReadingOptions.of(scale=scale, words=words, allow_unreadable=allow_unreadable)
     table = None if ratings is None else read_ratings(ratings, ColumnMap.of(columns, column or []))
     listed = list(chats)
     joined = join_ratings(listed, table)

@@ -94,7 +94,8 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     Returns
     -------
     DataFrame
-        Rows ICC1, ICC2, ICC3 (of one column), ICC1k, ICC2k, ICC3k (of their mean): estimate, low, high.
+        Rows ICC1, ICC2, ICC3 (of one column), ICC1k, ICC2k, ICC3k (of their mean): estimate, low, high. All are 1
+        where the columns agree perfectly, and NaN where nothing varies.
 
     References
     ----------
@@ -112,29 +113,32 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     """
     n, k = table.shape
     grand, by_row, by_column = table.mean(), table.mean(axis=1), table.mean(axis=0)
-    rows = k * ((by_row - grand) ** 2).sum() / (n - 1)
+    varies = np.ptp(table) > 1e-9 * np.abs(table).max()  # more than what floating-point arithmetic leaves
+    rows = k * ((by_row - grand) ** 2).sum() / (n - 1) if varies else np.nan
     columns = n * ((by_column - grand) ** 2).sum() / (k - 1)
     inside = ((table - by_row[:, None]) ** 2).sum() / (n * (k - 1))
     rest = ((table - by_row[:, None] - by_column + grand) ** 2).sum() / ((n - 1) * (k - 1))
     tail = (1 + confidence) / 2
-    single = lambda f: (f - 1) / (f + k - 1)  # noqa: E731
-    one, three = rows / inside, rows / rest
-    limits = {
-        1: (one / stats.f.ppf(tail, n - 1, n * (k - 1)), one * stats.f.ppf(tail, n * (k - 1), n - 1)),
-        3: (three / stats.f.ppf(tail, n - 1, (n - 1) * (k - 1)), three * stats.f.ppf(tail, (n - 1) * (k - 1), n - 1)),
-    }
+    # By mean squares, not by their ratio F, which is infinite where agreement is perfect.
+    single = lambda b, w: (b - w) / (b + (k - 1) * w)  # noqa: E731
+    limits = lambda w, freedom: (  # noqa: E731
+        single(rows, w),
+        single(rows, w * stats.f.ppf(tail, n - 1, freedom)),
+        single(rows * stats.f.ppf(tail, freedom, n - 1), w),
+    )
     two = (rows - rest) / (rows + (k - 1) * rest + k * (columns - rest) / n)
-    ratio = columns / rest
-    above = (k - 1) * (n - 1) * (k * two * ratio + n * (1 + (k - 1) * two) - k * two) ** 2
-    below = (n - 1) * k**2 * two**2 * ratio**2 + (n * (1 + (k - 1) * two) - k * two) ** 2
-    f_low, f_high = stats.f.ppf(tail, n - 1, above / below), stats.f.ppf(tail, above / below, n - 1)
+    outside = n * (1 + (k - 1) * two) - k * two
+    above = (k - 1) * (n - 1) * (k * two * columns + outside * rest) ** 2
+    below = (n - 1) * (k * two * columns) ** 2 + (outside * rest) ** 2
+    freedom = above / below if below > 0 else 1.0  # where nothing is left beside the rows, it is multiplied by 0
+    f_low, f_high = stats.f.ppf(tail, n - 1, freedom), stats.f.ppf(tail, freedom, n - 1)
     base = k * columns + (k * n - k - n) * rest
     low = n * (rows - f_low * rest) / (f_low * base + n * rows)
     high = n * (f_high * rows - rest) / (base + n * f_high * rows)
     single_ratings = {
-        "ICC1": (single(one), *map(single, limits[1])),
+        "ICC1": limits(inside, n * (k - 1)),
         "ICC2": (two, low, high),
-        "ICC3": (single(three), *map(single, limits[3])),
+        "ICC3": limits(rest, (n - 1) * (k - 1)),
     }
     of_mean = lambda r: r * k / (1 + r * (k - 1))  # noqa: E731
     means = {f"{name}k": tuple(map(of_mean, values)) for name, values in single_ratings.items()}

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import sparse
 
 from sense7.arguments import check_arguments
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row
 
@@ -35,6 +36,11 @@ def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None
     -------
     array, shape (draws,)
         -1..1; NaN where either is constant.
+
+    Raises
+    ------
+    UserError
+        If a value is missing.
 
     Examples
     --------
@@ -68,6 +74,11 @@ def spearmans_in_draws(
     array, shape (draws, pairs)
         -1..1; NaN where either is constant.
 
+    Raises
+    ------
+    UserError
+        If a value is missing.
+
     Notes
     -----
     Checked against scipy.stats.spearmanr on the rows copied out.
@@ -82,7 +93,13 @@ def spearmans_in_draws(
     codes = np.arange(weights.shape[1]) if codes is None else codes
     if not len(codes):
         return correlations
-    levels = [np.unique(np.asarray(column), return_inverse=True)[1] for column in columns]
+    columns = [np.asarray(column) for column in columns]
+    if missing := sum(int(pd.isna(column).sum()) for column in columns):
+        raise UserError(
+            f"Spearman's correlation needs every value; {missing:,} of {sum(map(len, columns)):,} are missing. "
+            "Leave out the rows that lack one."
+        )
+    levels = [np.unique(column, return_inverse=True)[1] for column in columns]
     masses = [_counts(level, codes, weights.shape[1]) for level in levels]
     # The first of a pair has more levels; sums are taken by the fewer levels of the second.
     pairs = [sorted(pair, key=lambda column: -masses[column].shape[0]) for pair in pairs]

@@ -5,23 +5,48 @@ is kept and said.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from sense7 import taxonomy
 from sense7.study import ABSENT, STATES, UNREADABLE
-from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name
+from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Column, normalise_name, normalise_word
 from sense7.terminal import count_of
-from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
+from sense7.workbook.diagnostics import ERROR, NOTICE, WARNING, Diagnostics
+from sense7.workbook.languages import declining_words, language_vocabularies
 from sense7.workbook.options import Interval
 from sense7.workbook.parsed import Columns
 from sense7.workbook.sheets import Sheet, cell_name
-from sense7.workbook.values import count_filled
+from sense7.workbook.values import (
+    DECLINING_WORDS,
+    MISSING_WORDS,
+    as_name,
+    as_number,
+    count_filled,
+    is_blank,
+    is_import_id,
+)
 
-__all__ = ["KEY_COLUMNS", "Table", "column_report", "locate_sheet", "place_of", "report_state"]
+__all__ = [
+    "KEY_COLUMNS",
+    "Table",
+    "column_report",
+    "further_names",
+    "leave_out_further_names",
+    "locate_sheet",
+    "place_of",
+    "report_further_names",
+    "report_state",
+    "without_rows",
+]
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
+
+_EXPLAINING_ROWS = 4
+"""Rows below the names that may explain them."""
 
 
 def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
@@ -53,7 +78,7 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnosti
 
 
 def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
-    """Report what a sheet's cells don't show: merged ranges, that it is hidden, formulas without values."""
+    """Report what a sheet's cells don't show: merged ranges, what is hidden, formulas without values."""
     if sheet.merged:
         diagnostics.add(
             WARNING,
@@ -71,6 +96,15 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
             "show it.",
             sheet=sheet.name,
         )
+    if sheet.hidden:
+        diagnostics.add(
+            NOTICE,
+            "hidden-rows",
+            f"{count_of(len(sheet.hidden), 'row')} hidden by a filter or by hand; they were read like all others.",
+            "nothing, if that is as meant; otherwise delete them in a copy.",
+            sheet=sheet.name,
+            rows=sheet.hidden,
+        )
     for position, row in sheet.errors:
         diagnostics.add(
             WARNING,
@@ -84,7 +118,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
         diagnostics.add(
             WARNING,
             "formula-without-value",
-            "a formula without a stored value; the cell was read as blank.",
+            "a formula that was never calculated or has no stored value; the cell was read as blank.",
             "open the file in a spreadsheet program and save it again, or write the value.",
             **place_of(sheet, position),
             rows=[row],
@@ -123,6 +157,12 @@ class Table:
                 column=key,
             )
         self.has_keys = not missing_keys
+
+    def leave_out(self, further: list[int]) -> None:
+        """Make rows blank, so that the others keep their numbers."""
+        if further:
+            self.sheet = without_rows(self.sheet, further)
+            self._columns = list(zip(*self.sheet.rows, strict=True))
 
     @property
     def length(self) -> int:
@@ -172,6 +212,97 @@ class Table:
                 }
             )
         return records
+
+
+def without_rows(sheet: Sheet, indices: list[int]) -> Sheet:
+    """A sheet in which some rows, counted from 0, are blank."""
+    blank, left_out = [None] * len(sheet.header), set(indices)
+    return replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
+
+
+def leave_out_further_names(tasks: Table, messages: Table, diagnostics: Diagnostics) -> bool:
+    """Leave out rows below the names that name or explain the columns again; whether there were any."""
+    in_messages = further_names(messages.sheet, lambda row: _is_no_answer(messages, row))
+    messages.leave_out(in_messages)
+    known = set(map(as_name, set(messages.cells("TaskId"))))
+    place = tasks.positions["TaskId"]
+    in_tasks = further_names(
+        tasks.sheet, lambda row: as_name(row[place]) not in known and (bool(in_messages) or _is_no_answer(tasks, row))
+    )
+    tasks.leave_out(in_tasks)
+    for table, rows in ((tasks, in_tasks), (messages, in_messages)):
+        report_further_names(table.sheet, rows, diagnostics)
+    return bool(in_tasks or in_messages)
+
+
+def report_further_names(sheet: Sheet, indices: list[int], diagnostics: Diagnostics) -> None:
+    """Report rows that :func:`further_names` found."""
+    if indices:
+        diagnostics.add(
+            WARNING,
+            "further-header",
+            "a further header row, which names or explains the columns again; it is left out.",
+            "keep one row of names, if that is as meant; otherwise write answers into the row.",
+            sheet=sheet.name,
+            rows=[index + 2 for index in indices],
+        )
+
+
+def further_names(sheet: Sheet, explains: Callable[[list], bool]) -> list[int]:
+    """Rows, counted from 0, that are no data: names repeated anywhere, ids of an export, texts below the names.
+
+    Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
+    repeat the names in between. ``explains`` says of one of the first rows, all texts, whether it is no data.
+    """
+    first = _EXPLAINING_ROWS
+    while first and not any(is_import_id(cell) for row in sheet.rows[first - 1 : first] for cell in row):
+        first -= 1
+    while first < min(len(sheet.rows), _EXPLAINING_ROWS):
+        filled = [cell for cell in sheet.rows[first] if not is_blank(cell)]
+        if not filled or not all(isinstance(cell, str) for cell in filled) or not explains(sheet.rows[first]):
+            break
+        first += 1
+    names = [normalise_name(header) for header in sheet.header]
+    key = next((place for place, name in enumerate(names) if name in {"taskid", "pid"}), 0)
+    cells = sheet.column(key) if names else []
+    repeated = {cell for cell in set(cells) if isinstance(cell, str) and normalise_name(cell) == names[key]}
+    return list(range(first)) + [
+        index
+        for index in range(first, len(cells))
+        if cells[index] in repeated
+        and all(
+            is_blank(cell) or normalise_name(str(cell)) == name
+            for cell, name in zip(sheet.rows[index], names, strict=True)
+        )
+    ]
+
+
+def _is_no_answer(table: Table, row: list) -> bool:
+    """Whether a row has texts where the format has numbers, answers or a role, and none of them is one."""
+    expected = [
+        (column, row[table.positions[column.official]])
+        for column in table.columns
+        if column.official in table.positions
+        and (column.scale or column.official in {"MessageId", "TimeOffsetSeconds", "Role"})
+    ]
+    filled = [(column, cell) for column, cell in expected if not is_blank(cell)]
+    return any(column.official != "Role" for column, _ in filled) and not any(
+        normalise_word(cell) in {"user", "assistant", "error"}
+        if column.official == "Role"
+        else as_number(cell, decimal_comma=True) is not None or _is_answer(column, cell)
+        for column, cell in filled
+    )
+
+
+def _is_answer(column: Column, cell: str) -> bool:
+    """Whether a text is an answer on the scale of a column, in any language, or says that there is none."""
+    if column.scale is None:
+        return normalise_word(cell) in MISSING_WORDS
+    number, word = column.scale.split_number(cell)
+    known = (MISSING_WORDS, DECLINING_WORDS, declining_words(), *column.scale.tables)
+    return (number is not None and word in {"", "%"}) or any(
+        word in words for words in (*known, *language_vocabularies(column.scale.name))
+    )
 
 
 def column_report(tasks: Table, messages: Table, turns: Columns) -> Columns:

@@ -11,6 +11,7 @@ from sense7.errors import UserError
 from sense7.files import parse_yaml, reading, write_whole
 from sense7.taxonomy import CORE_COLUMNS, normalise_name, normalise_word
 from sense7.workbook.sheets import Sheet
+from sense7.workbook.values import as_number, as_text, is_blank
 
 __all__ = [
     "ALL_COLUMNS",
@@ -21,6 +22,7 @@ __all__ = [
     "is_scales_sheet",
     "parse_interval",
     "scale_columns",
+    "stands_for",
     "with_scales_sheet",
 ]
 
@@ -29,10 +31,10 @@ ALL_COLUMNS = "all"
 
 OFFICIAL_SIZE = 5
 SCALES_SHEET = "Scales"
-"""Sheet by which a workbook declares its scales itself: columns ``column`` and ``scale``."""
+"""Sheet by which a workbook declares its scales itself: columns ``column``, ``scale`` and ``missing``."""
 
 _ENDING = ".reading.yml"
-_KEYS = ("scales", "words", "allow_unreadable")
+_KEYS = ("scales", "words", "allow_unreadable", "missing")
 _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*%?\s*(?:\.\.|to|[-\u2013:])\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
 _ABSTENTION = "unknown"
 
@@ -135,11 +137,15 @@ class ReadingOptions:
         scale, or None for words that decline to rate.
     allow_unreadable : bool
         Whether a column is used although more of its answers than the limit can't be read.
+    missing : mapping
+        Column of the format or of the participants' sheet, or ``all``, -> numbers and words that stand for a missing
+        answer; none where every number is an answer.
     """
 
     scales: Mapping[str, Interval] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     allow_unreadable: bool = False
+    missing: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -147,6 +153,7 @@ class ReadingOptions:
         scale: str | Path | Mapping | Iterable[str] | None = None,
         words: str | Path | Mapping | None = None,
         allow_unreadable: bool = False,
+        missing: str | float | Mapping | Iterable | None = None,
     ) -> "ReadingOptions":
         """Read the options as users give them.
 
@@ -159,6 +166,9 @@ class ReadingOptions:
             Word -> number for every column of five levels, or column -> such a mapping; or a YAML file with that.
         allow_unreadable : bool
             See the attribute.
+        missing : number, str, mapping or several of them, optional
+            ``-99`` or ``8,9`` for every column, ``Age=999`` for one, ``Age=none`` for one in which every number is an
+            answer; or a mapping of both kinds.
 
         Raises
         ------
@@ -176,7 +186,7 @@ class ReadingOptions:
             where, entries = _scale_entries(one)
             for name, ends in entries.items():
                 scales[_column(name, where)] = parse_interval(ends, f"{where}: {name}" if len(entries) > 1 else where)
-        return cls(scales, _words(words), allow_unreadable)
+        return cls(scales, _words(words), allow_unreadable, _missing(missing))
 
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
@@ -197,11 +207,11 @@ class ReadingOptions:
         if not isinstance(allowed, bool):
             raise UserError(f"{beside}: allow_unreadable is {allowed!r:.40}. Write true or false.")
         parts = {}
-        for name in ("scales", "words"):
+        for name in ("scales", "words", "missing"):
             parts[name] = content.get(name) or {}
             if not isinstance(parts[name], Mapping):
                 raise UserError(f"{beside}: {name} holds no mapping. Write one entry per line, NAME: VALUE.")
-        return cls.of(parts["scales"], parts["words"], allowed)
+        return cls.of(parts["scales"], parts["words"], allowed, parts["missing"])
 
     @staticmethod
     def place(path: Path) -> Path:
@@ -215,7 +225,7 @@ class ReadingOptions:
             write_whole(self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
     def __bool__(self) -> bool:
-        return bool(self.scales or self.words or self.allow_unreadable)
+        return bool(self.scales or self.words or self.allow_unreadable or self.missing)
 
     def to_dict(self) -> dict:
         """As plain values, in the form of ``FILE.reading.yml``."""
@@ -223,7 +233,8 @@ class ReadingOptions:
             name: {word: _ABSTENTION if n is None else n for word, n in of.items()} for name, of in self.words.items()
         }
         scales = {name: interval.option for name, interval in self.scales.items()}
-        return {"scales": scales, "words": words, "allow_unreadable": self.allow_unreadable}
+        missing = {name: list(values) for name, values in self.missing.items()}
+        return {"scales": scales, "words": words, "allow_unreadable": self.allow_unreadable, "missing": missing}
 
     def digest(self, sha256: str) -> str:
         """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
@@ -235,7 +246,13 @@ class ReadingOptions:
         parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]
         parts += [f"words of {name} given" for name in self.words]
         parts += ["unreadable answers allowed"] if self.allow_unreadable else []
+        parts += [f"missing in {name}: {', '.join(map(as_text, of)) or 'none'}" for name, of in self.missing.items()]
         return "; ".join(parts)
+
+    def missing_of(self, name: str) -> tuple[float | str, ...] | None:
+        """Numbers and words that stand for a missing answer in a column, None if nobody said; its own before all."""
+        of = {normalise_name(column): values for column, values in self.missing.items()}
+        return of.get(normalise_name(name), self.missing.get(ALL_COLUMNS))
 
     def scale_of(self, official: str, size: int) -> Interval | None:
         """Declared scale of a column, None if none was declared."""
@@ -247,29 +264,63 @@ class ReadingOptions:
         return {**common, **self.words.get(official, {})}
 
 
+def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
+    """Whether a cell is one of the numbers or words that stand for a missing answer."""
+    number = as_number(cell)
+    return (number if number is not None else normalise_word(as_text(cell) or "")) in missing
+
+
 def is_scales_sheet(sheet: Sheet) -> bool:
-    """Whether a sheet declares scales: it is called Scales, and has the columns column and scale."""
+    """Whether a sheet declares scales: it is called Scales, and has the columns column and scale or missing."""
     names = [normalise_name(header) for header in sheet.header]
-    return normalise_name(sheet.name) == normalise_name(SCALES_SHEET) and {"column", "scale"} <= set(names)
+    return (
+        normalise_name(sheet.name) == normalise_name(SCALES_SHEET)
+        and "column" in names
+        and not {"scale", "missing"}.isdisjoint(names)
+    )
 
 
 def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path) -> ReadingOptions:
-    """Add the scales that a workbook declares in its sheet Scales; what was given otherwise comes first.
+    """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first.
 
     Raises
     ------
     UserError
         If a row names no column with a scale, or no scale; says which row.
     """
-    declared: dict[str, Interval] = {}
+    scales: dict[str, Interval] = {}
+    missing: dict[str, tuple] = {}
     for sheet in filter(is_scales_sheet, sheets.values()):
         names = [normalise_name(header) for header in sheet.header]
-        column, scale = names.index("column"), names.index("scale")
         for number, row in enumerate(sheet.rows, 2):
-            if row[column] is not None or row[scale] is not None:
-                where = f"{path}: sheet {sheet.name}, row {number}"
-                declared[_column(row[column], where)] = parse_interval(row[scale], where)
-    return replace(options, scales={**declared, **options.scales}) if declared else options
+            where = f"{path}: sheet {sheet.name}, row {number}"
+            cells = dict(zip(reversed(names), reversed(row), strict=True))
+            if not is_blank(cells.get("missing")):
+                missing |= _missing({cells["column"]: cells["missing"]})
+            if not is_blank(cells.get("scale")) or (is_blank(cells.get("missing")) and not is_blank(cells["column"])):
+                scales[_column(cells["column"], where)] = parse_interval(cells.get("scale"), where)
+    if not scales and not missing:
+        return options
+    return replace(options, scales={**scales, **options.scales}, missing={**missing, **options.missing})
+
+
+def _missing(given: object) -> dict[str, tuple[float | str, ...]]:
+    """Column -> numbers and words for a missing answer, from what a user gives."""
+    if isinstance(given, Mapping):
+        entries = list(given.items())
+    else:
+        several = [given] if isinstance(given, str | int | float) else list(given or ())
+        parts = [str(one).rpartition("=") if "=" in str(one) else ("", "", one) for one in several]
+        entries = [(name.strip() or ALL_COLUMNS, values) for name, _, values in parts]
+    missing: dict[str, tuple] = {}
+    for name, values in entries:
+        listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
+        texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
+        read = tuple(text if number is None else number for number, text in texts if text)
+        known = {normalise_name(official): official for official in scale_columns()}
+        column = known.get(normalise_name(str(name)), str(name))
+        missing[column] = missing.get(column, ()) + tuple(value for value in read if value != "none")
+    return missing
 
 
 def _scale_entries(scale: str | Path | Mapping) -> tuple[str, Mapping]:

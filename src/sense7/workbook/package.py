@@ -1,8 +1,8 @@
 """A look into an .xlsx package before it is read in earnest.
 
 Calamine lays a sheet out as a full rectangle up to its last cell, reads an error such as #N/A and a formula without
-a stored value as blanks, and ends the whole process where the memory does not suffice. So a stray cell in the last row
-and column, or a zip bomb, is to be found before. Regular expressions over the bytes do that, however a part
+a stored value as blanks, rounds long numbers, knows nothing of hidden rows, and ends the whole process where the memory
+does not suffice. So all that is to be found before. Regular expressions over the bytes do that, however a part
 is called; no XML is parsed here, so no entity is ever expanded.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sense7.errors import UserError
 
-__all__ = ["Blanks", "examine"]
+__all__ = ["Marks", "examine", "long_numbers"]
 
 LARGEST = 512 * 2**20
 """Bytes that the package may unpack to."""
@@ -48,13 +48,27 @@ _ERROR_CELL = re.compile(
     rb"<" + _PREFIX + rb"c\s(?=[^<>]*\bt\s*=\s*[\"']e[\"'])"
     rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+>"
 )
-_FORMULA_ALONE = re.compile(
-    # A formula whose value is an empty text says so by its type.
-    rb"<" + _PREFIX + rb"c\s(?![^<>]*\bt\s*=\s*[\"']str)"
-    rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+(?<!/)>\s*+"
-    rb"<" + _PREFIX + rb"f\b[^<>]*+(?:(?<=/)>|>[^<]*+</[^<>]*+>)\s*+"
-    rb"(?:<" + _PREFIX + rb"v\s*/>|<" + _PREFIX + rb"v\s*>\s*+</[^<>]*+>)?\s*+</"
+_FORMULA_ALONE, _FORMULA_UNCALCULATED = (
+    re.compile(
+        # A formula whose value is an empty text says so by its type.
+        rb"<" + _PREFIX + rb"c\s(?![^<>]*\bt\s*=\s*[\"']str)"
+        rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+(?<!/)>\s*+"
+        rb"<" + _PREFIX + rb"f\b[^<>]*+(?:(?<=/)>|>[^<]*+</[^<>]*+>)\s*+"
+        rb"(?:<" + _PREFIX + rb"v\s*/>|<" + _PREFIX + rb"v\s*>\s*+" + stored + rb"</[^<>]*+>)?\s*+</"
+    )
+    for stored in (rb"", rb"(?:0(?:\.0*+)?\s*+)?+")
 )
+"""Formulas without a stored value; and those with none or 0, where the workbook says that nothing is calculated yet."""
+_UNCALCULATED = re.compile(rb"<(?:\w+:)?calcPr\s[^<>]*\bfullCalcOnLoad\s*=\s*[\"'](?:1|true)[\"']")
+_LONG_NUMBER = re.compile(
+    rb"<" + _PREFIX + rb"c\s(?![^<>]*\bt\s*=\s*[\"'](?!n[\"']))"
+    rb"(?>[^<>]*?\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"'])[^<>]*+(?<!/)>\s*+"
+    rb"<" + _PREFIX + rb"v\s*>\s*+(\d{16,})\s*+</"
+)
+_ROW = re.compile(rb"<" + _PREFIX + rb"row(?=[\s/>])((?:[^<>\"']++|\"[^<\"]*+\"|'[^<']*+')*+)>")
+_HIDDEN_ROW = re.compile(rb"\shidden\s*=\s*[\"'](?:1|true)[\"']|\sht\s*=\s*[\"']0(?:\.0*)?[\"']")
+_HIDDEN_SIGN = re.compile(rb"row\s[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)")
+_ROW_NUMBER = re.compile(rb"\sr\s*=\s*[\"'](\d{1,9})[\"']")
 # Signs of the two, at which a search ends early: compiled, since b"<f" in xml takes more than twice as long.
 _ERROR_SIGN = re.compile(rb"=[\"']e[\"']")
 _FORMULA_SIGNS = (re.compile(rb"<f"), re.compile(rb":f"))
@@ -72,19 +86,21 @@ _BUILT_IN_PERCENTAGES = frozenset({9, 10})
 """Number formats 0% and 0.00%, which every .xlsx file has without naming them."""
 
 
-class Blanks(NamedTuple):
-    """Cells that are not what their value says: column (from 0) and row (from 1) of each.
+class Marks(NamedTuple):
+    """What the cells of a sheet don't say by their values: column (from 0) and row (from 1) of each.
 
-    The first two are read as blanks and are none; the last are numbers that are shown as percentages.
+    Errors and formulas without a value are read as blanks and are none; percentages are numbers that are shown so.
+    Hidden rows are counted from 1.
     """
 
     errors: list[tuple[int, int]]
     formulas: list[tuple[int, int]]
     percentages: list[tuple[int, int]]
+    hidden: list[int]
 
 
-def examine(path: Path) -> dict[str, Blanks]:
-    """Find the cells of each sheet that are not what their value says, and refuse what can't be read within reason.
+def examine(path: Path) -> dict[str, Marks]:
+    """Find what the cells of each sheet don't say by their values, and refuse what can't be read within reason.
 
     Parameters
     ----------
@@ -94,7 +110,7 @@ def examine(path: Path) -> dict[str, Blanks]:
     Returns
     -------
     dict
-        Sheet -> its cells with an error such as #N/A, those with a formula without a stored value, and percentages.
+        Sheet -> its marks.
 
     Raises
     ------
@@ -106,19 +122,28 @@ def examine(path: Path) -> dict[str, Blanks]:
     try:
         with zipfile.ZipFile(path) as package:
             _require_sound(path, package)
-            names = _sheet_names(path, package)
+            book, names = _sheet_names(path, package)
+            alone = _FORMULA_UNCALCULATED if _UNCALCULATED.search(book) else _FORMULA_ALONE
             percentages = _percentage_styles(package)
-            blanks = {}
+            marks = {}
             for part in package.namelist():
                 xml = _unpacked(package, part)
                 _require_plain(path, part, xml)
                 if b"sheetData" in xml:
                     name = names.get(part.casefold(), part)
                     _require_reasonable(path, name, xml)
-                    blanks[name] = _blanks(path, name, xml, percentages)
-            return blanks
+                    marks[name] = _marks(path, name, xml, percentages, alone)
+            return marks
     except _UNREADABLE as error:
         raise UserError(f"{path}: damaged: {part} can't be unpacked ({error}). Fetch or save it again.") from None
+
+
+def long_numbers(path: Path, sheet: str) -> list[tuple[int, int, str]]:
+    """Column (from 0), row (from 1) and digits of each number of a sheet that has 16 digits or more in the file."""
+    with zipfile.ZipFile(path) as package:
+        names = _sheet_names(path, package)[1]
+        xml = b"".join(_unpacked(package, part) for part in package.namelist() if names.get(part.casefold()) == sheet)
+    return [(*_place(*cell), digits.decode()) for *cell, digits in _LONG_NUMBER.findall(xml)]
 
 
 def _require_sound(path: Path, package: zipfile.ZipFile) -> None:
@@ -167,8 +192,8 @@ def _require_plain(path: Path, part: str, xml: bytes) -> None:
         )
 
 
-def _sheet_names(path: Path, package: zipfile.ZipFile) -> dict[str, str]:
-    """Name of a sheet's part, in lower case -> name of the sheet. It is for messages: parts are found without it."""
+def _sheet_names(path: Path, package: zipfile.ZipFile) -> tuple[bytes, dict[str, str]]:
+    """The list of sheets; and name of a sheet's part, in lower case -> name of the sheet."""
     known = {name.casefold(): name for name in package.namelist()}
     book = next(name for name in known if name.endswith("workbook.xml"))
     folder = book.removesuffix("workbook.xml")
@@ -178,7 +203,8 @@ def _sheet_names(path: Path, package: zipfile.ZipFile) -> dict[str, str]:
         for tag in _RELATION.findall(_unpacked(package, relations) if relations else b"")
     }
     names = {}
-    for tag in _SHEET.findall(_unpacked(package, known[book])):
+    listed = _unpacked(package, known[book])
+    for tag in _SHEET.findall(listed):
         target = targets.get(_attribute(tag, r"\w+:id"), "")
         part = target.removeprefix("/") if target.startswith(("/", folder or "/")) else f"{folder}{target}"
         name, other = _attribute(tag, "name"), names.get(part.casefold())
@@ -188,7 +214,7 @@ def _sheet_names(path: Path, package: zipfile.ZipFile) -> dict[str, str]:
                 "Save it again from a spreadsheet program."
             )
         names[part.casefold()] = name
-    return names
+    return listed, names
 
 
 def _attribute(tag: bytes, name: str) -> str:
@@ -259,19 +285,33 @@ def _percentage_styles(package: zipfile.ZipFile) -> frozenset[bytes]:
     return frozenset(b"%d" % n for n, tag in enumerate(styles) if _attribute(tag, "numFmtId") in formats)
 
 
-def _blanks(path: Path, name: str, xml: bytes, percentages: frozenset[bytes]) -> Blanks:
+def _marks(path: Path, name: str, xml: bytes, percentages: frozenset[bytes], alone: re.Pattern) -> Marks:
     has_errors = _ERROR_SIGN.search(xml)
     has_formulas = any(sign.search(xml) for sign in _FORMULA_SIGNS)
     if has_errors or has_formulas or percentages:
         _require_closed(path, name, xml)
     errors = _ERROR_CELL.findall(xml) if has_errors else []
-    formulas = _FORMULA_ALONE.findall(xml) if has_formulas else []
+    formulas = alone.findall(xml) if has_formulas else []
     styled = _STYLED_CELL.findall(xml) if percentages else []
-    return Blanks(
+    return Marks(
         [_place(*match) for match in errors],
         [_place(*match) for match in formulas],
         [_place(*cell) for style, *cell in styled if style in percentages],
+        _hidden_rows(xml),
     )
+
+
+def _hidden_rows(xml: bytes) -> list[int]:
+    """Rows that are hidden by hand or by a filter, or have no height; one without a number follows the one before."""
+    hidden, row = [], 0
+    if not _HIDDEN_SIGN.search(xml):
+        return hidden
+    for match in _ROW.finditer(xml):
+        number = _ROW_NUMBER.search(match[1])
+        row = int(number[1]) if number else row + 1
+        if _HIDDEN_ROW.search(match[1]):
+            hidden.append(row)
+    return hidden
 
 
 def _place(letters: bytes, row: bytes) -> tuple[int, int]:

@@ -14,14 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sense7.arguments import check_arguments
+from sense7.errors import UserError
 from sense7.study import Study
+from sense7.taxonomy import normalise_name
 from sense7.workbook.answers import read_scales
-from sense7.workbook.columns import KEY_COLUMNS, Table, column_report, locate_sheet
+from sense7.workbook.columns import KEY_COLUMNS, Table, column_report, leave_out_further_names, locate_sheet
 from sense7.workbook.conditions import find_prompted
 from sense7.workbook.conversations import read_conversations
 from sense7.workbook.diagnostics import Diagnostics, WorkbookError
 from sense7.workbook.messages import read_messages
-from sense7.workbook.options import ReadingOptions, with_scales_sheet
+from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, scale_columns, with_scales_sheet
 from sense7.workbook.parsed import ParsedWorkbook
 from sense7.workbook.participants import read_participants
 from sense7.workbook.sheets import Sheet, read_sheets
@@ -151,13 +153,24 @@ def _parsed(
     located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
     tables = {official: Table(official, sheet, diagnostics) if sheet else None for official, sheet in located.items()}
     tasks, messages = tables["Tasks"], tables["Messages"]
+    explained = bool(tasks and tasks.has_keys and messages and messages.has_keys) and leave_out_further_names(
+        tasks, messages, diagnostics
+    )
     conversations = read_conversations(tasks, diagnostics, options) if tasks and tasks.has_keys else None
     message_columns = turns = None
     if messages and messages.has_keys:
         levels = read_scales(messages, diagnostics, options)
         if conversations is not None:
             message_columns, turns = read_messages(messages, levels, tasks, conversations, diagnostics)
-    participants, participants_sheet = read_participants(sheets, tables, conversations, diagnostics)
+    participants, participants_sheet = read_participants(
+        sheets, tables, conversations, diagnostics, options, explained=explained
+    )
+    named = {normalise_name(name) for name in (*scale_columns(), *(participants or ()), ALL_COLUMNS)}
+    if unknown := [name for name in options.missing if normalise_name(name) not in named]:
+        raise UserError(
+            f"{path}: missing answers were declared of {unknown[0]!r}, which is no column of answers and none of "
+            f"the participants' sheet. Use {ALL_COLUMNS} (all of them) or the name of one."
+        )
     errors = [diagnostic for diagnostic in diagnostics.errors if not (part and diagnostic.kind == "no-rating")]
     if conversations is None or message_columns is None or errors or (strict and diagnostics.problems):
         raise WorkbookError(path, diagnostics, strict)

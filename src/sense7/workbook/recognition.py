@@ -1,6 +1,7 @@
 """Which scale the numbers of a column are on, from all of them at once."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -50,6 +51,10 @@ class Numbers:
 
     def __add__(self, other: "Numbers") -> "Numbers":
         return Numbers(self.counts + other.counts, self.percent + other.percent)
+
+    def without(self, codes: Collection[float]) -> "Numbers":
+        """The same without some numbers."""
+        return Numbers(Counter({n: count for n, count in self.counts.items() if n not in codes}), self.percent)
 
     def off(self, size: int) -> int:
         """How many are not one of the levels 1..size; percentages never are."""

@@ -18,7 +18,7 @@ from zipfile import is_zipfile
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
-from sense7.workbook.package import MOST_COLUMNS, MOST_ROWS, Blanks, examine
+from sense7.workbook.package import MOST_COLUMNS, MOST_ROWS, Marks, examine, long_numbers
 
 __all__ = ["Percent", "Sheet", "cell_name", "read_sheets", "write_sheets"]
 
@@ -29,6 +29,8 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """How files of Office begin that are no zip archives: those before .xlsx, and any that a password protects."""
 
 _CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: equal content is to give equal bytes
+_EXACT = 2.0**53
+"""Above it whole numbers come to equal their neighbors."""
 _FIRST_DAY = datetime.date(1900, 1, 1)
 _FORMATS = {
     datetime.datetime: "yyyy-mm-dd hh:mm:ss.000",
@@ -64,8 +66,10 @@ class Sheet:
         Column (from 0) and row (from 1) of each cell that holds an error such as #N/A, which
         is read as blank.
     formulas : list of tuple
-        Likewise of each formula without a stored value. Neither these nor errors and merged ranges are written
-        or compared.
+        Likewise of each formula that has no stored value, or was never calculated.
+    hidden : list of int
+        Rows (from 1) that are hidden, by a filter or by hand. Neither these nor formulas, errors and merged ranges are
+        written or compared.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Sheet:
     merged: int = field(default=0, compare=False)
     errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
     formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
+    hidden: list[int] = field(default_factory=list, compare=False, repr=False)
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
@@ -121,7 +126,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
 
     path = Path(path)
     _require_readable(path)
-    blanks = examine(path)
+    marks = examine(path)
     where = ""
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
@@ -132,7 +137,9 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"sheet {name}: "
-            sheets[name] = _sheet(book.get_sheet_by_name(name), metadata[name], blanks.get(name, Blanks([], [], [])))
+            sheets[name] = _sheet(
+                path, book.get_sheet_by_name(name), metadata[name], marks.get(name, Marks([], [], [], []))
+            )
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
         panicked = type(error).__name__ == "PanicException"
@@ -175,15 +182,25 @@ def _require_distinct(names: list[str], path: Path) -> None:
             raise UserError(f"{path}: several sheets are called {name}. Rename or remove all but one.")
 
 
-def _sheet(source, metadata, blanks: Blanks) -> Sheet:
+def _sheet(path: Path, source, metadata, marks: Marks) -> Sheet:
     import python_calamine
 
     table = source.to_python(skip_empty_area=False)
     header = [_header_text(cell) for cell in table[0]] if table else []
     rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
-    for column, row in blanks.percentages:
+    changes = [(*place, Percent) for place in marks.percentages] + [
+        (*place, lambda _: None) for place in marks.formulas
+    ]
+    ids = [column for column, name in enumerate(header) if "id" in name.casefold()]
+    if any(type(row[column]) is float and row[column] > _EXACT for row in rows for column in ids):
+        # A number that comes to equal its neighbor stays what it is in the file, as a text.
+        changes += [
+            (*place, lambda number, digits=digits: number if int(number) == int(digits) else digits)
+            for *place, digits in long_numbers(path, metadata.name)
+        ]
+    for column, row, change in changes:
         if 0 <= row - 2 < len(rows) and column < len(rows[row - 2]) and type(rows[row - 2][column]) is float:
-            rows[row - 2][column] = Percent(rows[row - 2][column])
+            rows[row - 2][column] = change(rows[row - 2][column])
     while rows and not _filled(rows[-1]):
         rows.pop()
     width = _filled(header, "")
@@ -196,8 +213,9 @@ def _sheet(source, metadata, blanks: Blanks) -> Sheet:
         rows=rows,
         visible=metadata.visible == python_calamine.SheetVisibleEnum.Visible,
         merged=len(source.merged_cell_ranges or ()),
-        errors=blanks.errors,
-        formulas=blanks.formulas,
+        errors=marks.errors,
+        formulas=marks.formulas,
+        hidden=[row for row in marks.hidden if 1 < row <= len(rows) + 1],
     )
 
 

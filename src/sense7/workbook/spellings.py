@@ -1,12 +1,13 @@
 """Names that are spelt in several ways: what was read as one name, and what may be meant as one."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from operator import eq
 
 from sense7.terminal import count_of
-from sense7.workbook.diagnostics import NOTICE, WARNING, Diagnostics
+from sense7.workbook.diagnostics import ERROR, NOTICE, WARNING, Diagnostics
 from sense7.workbook.values import as_names, as_text, group_spellings, is_look_alike, rows_of
 
 __all__ = ["report_normalised", "report_similar"]
@@ -15,12 +16,15 @@ _GROUPS_APART = 10
 """Groups of similar names that are diagnostics of their own; more than this many are one diagnostic."""
 
 _SHOWN = 3
+_SHOWN_DIGITS, _SHORTENED_TO, _KEPT_DIGITS = 11, 6, 15
+"""Digits up to which a spreadsheet shows a number whole, of which it shows six otherwise; and which it keeps at all."""
+_SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
 
 
 def report_normalised(
     cells: Sequence, names: list[str | None], location: dict, diagnostics: Diagnostics, elsewhere: Sequence = ()
 ) -> None:
-    """Report names of a column that became one by :func:`~sense7.workbook.values.as_name`.
+    """Report names of a column that a spreadsheet has rounded, or that became one by ``as_name``.
 
     Parameters
     ----------
@@ -37,6 +41,7 @@ def report_normalised(
     -----
     The rows are those whose spelling is not the first one.
     """
+    _report_rounded(cells, names, location, diagnostics)
     defined = as_names(elsewhere)
     if all(map(eq, elsewhere, defined)) and all(map(eq, cells, names)):
         return
@@ -63,6 +68,32 @@ def report_normalised(
             rows=list(other),
             value=shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN:,} more",
         )
+
+
+def _report_rounded(cells: Sequence, names: list[str | None], location: dict, diagnostics: Diagnostics) -> None:
+    """Report ids of which a spreadsheet has kept the first digits only: 1.40521E+15, or zeros after the 15th digit."""
+    shortened, long, rounded = set(), set(), set()
+    for name in set(names) - {None}:
+        if match := _SCIENTIFIC.fullmatch(name):
+            shortened |= {name} if len(match[1] or "") < int(match[2]) >= _SHOWN_DIGITS else set()
+        elif len(name) > _SHOWN_DIGITS and name.isascii() and name.isdigit():
+            long.add(name)
+            kept = len(name.rstrip("0"))
+            rounded |= {name} if kept <= _SHORTENED_TO or kept <= _KEPT_DIGITS < len(name) else set()
+    inexact = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, float) and abs(cell) > 2**53}
+    rounded = (rounded if rounded == long else set()) | inexact
+    for severity, wrong in ((ERROR, shortened), (WARNING, rounded)):
+        if wrong:
+            diagnostics.add(
+                severity,
+                "rounded-id",
+                "digits of these ids are lost: a spreadsheet has rounded them, or written them in scientific notation, "
+                "so that different ones may have become one.",
+                "take the ids from the original file, and format their column as text before they are pasted.",
+                **location,
+                rows=[row for row, name in enumerate(names, 2) if name in wrong],
+                value=next(name for name in names if name in wrong),
+            )
 
 
 def report_similar(

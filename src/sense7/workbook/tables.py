@@ -30,6 +30,12 @@ csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 
 ENDINGS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 
+_SEPARATOR = re.compile(r'"?sep=(.)"?\1*\s*', re.IGNORECASE)
+"""A first line by which Excel is told the separator."""
+
+_SAMPLE = 500
+"""Lines from which the separator is recognized."""
+
 _LONGEST_SHARED = 40
 """Characters of texts that are likely to recur; what is said in a message is longer."""
 
@@ -101,7 +107,7 @@ def read_tables(folder: str | Path) -> dict[str, Sheet]:
     ----------
     folder : path
         Holds Tasks, Messages and any further sheets, as CSV (UTF-8; commas, semicolons or tabs; names of
-        the columns in the first row) or parquet.
+        the columns in the first row, or below a line such as ``sep=;``) or parquet.
 
     Returns
     -------
@@ -147,9 +153,11 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
     rows: list[list] = []
     with reading(path) as stream:
         lines = _lines(path, stream)
-        first = next(lines, "")
-        delimiter = max(DELIMITERS, key=first.count)  # the first of them where none occurs
-        table = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=True)
+        sample = list(itertools.islice(lines, _SAMPLE))
+        if said := sample and _SEPARATOR.fullmatch(sample[0]):
+            sample.pop(0)
+        delimiter = said[1] if said else max(DELIMITERS, key=lambda one: _fit(sample, one))  # the first of equal ones
+        table = csv.reader(itertools.chain(sample, lines), delimiter=delimiter, strict=True)
         try:
             header = _without_blank_end(next(table, []))
             for number, cells in enumerate(table, 2):
@@ -162,13 +170,30 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
                 rows.append([typed[cell] for cell in filled] + [None] * (len(header) - len(filled)))
         except csv.Error as error:
             raise UserError(
-                f"{path}: row {len(rows) + 2}, which ends at or before line {table.line_num}: no CSV "
+                f"{path}: row {len(rows) + 2}, which ends at or before line {table.line_num + bool(said)}: no CSV "
                 f"({one_line(error)}). "
                 'Close every double quote, and write one inside a text twice: "".'
             ) from None
     if not header:
         raise UserError(f"{path}: row 1 names no column. Write the columns' names there, or remove the file.")
     return header, rows
+
+
+def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, float, int]:
+    """How well lines are a table with a separator: unbroken, with rows as wide as the names or narrower, and wide."""
+    table = csv.reader(lines, delimiter=delimiter, strict=True)
+    widths = []
+    whole = True
+    try:
+        for cells in table:
+            widths += [len(cells)] if cells else []
+    except csv.Error:
+        whole = table.line_num == len(lines)  # at its end the sample may cut a text in two
+    if not widths or widths[0] < 2:
+        return False, 0, 0, 0
+    names, *rows = widths
+    exact, narrower = sum(width == names for width in rows), sum(1 < width < names for width in rows)
+    return whole, exact / max(1, len(rows)), narrower / max(1, len(rows)), names
 
 
 def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:

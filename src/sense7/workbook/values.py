@@ -6,19 +6,27 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 __all__ = [
+    "CODES",
+    "DECLINING_WORDS",
+    "MISSING_WORDS",
     "as_name",
     "as_names",
     "as_number",
+    "as_shown",
     "as_text",
     "as_texts",
+    "codes_among",
     "count_filled",
     "distinct_keys",
     "group_spellings",
     "has_decimal_comma",
     "is_blank",
+    "is_import_id",
     "is_look_alike",
+    "looks_like_number",
     "match_ids",
     "rows_of",
 ]
@@ -40,6 +48,43 @@ _LOOK_ALIKES = str.maketrans(
 
 Single letters of confusables.txt of Unicode Technical Standard 39 that most fonts draw alike.
 """
+
+_IMPORT_ID = re.compile(r"\{\s*.?ImportId.?\s*:", re.IGNORECASE)
+_LIKE_NUMBER = re.compile(
+    r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
+    r"[(+\u2212-]?\d[\d.,'\u2019\s]*\)?\s*(?:%|[^\w\s.,:;/+-]|[^\W\d_]{1,7}\.?)?",
+    re.DOTALL,
+)
+"""A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
+
+MISSING_WORDS = frozenset({
+    "#div/0!", "#n/a", "#n/a n/a", "#na", "#name?", "#null!", "#num!", "#nv", "#ref!", "#value!", "(blank)",
+    "(empty)", "(leer)", "(missing)", "(null)", "*", "-", "--", "---", "-1.#ind", "-inf", "-nan", ".", "..", "...",
+    "1.#ind", "1.#qnan", "<na>", "<null>", "=na()", "?", "??", "???", "[null]", "\\n", "blank", "empty", "fehlend",
+    "inf", "k. a.", "k.a.", "leer", "manquant", "missing", "missing value", "n. a.", "n.a.", "n/a", "n/d", "na",
+    "na()", "nan", "nat", "nd", "nil", "ninguno", "no data", "no value", "none", "none selected", "not answered",
+    "not asked", "not available", "not shown", "null", "nv", "perdido", "skipped", "sysmis", "system missing",
+    "unanswered", "undefined", "vac\u00edo", "vide", "void", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014",
+    "\u2026", "\u2212",
+} | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"})  # fmt: skip
+"""What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
+
+DECLINING_WORDS = frozenset({
+    "can't rate", "can't say", "can't tell", "cannot rate", "cannot say", "declined", "dk", "do not know",
+    "don't know", "dont know", "i don't know", "no answer", "no opinion", "no response", "not applicable",
+    "not rated", "prefer not to answer", "prefer not to say", "rather not say", "refused", "unable to rate",
+    "unknown",
+})  # fmt: skip
+"""English words by which a person declines to answer; those of other languages are in :mod:`.languages`."""
+
+_POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
+CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
+"""Numbers that survey programs write for a missing answer."""
+
+_TOO_MANY = 6
+"""Codes that no survey program writes into one column."""
+
+_AGE = re.compile(r"^age|age$|[^a-z]age|alter\b|edad|\u00e2ge|idade|\u5e74\u9f62|\u5e74\u9f84", re.IGNORECASE)
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
@@ -84,7 +129,7 @@ def as_name(cell) -> str | None:
     >>> as_name(12.0), as_name(" P\u200b1\u00a0 b "), as_name("\ufeff")
     ('12', 'P1 b', None)
     """
-    text = as_text(cell)
+    text = as_text(as_shown(cell) if isinstance(cell, float) and not cell.is_integer() else cell)
     if text is None:
         return None
     if text.isascii() and text.isprintable() and "  " not in text:
@@ -155,6 +200,76 @@ def has_decimal_comma(cell) -> bool:
     [True, True, False, False]
     """
     return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
+
+
+def looks_like_number(cell) -> bool:
+    """Whether a text is a number in a form that is not read as one.
+
+    Examples
+    --------
+    >>> [looks_like_number(cell) for cell in ("21,500", "1.234,56 \u20ac", "US$ 5", "45 %", "18-24", "P1 b", 4.0)]
+    [True, True, True, True, False, False, False]
+    """
+    return isinstance(cell, str) and bool(_LIKE_NUMBER.fullmatch(cell.strip())) and as_number(cell) is None
+
+
+def is_import_id(cell) -> bool:
+    """Whether a cell is one that Qualtrics writes below the names of columns."""
+    return isinstance(cell, str) and bool(_IMPORT_ID.match(cell.strip()))
+
+
+def as_shown(number: float) -> float:
+    """A number as spreadsheets show it, by its first 15 digits: 2.9999999999999996 is 3."""
+    return float(f"{number:.15g}")
+
+
+def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list[float]:
+    """Numbers that probably stand for a missing answer: known codes, apart from all others, which lie close together.
+
+    Parameters
+    ----------
+    numbers : iterable of float
+        The distinct numbers of a column, or of several on one scale.
+    size : int
+        Levels of the scale 1..size, none of which is a code; 0 where there is no scale.
+    name : str
+        Of the column: people don't come in all ages.
+
+    Examples
+    --------
+    >>> codes_among([1, 2, 3, 4, 5, 9, -99], 5), codes_among([1, 3, 5, 7, 9], 5), codes_among([-2, -1, 0, 1, 2], 5)
+    ([-99, 9], [], [])
+    >>> codes_among([18, 25, 31, 47, 999]), codes_among([0, 1, 2, 3, 9]), codes_among([0, 40, 80, 99])
+    ([999], [9], [])
+    """
+    distinct = set(numbers)
+    candidates = {number for number in distinct & CODES if not 1 <= number <= size}
+    rest = sorted(distinct - candidates)
+    low, high = min([1, *rest] if size else rest, default=0), max([size, *rest], default=0)
+    above, below = sorted(n for n in candidates if n > high), sorted(n for n in candidates if n < low)
+    steps = all(after - before == 1 for before, after in pairwise(rest))
+    if size and (steps or (low == 1 and high == size)):
+        small = 8 if rest and (steps or len(rest) >= size - 1) else 66
+        small = 7 if small == 8 and len(rest) >= min(3, size - 1) else small
+        while above and above[0] <= high + 1:  # the scale goes on
+            high = above.pop(0)
+        above = [number for number in above if number >= small]
+    elif len(rest) > 1:
+        gap = (high - low) / (4 if _AGE.search(name) else 2)
+        above = [number for number in above if number > high + gap and (number > 10 or (steps and number >= high + 3))]
+        above = [number for number in above if number >= 8]
+    else:
+        return []
+    scale, end = [], low - 1
+    while below and below[-1] >= -9 and below[-1] >= end - 1:
+        end = below.pop()
+        scale.append(end)
+    if not size and not all(float(number).is_integer() for number in rest):
+        scale, below = [], [number for number in below if number < -9]
+    elif rest and scale and -end >= rest[-1] / 2:  # such as from -3 to 3
+        scale = []
+    codes = (sorted(below + scale) if low >= 0 else []) + above
+    return codes if len(codes) < _TOO_MANY else []
 
 
 def _in_latin(text: str) -> str:
