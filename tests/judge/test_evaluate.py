@@ -379,7 +379,7 @@ def test_with_the_data_there_is_a_table_of_errors_for_each_judge():
     said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200", "--json"])
     (judge_name, rows), *others = json.loads(said.stdout)["bias"].items()
     assert (judge_name, others) == ("simulated-judge", [])
-    assert {"length", "position", "condition", "topic", "level", "reply language"} <= {row["factor"] for row in rows}
+    assert {row["factor"] for row in rows} == {"condition", "model family"}
     level = next(row for row in rows if (row["factor"], row["group"]) == ("level", "5"))
     assert level["high"] < 0  # ratings at the upper end can only be missed to one side
     assert level["method"].startswith("simulated judge: ")
