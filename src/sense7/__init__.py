@@ -53,9 +53,8 @@ _PACKAGES = {
     """,
     "judge": "compare evaluate predictions",
     "judge.scoring": """
-        alternative_annotators available_judges baselines bias calibrated certainty compared comparison
-        judge_specifications judge_uses juries learned metrics noise_ceiling personal powered_means real_juries
-        simulated three_judges
+        alternative_annotators available_judges baselines bias calibrated compared comparison judge_specifications
+        juries learned metrics noise_ceiling real_juries simulated three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""

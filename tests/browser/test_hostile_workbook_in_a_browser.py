@@ -184,7 +184,7 @@ def test_names_stand_on_pages_as_they_are_in_the_workbook(reader, html, study):
 def test_a_hostile_judge_stands_on_its_page_as_text(reader, html, predictions):
     if predictions is None:
         pytest.skip("the extra judge is not installed")
-    for file in ("notebooks/19-judge.html", "notebooks/21-noise-ceiling.html"):
+    for file in ("notebooks/19-judge.html", "notebooks/18-baselines.html"):
         assert "zqmodel01q" in look(reader.open(file)), file
 
 

@@ -269,14 +269,11 @@ def of_course(study, bootstrap):
 
 
 def of_ground_truth(study, bootstrap):
-    choices = ground_truth.compare_choices(study, bootstrap)
-    shares = ground_truth.label_shares(study, bootstrap)
-    return recorded(shares, choices.correlations, choices.changed, choices.differences)
+    return recorded(ground_truth.label_shares(study, bootstrap), ground_truth.changed_labels(study, bootstrap))
 
 
 def of_ceiling(study, bootstrap):
-    shares = noise_ceiling.content_shares(study, bootstrap)
-    return recorded(shares.bounds, shares.averaged)
+    return recorded(noise_ceiling.content_shares(study, bootstrap).bounds)
 
 
 SAME_FORMULA = (

@@ -1,7 +1,6 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
-from sense7.figures.agreement_matrix import agreement_matrix
 from sense7.figures.calibration import reliability_diagram
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
@@ -32,7 +31,6 @@ from sense7.figures.words import distinctive_terms, topic_stability
 __all__ = [
     "Download",
     "Figure",
-    "agreement_matrix",
     "caterpillar",
     "ceiling_curves",
     "cell_means",

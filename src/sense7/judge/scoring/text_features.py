@@ -103,25 +103,12 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     >>> counts["user"].toarray().tolist(), counts["assistant"].shape
     ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
     """
-    return {speaker: counts for speaker, (counts, _) in words_and_counts(texts).items()}
-
-
-def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, np.ndarray]]:
-    """What :func:`word_counts` returns, and the words of its columns.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
-    >>> words_and_counts(texts)["user"][1].tolist()
-    ['so', 'tired']
-    """
     counted = {}
     for speaker in SPEAKERS:
-        counted[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
+        counted[speaker] = sparse.csr_matrix((len(texts), 0))
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
-            vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
-            counted[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+            counted[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
     return counted
 
 

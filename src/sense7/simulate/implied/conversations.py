@@ -185,7 +185,7 @@ def _whose(tables: Tables) -> dict[str, float]:
         "icc_1_without_conditions": arrays.icc_1(arrays.centered(truth, tables.study.condition[known]), participant),
     }
     of_turns = _parts_of_turns(tables)
-    return values | of_turns | _ceiling(tables, parts, of_turns)
+    return values | of_turns | _ceiling(tables, parts)
 
 
 def _apart_alike(tables: Tables) -> dict[str, float]:
@@ -225,31 +225,14 @@ def _apart(truth: np.ndarray, cell: np.ndarray, participant: np.ndarray) -> tupl
     return two, own / own_pairs if own_pairs else np.nan
 
 
-def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
-    """Shares of the ground truth's whole variance, conditions included, and what they bound the content share by."""
+def _ceiling(tables: Tables, parts: list[float]) -> dict[str, float]:
+    """What the participants' share of the ground truth's whole variance bounds the content share by, and the share."""
     study = tables.study
     known = ~np.isnan(tables.truth)
-    between = [
-        _of_conditions(tables, tables.truth, study.condition),
-        _of_conditions(tables, tables.turn_mean, study.condition[study.conversation]),
-    ]
-    person, interaction, conversation, turn = (
-        values[f"variance_turn_{name}"] for name in ("participant", "participant_condition", "conversation", "residual")
-    )
-    rated = np.bincount(study.conversation[~np.isnan(tables.turn_mean)], minlength=len(study.turns))[known]
-    turns = turn * arrays.mean(1 / rated)
-    whole = between[0] + sum(parts)
-    averaged = between[1] + person + interaction + conversation + turns
     offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
+    whole = _of_conditions(tables, tables.truth, study.condition) + sum(parts)
     return {
         "ceiling_bound_participant": 1 - parts[0] / whole,
-        "ceiling_bound_participant_turns": 1 - person / averaged,
-        "ceiling_bound_participant_condition": 1 - (parts[0] + parts[1]) / whole,
-        "ceiling_part_condition": between[1] / averaged,
-        "ceiling_part_participant": person / averaged,
-        "ceiling_part_participant_condition": interaction / averaged,
-        "ceiling_part_conversation": conversation / averaged,
-        "ceiling_part_turns": turns / averaged,
         "content_share": arrays.correlation(tables.truth[known], offered[known]) ** 2,
     }
 
@@ -398,9 +381,7 @@ def _conventions(tables: Tables) -> dict[str, float]:
     values["conversations_with_ground_truth"] = known.mean() * study.parameters.conversations
     for name, other in conventions.items():
         both = known & ~np.isnan(other)
-        values[f"ground_truth_correlation_{name}"] = arrays.correlation(truth[both], other[both])
         values[f"ground_truth_changed_{name}"] = arrays.mean(own[both] != labels(other)[both])
-        values[f"ground_truth_shift_{name}"] = arrays.mean(other[both] - truth[both])
     return values
 
 
