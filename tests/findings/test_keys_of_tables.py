@@ -6,7 +6,6 @@ import pytest
 
 from sense7 import load
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.rank_tests import friedman
 from sense7.findings import measures
 from sense7.findings.conditions.pairs import MOST_CONDITIONS, no_pairs
 from sense7.findings.context.means import group_means
@@ -80,7 +79,3 @@ def test_where_nobody_has_two_conversations_no_own_mean_is_compared(minimal_shee
     table = group_means(study, ParticipantBootstrap(people, 20), by="topic", own=True)
     assert set(table["reason"]) == {"no participant has two conversations to compare"}
     assert table["estimate"].isna().all()
-
-
-def test_rows_that_are_each_alike_have_no_friedman_test():
-    assert np.isnan(friedman(np.array([[1.0, 1, 1], [2, 2, 2], [3, 3, 3]]))).all()
