@@ -34,7 +34,6 @@ from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.implied.meanings import described, parameters_behind
-from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = Parameters()
