@@ -22,7 +22,7 @@ from sense7.findings.context import gap
 from sense7.findings.context import means as context_means
 from sense7.findings.context import shares as shares_module
 from sense7.findings.context import slopes as slopes_module
-from sense7.findings.disrupted import expectations, failures, recovery
+from sense7.findings.disrupted import expectations, failures, neighbors, recovery
 from sense7.findings.individualized import characteristics, same_person, variance_components
 from sense7.findings.poor_turn import definitions, ladder
 from sense7.findings.poor_turn import intervals as poor_turn_intervals
@@ -197,7 +197,7 @@ def of_poor_turns_mixed(study, bootstrap):
 
 def of_events(study, bootstrap):
     drop = recovery.lasting_drop(study, bootstrap)
-    return recorded(drop.loc[["as rated"]])
+    return recorded(drop.loc[["as rated"]], neighbors.lag_1_correlation(study, bootstrap))
 
 
 def of_failures(study, bootstrap):

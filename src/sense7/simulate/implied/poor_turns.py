@@ -27,6 +27,7 @@ def details_of_poor_turns(tables: Tables) -> dict[str, float]:
         **_ladder(tables),
         **_by_length(tables),
         **_around_first_poor(tables),
+        **_neighbors(tables),
         **_contrasts(tables),
         **_expectations(tables),
     }
@@ -162,6 +163,19 @@ def _event_times(level: np.ndarray, of: np.ndarray, turn: np.ndarray) -> np.ndar
     first = np.full(of.max(initial=-1) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, of[poor], turn[poor])
     return turn - first[of]
+
+
+def _neighbors(tables: Tables) -> dict[str, float]:
+    """Correlation of neighboring turns within conversations minus that of all pairs of their turns."""
+    rated = tables.overall > 0
+    of, turn = arrays.compact(tables.study.conversation[rated]), tables.study.turn[rated]
+    z = arrays.centered(tables.overall[rated].astype(float), of)
+    size = np.bincount(of).astype(float)
+    spread = np.bincount(of, weights=z**2) / size
+    here = np.flatnonzero((of[1:] == of[:-1]) & (turn[1:] == turn[:-1] + 1))
+    pairs = of[here]
+    chance = -spread[pairs] / (size[pairs] - 1)
+    return {"lag_1_minus_permuted_order": float((z[here] * z[here + 1] - chance).sum() / spread[pairs].sum())}
 
 
 # Failures of a dimension --------------------------------------------------------------------------
