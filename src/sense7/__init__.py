@@ -43,7 +43,7 @@ _SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "o
 _PACKAGES = {
     "estimators": """
         alpha bootstrap clustered cumulative_logit effect_size estimates factor group_factors intraclass item_analysis
-        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis polychoric rank_tests ranks
+        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis polychoric ranks
         within_correlation
     """,
     "findings": """

@@ -1,7 +1,5 @@
 """Clustered errors and three intervals side by side: against R, against whole matrices, and where there are none."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,12 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from helpers.studies import bootstrap_of
 from sense7.estimators import clustered
-from sense7.findings import measures
-from sense7.findings.conditions import intervals as conditions_intervals
-from sense7.findings.conditions import pairs
-from sense7.findings.disrupted import recovery
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.poor_turn import definitions
 from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.whole import outcomes
@@ -24,6 +18,10 @@ from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=500):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 def errors(covariance):
@@ -58,23 +56,6 @@ def test_errors_of_peak_and_end_are_those_of_sandwich(study, golden):
     for place, name in enumerate(["(Intercept)", *outcomes.PREDICTORS]):
         golden.check(f"peakend_b_{name}", fit.coefficients[place], abs=CLOSED_FORM)
         golden.check(f"peakend_se_{name}", errors(fit.cr1)[place], abs=CLOSED_FORM)
-
-
-def test_errors_of_the_usual_event_study_are_those_of_sandwich(study, golden):
-    turns = study.turns.dropna(subset=["overall"])
-    first = turns[turns["overall"] <= measures.POOR].groupby("conversation")["turn"].min()
-    turns = turns[turns["conversation"].isin(first.index)]
-    bins = (turns["turn"] - turns["conversation"].map(first)).clip(-3, 4)
-    frame = pd.DataFrame({time: (bins == time).astype(float) for time in recovery.STUDY_TIMES})
-    # An intercept of each conversation: as means taken off, which are parameters all the same.
-    centred = frame.assign(y=turns["overall"])
-    centred = centred - centred.groupby(turns["conversation"]).transform("mean")
-    fit = clustered.fit_clustered(centred["y"], centred[list(recovery.STUDY_TIMES)], turns["participant"])
-    p, n = frame.shape[1], len(frame)
-    scale = np.sqrt((n - p) / (n - p - turns["conversation"].nunique()))
-    for place, time in enumerate(recovery.STUDY_TIMES):
-        golden.check(f"event_b_kb{time}", fit.coefficients[place], abs=CLOSED_FORM)
-        golden.check(f"event_se_kb{time}", scale * errors(fit.cr1)[place], abs=CLOSED_FORM)
 
 
 def data_of(seed, people=9, p=3):
@@ -171,48 +152,12 @@ def test_at_its_limits_d_is_just_so_likely(d, first, second, confidence):
     assert clustered.d_interval(-d, first, second, confidence) == pytest.approx((-high, -low), abs=1e-6)
 
 
-def test_d_of_two_pairs_has_an_interval():
-    low, high = clustered.d_interval(0.03125, 2, 2, 0.99)
-    assert stats.nct.sf(0.03125, 2, low) == pytest.approx(0.005, abs=1e-8)
-    assert stats.nct.cdf(0.03125, 2, high) == pytest.approx(0.005, abs=1e-8)
-
-
 @pytest.mark.parametrize("arguments", [(np.nan, 5, 5), (1.0, 1, 1), (1.0, 0, 9), (80.0, 10, 10)])
 def test_where_d_has_no_interval_it_is_nan(arguments):
     assert np.isnan(clustered.d_interval(*arguments)).all()
 
 
 # Side by side
-
-
-def test_all_kinds_of_intervals_have_the_same_estimate(study):
-    tables = conditions_intervals.condition_intervals(study, bootstrap_of(study))
-    assert list(tables) == list(clustered.KINDS)
-    means = study.turns.assign(y=study.turns[list(DIMENSION_NAMES)].mean(axis=1))
-    means = means.groupby("condition")["y"].mean()
-    for table in tables.values():
-        assert list(table.index) == list(pairs.condition_pairs(study))
-        for name, (first, second) in pairs.condition_pairs(study).items():
-            assert table.loc[name, "estimate"] == pytest.approx(means[first] - means[second])
-            assert table.loc[name, "low"] < table.loc[name, "estimate"] < table.loc[name, "high"]
-
-
-def test_turns_as_if_independent_are_the_t_test(study):
-    two = ["gpt-4", "gpt-4-emp"]
-    frames = {name: getattr(study, name) for name in ("conversations", "turns")}
-    few = dataclasses.replace(study, **{name: frame[frame["condition"].isin(two)] for name, frame in frames.items()})
-    row = conditions_intervals.condition_intervals(few, bootstrap_of(few, 50))["as if independent"].iloc[0]
-    y = few.turns[list(DIMENSION_NAMES)].mean(axis=1)
-    test = stats.ttest_ind(*(y[few.turns["condition"] == name].dropna() for name in reversed(two)))
-    assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval()))
-
-
-def test_clustered_and_resampled_intervals_are_wider_and_of_equal_width(study):
-    tables = conditions_intervals.condition_intervals(study, bootstrap_of(study, 5000))
-    ratios = clustered.widths(tables)
-    assert (ratios["estimate"] > 2).all()
-    assert ratios["estimate"].iloc[0] == pytest.approx(ratios["estimate"].iloc[1], rel=0.05)
-    assert (ratios["n"] == 6).all()
 
 
 def test_resampled_effects_of_a_poor_turn_are_those_of_their_own_page(study):
@@ -226,15 +171,6 @@ def test_resampled_effects_of_a_poor_turn_are_those_of_their_own_page(study):
         for table in tables.values():
             assert table.loc[row, "estimate"] == pytest.approx(expected["estimate"])
             assert table.loc[row, "low"] < expected["estimate"] < table.loc[row, "high"]
-
-
-def test_side_by_side_says_what_is_missing(minimal_sheets):
-    levels = ["good", "poor", "very good", "good", "neutral", "poor", "good", "good"]
-    study = parse_sheets(minimal_sheets(messages={"Affective": [each for level in levels for each in (None, level)]}))
-    shown = clustered.side_by_side(conditions_intervals.condition_intervals(study, bootstrap_of(study)))
-    assert shown["clustered errors"].tolist() == ["none"]
-    assert "3 participants: too few for clustered errors" in shown["note"].item()
-    assert "only 3 participants to resample" in shown["note"].item()
 
 
 DEGENERATE = {
@@ -254,34 +190,21 @@ DEGENERATE = {
 @pytest.mark.parametrize("changes", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
-    for tables in (
-        conditions_intervals.condition_intervals(study, bootstrap_of(study, 50)),
-        poor_turn_intervals.poor_turn_intervals(study, bootstrap_of(study, 50)),
-    ):
-        for table in tables.values():
-            assert len(table)
-            missing = table["low"].isna()
-            assert (table.loc[missing, "reason"] != "").all()
-            assert (table["low"].isna() == table["high"].isna()).all()
-            assert (table["method"] != "").all()
-        shown = clustered.side_by_side(tables)
-        assert not shown.astype(str).apply(lambda column: column.str.contains("nan")).any(axis=None)
-        ratios = clustered.widths(tables)
-        assert (ratios["estimate"].notna() | (ratios["reason"] != "")).all()
-
-
-@pytest.mark.parametrize("file", ["ieval", "lend_an_ear"])
-def test_real_ratings_give_estimates_or_reasons(workbooks, file):
-    study = read_workbook(workbooks[file])
-    tables = conditions_intervals.condition_intervals(study, bootstrap_of(study, 100))
+    tables = poor_turn_intervals.poor_turn_intervals(study, bootstrap_of(study, 50))
     for table in tables.values():
-        assert (table["estimate"].notna() | (table["reason"] != "")).all()
-    if file == "ieval":
-        assert all(np.isfinite(table["low"]).all() for table in tables.values())
+        assert len(table)
+        missing = table["low"].isna()
+        assert (table.loc[missing, "reason"] != "").all()
+        assert (table["low"].isna() == table["high"].isna()).all()
+        assert (table["method"] != "").all()
+    shown = clustered.side_by_side(tables)
+    assert not shown.astype(str).apply(lambda column: column.str.contains("nan")).any(axis=None)
+    ratios = clustered.widths(tables)
+    assert (ratios["estimate"].notna() | (ratios["reason"] != "")).all()
 
 
 def test_side_by_side_shows_estimate_limits_and_n(study):
-    tables = conditions_intervals.condition_intervals(study, bootstrap_of(study))
+    tables = poor_turn_intervals.poor_turn_intervals(study, bootstrap_of(study))
     shown = clustered.side_by_side(tables)
     first = next(iter(tables.values()))
     assert shown["n"].tolist() == first["n"].tolist()

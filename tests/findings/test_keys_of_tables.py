@@ -6,10 +6,9 @@ import pytest
 
 from sense7 import load
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.rank_tests import friedman
 from sense7.findings import measures
 from sense7.findings.conditions.pairs import MOST_CONDITIONS, no_pairs
-from sense7.findings.context.means import group_means
+from sense7.findings.context.means import own_topic_means
 from sense7.findings.poor_turn import intervals, ladder
 from sense7.findings.reliability.alphas import alpha_if_dropped, alpha_table
 from sense7.findings.structure.items import consistency
@@ -77,10 +76,6 @@ def test_pairs_of_up_to_twelve_conditions_are_compared(minimal_sheets, condition
 def test_where_nobody_has_two_conversations_no_own_mean_is_compared(minimal_sheets):
     people = [f"P{number}" for number in range(6)]
     study = parse_sheets(minimal_sheets(conversations=6, tasks={"PID": people}))
-    table = group_means(study, ParticipantBootstrap(people, 20), by="topic", own=True)
+    table = own_topic_means(study, ParticipantBootstrap(people, 20))
     assert set(table["reason"]) == {"no participant has two conversations to compare"}
     assert table["estimate"].isna().all()
-
-
-def test_rows_that_are_each_alike_have_no_friedman_test():
-    assert np.isnan(friedman(np.array([[1.0, 1, 1], [2, 2, 2], [3, 3, 3]]))).all()

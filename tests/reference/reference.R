@@ -26,7 +26,6 @@ DEBIAN <- c(
   psych = "r-cran-psych",
   psychometric = "r-cran-psychometric",
   readxl = "r-cran-readxl",
-  rstatix = "r-cran-rstatix",
   sandwich = "r-cran-sandwich",
   semTools = "r-cran-semtools",
   vcd = "r-cran-vcd"
@@ -372,14 +371,6 @@ mixed_models <- function(turns, tasks) {
   crossed <- lme4::lmer(overall ~ 1 + (1 | participant) + (1 | model) + (1 | conversation), turns)
   record_mixed(crossed, "lmm_modelrandom")
 
-  # Two full likelihoods can be compared, two restricted ones with other fixed effects can't.
-  by_likelihood <- update(full, REML = FALSE)
-  record_mixed(by_likelihood, "lmm_pmc_ML")
-  without <- update(full, . ~ . - model, REML = FALSE)
-  ratio <- anova(without, by_likelihood)
-  record("lmm_lrt_chisq_model", "anova(lmer, lmer)$Chisq", "lme4", ratio$Chisq[2])
-  record("lmm_lrt_p_model", "anova(lmer, lmer)$Pr(>Chisq)", "lme4", ratio[["Pr(>Chisq)"]][2])
-
   f <- anova(full)
   record("lmm_F_model_satt", "anova(lmerTest::lmer)$F value", "lmerTest", f[["F value"]])
   record("lmm_dendf_model_satt", "anova(lmerTest::lmer)$DenDF", "lmerTest", f$DenDF)
@@ -471,54 +462,6 @@ cumulative_models <- function(turns) {
 }
 
 
-# ---- Tests by ranks -------------------------------------------------------------------------------------------------
-
-rank_tests <- function(turns) {
-  rated <- turns[!is.na(turns$overall), ]
-  means <- mean_by(rated$overall, rated[c("conversation", "participant", "model")])
-  n <- nrow(means)
-  kruskal <- kruskal.test(mean ~ model, means)
-  h <- kruskal$statistic
-  record("kw_H_convmeans", "kruskal.test$statistic", "stats", h)
-  record("kw_p_convmeans", "kruskal.test$p.value", "stats", kruskal$p.value)
-  record("kw_eps2_convmeans", "H (n + 1) / (n^2 - 1)", "stats", h * (n + 1) / (n^2 - 1))
-  effect <- as.data.frame(rstatix::kruskal_effsize(means, mean ~ model))$effsize
-  record("kw_eta2H_convmeans", "rstatix::kruskal_effsize$effsize", "rstatix", effect)
-  record("kw_H_turns", "kruskal.test$statistic", "stats", kruskal.test(overall ~ model, rated)$statistic)
-
-  dunn <- as.data.frame(rstatix::dunn_test(means, mean ~ model, p.adjust.method = "holm"))
-  for (place in seq_len(nrow(dunn))) {
-    pair <- paste(dunn$group1[place], dunn$group2[place], sep = "_")
-    record(paste0("dunn_z_", pair), "rstatix::dunn_test$statistic", "rstatix", dunn$statistic[place])
-    record(paste0("dunn_p_holm_", pair), "rstatix::dunn_test$p.adj", "rstatix", dunn$p.adj[place])
-  }
-
-  # Within participants: those who met all four conditions.
-  cells <- mean_by(rated$overall, rated[c("participant", "model")])
-  complete <- names(which(base::table(cells$participant) == length(CONDITIONS)))
-  cells <- cells[cells$participant %in% complete, ]
-  record("friedman_n_complete", "length", "base", length(complete))
-  friedman <- friedman.test(mean ~ model | participant, cells)
-  record("friedman_chi2", "friedman.test$statistic", "stats", friedman$statistic)
-  record("friedman_p", "friedman.test$p.value", "stats", friedman$p.value)
-  w <- as.data.frame(rstatix::friedman_effsize(cells, mean ~ model | participant))$effsize
-  record("kendall_W", "rstatix::friedman_effsize$effsize", "rstatix", w)
-
-  # The prompted condition with the one that is rated lowest.
-  of_condition <- function(name) cells$mean[cells$model == name][order(cells$participant[cells$model == name])]
-  signed <- wilcox.test(of_condition("gpt-4-emp"), of_condition("llama2-70b"), paired = TRUE, exact = FALSE)
-  call <- "wilcox.test(paired = TRUE, exact = FALSE)"
-  record("wilcoxon_V_emp_llama", paste0(call, "$statistic"), "stats", signed$statistic)
-  record("wilcoxon_p_emp_llama", paste0(call, "$p.value"), "stats", signed$p.value)
-  prompted <- means$mean[means$model == "gpt-4-emp"]
-  lowest <- means$mean[means$model == "llama2-70b"]
-  sums <- wilcox.test(prompted, lowest, exact = FALSE)
-  record("mannwhitney_W_emp_llama", "wilcox.test(exact = FALSE)$statistic", "stats", sums$statistic)
-  delta <- effectsize::rank_biserial(prompted, lowest)$r_rank_biserial
-  record("cliffs_delta_emp_llama", "effectsize::rank_biserial", "effectsize", delta)
-}
-
-
 # ---- Conversations with a poor turn ---------------------------------------------------------------------------------
 
 with_poor_turns <- function(turns, tasks) {
@@ -600,20 +543,6 @@ record_with_clusters <- function(fit, participant, prefix, call, terms) {
   }
 }
 
-# Ratings around the first poor turn of a conversation, each conversation with its own level. Event times beyond the
-# two ends are joined with them; the turn before the poor one is the reference.
-event_study <- function(turns) {
-  rated <- turns[!is.na(turns$overall), ]
-  poor <- rated[rated$overall <= 2, ]
-  first <- tapply(poor$turn, poor$conversation, min)
-  time <- rated$turn - as.vector(first[rated$conversation])
-  rated$kb <- relevel(factor(pmin(pmax(time, -3), 4)), "-1")
-  rated <- rated[!is.na(time), ]
-  fit <- lm(overall ~ kb + factor(conversation), rated)
-  terms <- paste0("kb", setdiff(levels(rated$kb), "-1"))
-  record_with_clusters(fit, rated$participant, "event", "lm(overall ~ kb + factor(conversation)) coef", terms)
-}
-
 peak_end <- function(turns, tasks) {
   rated <- turns[!is.na(turns$overall), ]
   by_conversation <- function(f) as.vector(tapply(rated$overall, rated$conversation, f)[tasks$conversation])
@@ -675,11 +604,9 @@ main <- function(folder, target) {
   mixed_models(turns, tasks)
   generalizability(turns)
   cumulative_models(turns)
-  rank_tests(turns)
   standardized_differences(with_poor_turns(turns, tasks))
   clustered_errors(turns)
   characteristics(turns, read_participants(folder))
-  event_study(turns)
   peak_end(turns, tasks)
 
   write.csv(do.call(rbind, recorded), target, row.names = FALSE, quote = 2)

@@ -16,27 +16,24 @@ from sense7 import ParticipantBootstrap
 from sense7.findings import agreement, ground_truth, relative_importance
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.findings.conditions import cumulative_logit_model, mixed_model
-from sense7.findings.conditions import intervals as conditions_intervals
+from sense7.findings.conditions import cumulative_logit_model, fading, mixed_model
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import profile as profile_module
 from sense7.findings.context import gap
 from sense7.findings.context import means as context_means
 from sense7.findings.context import shares as shares_module
 from sense7.findings.context import slopes as slopes_module
-from sense7.findings.disrupted import expectations, failures, recovery
+from sense7.findings.disrupted import expectations, failures, neighbors, recovery
 from sense7.findings.individualized import characteristics, same_person, variance_components
 from sense7.findings.poor_turn import definitions, ladder
 from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.reliability import alphas, levels
 from sense7.findings.structure import items, number_of_factors, one_factor
-from sense7.findings.whole import outcomes, time_course
+from sense7.findings.whole import outcomes
 from sense7.judge.scoring import noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.implied.meanings import described, parameters_behind
-from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = Parameters()
@@ -197,26 +194,23 @@ def of_poor_turns_mixed(study, bootstrap):
 
 def of_events(study, bootstrap):
     drop = recovery.lasting_drop(study, bootstrap)
-    return recorded(recovery.event_study(study, bootstrap), drop.loc[["as rated"]])
+    return recorded(drop.loc[["as rated"]], neighbors.lag_1_correlation(study, bootstrap))
 
 
 def of_failures(study, bootstrap):
-    losses = (failures.failure_losses(study, bootstrap, moment) for moment in failures.MOMENTS)
-    return recorded(*losses, failures.continuity_contrasts(study, bootstrap))
+    return recorded(failures.continuity_contrasts(study, bootstrap))
 
 
 def of_expectations(study, bootstrap):
-    outcomes = ("empathy", "experience")
-    return recorded(*(expectations.unmet_expectations(study, bootstrap, outcome=outcome) for outcome in outcomes))
+    surface = expectations.response_surface(study, bootstrap)["surface"]
+    return recorded(expectations.unmet_expectations(study, bootstrap), surface)
 
 
 def of_conditions(study, bootstrap):
     return recorded(
         *(conditions_means.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
-        *(conditions_means.condition_differences(study, bootstrap, standardized=way) for way in (False, True)),
-        *conditions_intervals.condition_intervals(study, bootstrap).values(),
-        *profile_module.condition_profile(study, bootstrap).values(),
-        conditions_means.prompted_by_dimension(study, bootstrap),
+        conditions_means.condition_differences(study, bootstrap, standardized=True),
+        conditions_means.prompted_minus_mean_of_others(study, bootstrap),
     )
 
 
@@ -235,33 +229,22 @@ def of_persons(study, bootstrap):
 
 
 def of_variances(study, bootstrap):
-    ratings = ("ground_truth", "turn_mean", "overall")
-    return recorded(
-        *(variance_components.variance_parts(study, bootstrap, rating=rating).variances for rating in ratings)
-    )
+    return recorded(variance_components.variance_parts(study, bootstrap).variances)
 
 
 def of_context(study, bootstrap):
-    means = (("topic", False), ("importance", False), ("desired_empathy", False), ("topic", True))
-    gaps = gap.expected_experienced_gap(study, bootstrap)
-    found = recorded(
-        *(context_means.group_means(study, bootstrap, by, own=own) for by, own in means),
+    return recorded(
+        context_means.own_topic_means(study, bootstrap),
         slopes_module.context_slopes(study, bootstrap),
         shares_module.context_shares(study, bootstrap),
-        slopes_module.slopes_with_prompt(study, bootstrap, "desired_empathy"),
-        slopes_module.slopes_with_prompt(study, bootstrap, "importance"),
-        slopes_module.slopes_by_condition(study, bootstrap),
+        gap.expected_experienced_gap(study, bootstrap),
         gap.gap_by_topic(study, bootstrap),
-        gaps[gaps["estimate"].notna()],
     )
-    return found | {"expected_experienced_gap": gap.overall_gap(gaps)["estimate"]}
 
 
 def of_course(study, bootstrap):
     return recorded(
-        *time_course.levels_by_turn(study, bootstrap).values(),
-        time_course.slopes_per_turn(study, bootstrap),
-        time_course.prompt_fading(study, bootstrap),
+        fading.prompt_fading(study, bootstrap),
         outcomes.peak_end(study),
         outcomes.variance_inflation(study),
         outcomes.empathy_and_experience(study, bootstrap),
@@ -342,7 +325,7 @@ def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
     distances = ((found.mean() - implied["value"]) / error).abs()
     # t with 9 degrees of freedom lies beyond 5.5 once in 2,500 times; there are 40 keys.
     assert distances.max() < 5.5, distances.sort_values().tail()
-    for key in ("variance_participant", "variance_turn_residual", "ceiling_bound_participant"):
+    for key in ("variance_participant", "variance_conversation", "ceiling_bound_participant"):
         assert error[key] < 0.05 * implied.loc[key, "value"], "the comparison is too coarse to mean anything"
 
 
@@ -442,7 +425,7 @@ def test_without_effects_what_measures_an_effect_is_zero():
     for key in (
         *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading"),
         *("context_share", "prompted_difference_ground_truth", "desired_slope_within", "importance_slope_within"),
-        *(f"failure_next_turn_{name}" for name in DIMENSION_NAMES),
+        "response_surface_interaction",
     ):
         value, error = values[key]
         assert abs(value) < 5 * error, key

@@ -249,7 +249,7 @@ def shares_within_people(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     rows = {}
     for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
         grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
-        row = context_shares(grouped, bootstrap).loc["topic"].to_dict()
+        row = context_shares(grouped, bootstrap).iloc[0].to_dict()
         rows[name] = row | {"method": f"{name}: {row['method']}"}
     return estimate_table(rows, "what explains it", _SHARES)
 

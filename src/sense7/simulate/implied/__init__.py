@@ -11,7 +11,7 @@ import numpy as np
 
 from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.implied.context import details_of_context, values_of_context
-from sense7.simulate.implied.conversations import compared_pairs, details_of_conversations, values_of_conversations
+from sense7.simulate.implied.conversations import details_of_conversations, values_of_conversations
 from sense7.simulate.implied.course import details_of_course, values_of_course
 from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
 from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
@@ -58,14 +58,6 @@ TWINS = {
 }
 """Keys of the same statistic: with another interval, or under the name that a published figure has."""
 
-_TWINS_OF_PAIRS = {
-    # Conditions are assigned by chance, so that the mixed model's contrast has the same expectation.
-    "condition_model_difference": "condition_difference",
-    "condition_difference_turns_naive": "condition_difference_turns",
-    "condition_difference_turns_clustered": "condition_difference_turns",
-    "condition_difference_turns_resampled": "condition_difference_turns",
-}
-
 
 def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
     """Every statistic of the truth file, on one (large) study, with plain array code.
@@ -88,11 +80,7 @@ def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
     with np.errstate(invalid="ignore", divide="ignore"):  # what is undefined is NaN
         for theme in (*_THEMES, *(_DETAILS if details else ())):
             values |= theme(tables)
-    values |= {key: values[twin] for key, twin in TWINS.items()}
-    pairs = compared_pairs(study.parameters)
-    for key, twin in _TWINS_OF_PAIRS.items():
-        values |= {f"{key}_{pair}": values[f"{twin}_{pair}"] for pair in pairs if f"{twin}_{pair}" in values}
-    return values
+    return values | {key: values[twin] for key, twin in TWINS.items()}
 
 
 @functools.lru_cache(maxsize=8)

@@ -9,7 +9,6 @@ from sense7.simulate.parameters import EXPERIENCE_ITEMS
 
 __all__ = ["details_of_course", "values_of_course"]
 
-TURNS = 10
 _SUMMARIES = ("mean", "trough", "peak", "end")
 
 
@@ -20,43 +19,28 @@ def values_of_course(tables: Tables) -> dict[str, float]:
 
 def details_of_course(tables: Tables) -> dict[str, float]:
     """Key -> value of how ratings change over turns, and what they have to do with those after the conversation."""
-    return _levels_and_slopes(tables) | _summaries(tables)
+    return _fading(tables) | _summaries(tables)
 
 
-def _levels_and_slopes(tables: Tables) -> dict[str, float]:
+def _fading(tables: Tables) -> dict[str, float]:
+    """Slope per turn within conversations of the prompted condition minus that of the others."""
     study, rated = tables.study, ~np.isnan(tables.turn_mean)
+    best = prompted(study.parameters)
+    if best is None or len(study.parameters.conditions) < 2:
+        return {}
     of, level = study.conversation[rated], tables.turn_mean[rated]
-    turn = study.turn[rated] + 1.0
-    condition, names = study.condition[of], sorted(study.parameters.conditions)
-    means = arrays.mean_by(
-        level, (np.minimum(turn, TURNS + 1) * len(names) + condition).astype(int), (TURNS + 2) * len(names)
-    )
-    # Sums of products of turn and level within conversations; a slope is a quotient of their sums.
-    group = arrays.compact(of)
-    products = arrays.centered(turn, group) * (level - 3)
-    squares = arrays.centered(turn, group) ** 2
+    turn = arrays.centered(study.turn[rated] + 1.0, arrays.compact(of))
 
     def slope(rows: np.ndarray) -> float:
-        return float(arrays.divided(products[rows].sum(), squares[rows].sum()))
+        return float(arrays.divided((turn * (level - 3))[rows].sum(), (turn**2)[rows].sum()))
 
-    values = {"turn_slope_1": slope(np.ones(len(of), dtype=bool))}
-    for number, name in enumerate(names, 1):
-        code = study.parameters.conditions.index(name)
-        for turn_number in range(1, TURNS + 1):
-            values[f"level_turn_{turn_number}_condition_{number}"] = means[turn_number * len(names) + code]
-        values[f"turn_slope_{number + 1}"] = slope(condition == code)
-    best = prompted(study.parameters)
-    if best is None or len(names) < 2:
-        return values
-    own = condition == study.parameters.conditions.index(best)
-    values |= {"prompt_slope": slope(own), "prompt_slope_others": slope(~own)}
-    values["prompt_fading"] = slope(own) - slope(~own)
+    own = study.condition[of] == study.parameters.conditions.index(best)
     people = study.participant[of]
     both = np.isin(people, np.intersect1d(people[own], people[~own]))
-    values["prompt_fading_within"] = slope(own & both) - slope(~own & both)
-    alike = [arrays.regression(arrays.with_ones(turn[rows]), level[rows])[0][1] for rows in (own, ~own)]
-    values["prompt_fading_mixed_up"] = alike[0] - alike[1]
-    return values
+    return {
+        "prompt_fading": slope(own) - slope(~own),
+        "prompt_fading_within": slope(own & both) - slope(~own & both),
+    }
 
 
 def _summaries(tables: Tables) -> dict[str, float]:

@@ -1,4 +1,7 @@
-"""Time course: against models with an indicator of each conversation, and where there is none."""
+"""Fading: against models with an indicator of each conversation, and where there is none."""
+
+import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,16 +10,26 @@ import statsmodels.api as sm
 from bs4 import BeautifulSoup
 
 import sense7 as s7
-from helpers.studies import bootstrap_of, read
 from sense7.estimators import least_squares
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import coefficient
 from sense7.figures.time_course import lines_by_turn
+from sense7.findings.conditions import fading
 from sense7.findings.measures import turn_rating
-from sense7.findings.whole import time_course
 from sense7.tables import Sentence
-from sense7.workbook import parse_sheets
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+@functools.cache
+def read(path):
+    """A workbook, read once for all tests."""
+    return read_workbook(path)
+
+
+def bootstrap_of(study, draws=100):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -27,34 +40,28 @@ def study():
 def test_levels_are_plain_means_of_each_turn(study):
     turns = study.turns.assign(y=turn_rating(study.turns, "dimensions"))
     expected = turns.groupby(["condition", "turn"])["y"].agg(["mean", "count"])
-    for condition, table in time_course.levels_by_turn(study, bootstrap_of(study)).items():
+    for condition, table in fading.levels_by_turn(study, bootstrap_of(study)).items():
         assert list(table.index) == list(range(1, 11))
         np.testing.assert_allclose(table["estimate"], expected.loc[condition].loc[1:10, "mean"])
         assert table["n"].tolist() == expected.loc[condition].loc[1:10, "count"].tolist()
         assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
 
 
-def test_shares_that_still_go_on_never_rise(study):
-    shares = time_course.still_going(study)
-    assert (shares.loc[1] == 1).all()
-    assert (shares.diff().dropna() <= 0).all(axis=None)
-    assert shares.index.name == "turn"
-
-
-def test_the_slope_is_that_of_a_model_with_an_indicator_of_each_conversation(study):
-    some = study.conversations["conversation"].iloc[:60]
-    turns = study.turns[study.turns["conversation"].isin(some)]
-    turns = turns.assign(y=turn_rating(turns, "dimensions")).dropna(subset=["y"]).reset_index(drop=True)
+def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(study):
+    people = study.conversations["participant"].unique()[:12]
+    some = study.subset(participants=list(people))
+    turns = some.turns.assign(y=turn_rating(some.turns, "dimensions")).dropna(subset=["y"]).reset_index(drop=True)
     prompted = (turns["condition"] == study.prompted_condition).to_numpy()
-    columns = pd.DataFrame({"p": turns["turn"] * prompted, "o": turns["turn"] * ~prompted})
-    indicators = pd.get_dummies(turns["conversation"], dtype=float)
-    fit = sm.OLS(turns["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
-    groups = np.column_stack([prompted, ~prompted]).astype(float)
-    row = time_course._row(coefficient(0, minus=1), turns, groups, bootstrap_of(study), "dimensions")
-    assert row["estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
-    alone = time_course._row(coefficient(0), turns, np.ones((len(turns), 1)), bootstrap_of(study), "dimensions")
-    fit = sm.OLS(turns["y"], pd.concat([turns[["turn"]], indicators], axis=1).astype(float)).fit()
-    assert alone["estimate"] == pytest.approx(fit.params["turn"], abs=1e-9)
+    met = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy() == 2
+    assert met.any()
+    found = fading.prompt_fading(some, bootstrap_of(some))
+    for name, used in (("all participants", np.ones(len(turns), dtype=bool)), ("participants who met both", met)):
+        own, kind = turns[used], prompted[used]
+        columns = pd.DataFrame({"p": own["turn"] * kind, "o": own["turn"] * ~kind})
+        indicators = pd.get_dummies(own["conversation"], dtype=float)
+        fit = sm.OLS(own["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
+        assert found.loc[name, "estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
+        assert found.loc[name, "n"] == used.sum()
 
 
 def test_resampling_by_weights_is_that_of_the_turns_copied_out(study):
@@ -68,37 +75,16 @@ def test_resampling_by_weights_is_that_of_the_turns_copied_out(study):
         assert draw == pytest.approx((copies[:, 0] @ copies[:, 1]) / (copies[:, 0] @ copies[:, 0]), abs=1e-12)
 
 
-def survivors(rise, lengths, levels):
-    """Turns of conversations that only differ in length and level."""
-    rows = [
-        {"conversation": f"C{number}", "participant": f"P{number % 5}", "turn": turn, "y": level + rise * turn}
-        for number, (length, level) in enumerate(zip(lengths, levels, strict=True))
-        for turn in range(1, length + 1)
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_conversations_that_end_early_do_not_make_a_slope():
-    turns = survivors(0.0, [2, 2, 3, 6, 8, 8, 9], [1.0, 1, 2, 4, 4, 5, 5])
-    ones = np.ones((len(turns), 1))
-    bootstrap = ParticipantBootstrap(turns["participant"], draws=100, seed=1)
-    own = time_course._row(coefficient(0), turns, ones, bootstrap, "dimensions")
-    mixed = time_course._row(coefficient(0), turns, ones, bootstrap, "dimensions", own=False)
-    assert own["estimate"] == pytest.approx(0, abs=1e-12)
-    assert mixed["estimate"] > 0.1
-    rising = time_course._row(
-        coefficient(0), survivors(0.1, [4, 5, 9], [1, 2, 3]), np.ones((18, 1)), bootstrap, "dimensions"
-    )
-    assert rising["estimate"] == pytest.approx(0.1)
-
-
-def test_fading_is_the_difference_of_the_two_slopes(study):
-    table = time_course.prompt_fading(study, bootstrap_of(study))["estimate"]
-    slopes = time_course.slopes_per_turn(study, bootstrap_of(study))["estimate"]
-    assert table["slope with the empathy prompt"] == pytest.approx(slopes[study.prompted_condition])
-    difference = table["slope with the empathy prompt"] - table["slope of the other conditions"]
-    assert table["difference, all participants"] == pytest.approx(difference)
-    assert table.iloc[2:].nunique() == 3, "all, who met both, and all turns alike"
+def test_conversations_that_end_early_do_not_make_a_slope(study):
+    """Low ratings in the short prompted conversations: all turns alike would say that the prompt gains with time."""
+    turns = study.turns.copy()
+    length = turns.groupby("conversation")["turn"].transform("max")
+    prompted = turns["condition"] == study.prompted_condition
+    level = pd.Series(3.0, turns.index).where(~prompted, 1 + length.rank(pct=True) * 4)
+    for name in DIMENSION_NAMES:
+        turns[name] = level.where(turns[name].notna())
+    table = fading.prompt_fading(replace(study, turns=turns), bootstrap_of(study))
+    assert table["estimate"].tolist() == pytest.approx([0, 0], abs=1e-12)
 
 
 # What can't be computed
@@ -113,13 +99,10 @@ def sound(table):
 
 def all_sound(study):
     bootstrap = bootstrap_of(study, 100)
-    for rating in ("dimensions", "overall"):
-        levels = time_course.levels_by_turn(study, bootstrap, rating)
-        tables = [*levels.values(), time_course.slopes_per_turn(study, bootstrap, rating)]
-        for table in [*tables, time_course.prompt_fading(study, bootstrap, rating)]:
-            sound(table)
-        lines_by_turn(levels, name="x", label="level", caption="c")
-    assert time_course.still_going(study).notna().all(axis=None)
+    levels = fading.levels_by_turn(study, bootstrap)
+    for table in [*levels.values(), fading.prompt_fading(study, bootstrap)]:
+        sound(table)
+    lines_by_turn(levels, name="x", label="level", caption="c")
 
 
 @pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
@@ -148,7 +131,7 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
 
 def fading_reasons(minimal_sheets, **changes):
     study = parse_sheets(minimal_sheets(**changes))
-    return set(time_course.prompt_fading(study, bootstrap_of(study, 100))["reason"])
+    return set(fading.prompt_fading(study, bootstrap_of(study, 100))["reason"])
 
 
 def test_reasons_say_what_is_missing(minimal_sheets):
@@ -163,8 +146,8 @@ def test_reasons_say_what_is_missing(minimal_sheets):
 
 def test_without_conditions_all_conversations_are_one_line(minimal_sheets):
     study = parse_sheets(minimal_sheets(tasks={"Model": None}))
-    levels = time_course.levels_by_turn(study, bootstrap_of(study, 100))
-    assert list(levels) == list(time_course.still_going(study)) == ["all conversations"]
+    levels = fading.levels_by_turn(study, bootstrap_of(study, 100))
+    assert list(levels) == ["all conversations"]
     assert levels["all conversations"]["n"].tolist() == [4, 4]
 
 
@@ -195,18 +178,12 @@ def test_with_nothing_to_draw_the_figure_is_a_sentence():
     assert sentence.text == "No figure of level: no such turn was rated."
 
 
-def test_slopes_count_their_own_turns_and_those_who_met_both_may_be_nobody(study, minimal_sheets):
-    table = time_course.prompt_fading(study, bootstrap_of(study))
-    counts = table["n"].tolist()
-    assert counts[0] + counts[1] == counts[2] == counts[4] > counts[3] > 0
-    assert table.index.name == "slope"
+def test_those_who_met_both_may_be_nobody(minimal_sheets):
     apart = parse_sheets(
         minimal_sheets(tasks={"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2})
     )
-    row = time_course.prompt_fading(apart, bootstrap_of(apart, 100)).loc["difference, participants who met both"]
+    row = fading.prompt_fading(apart, bootstrap_of(apart, 100)).loc["participants who met both"]
     assert (row["n"], row["reason"]) == (0, "no participant met both")
-    unrated = parse_sheets(minimal_sheets(messages=SILENT))
-    assert time_course.prompt_fading(unrated, bootstrap_of(unrated, 100)).index.name == "slope"
 
 
 def test_lines_over_another_scale_say_what_it_is():

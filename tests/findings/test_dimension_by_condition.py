@@ -1,11 +1,10 @@
-"""Dimension by condition: profiles by hand, what the test sees and what it does not, and where there is nothing."""
+"""Dimension by condition: deviations by hand, what the test sees and what it does not, and where there is nothing."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import sense7 as s7
-from helpers.studies import bootstrap_of
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.conditions import profile as profiles
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -13,6 +12,10 @@ from sense7.workbook import parse_sheets
 
 CONDITIONS = ("first", "second", "third")
 SEVEN = list(DIMENSION_NAMES)
+
+
+def bootstrap_of(study, draws=400):
+    return ParticipantBootstrap(study.conversations["participant"], draws, 1)
 
 
 def study_of(seed, interaction=0.0, level=0.0, people=40):
@@ -37,21 +40,20 @@ def study_of(seed, interaction=0.0, level=0.0, people=40):
     return Study("made up", conversations, turns, turns, None, pd.DataFrame())
 
 
-def test_profiles_and_deviations_are_those_by_hand():
+def test_deviations_are_those_by_hand():
     study = study_of(1, interaction=0.5)
-    found = profiles.condition_profile(study, bootstrap_of(study))
+    found = profiles.dimension_by_condition(study, bootstrap_of(study))
     means = study.turns.groupby("condition")[SEVEN].mean()
     profile = means - means.mean()
     deviation = profile.sub(profile.mean(axis=1), axis=0)
     for condition in CONDITIONS:
-        np.testing.assert_allclose(found[condition]["estimate"], profile.loc[condition], atol=1e-12)
-        assert (found[condition]["n"] == 40).all()
         for name in SEVEN:
             row = found.deviations.loc[f"{name}, {condition}"]
             assert row["estimate"] == pytest.approx(deviation.loc[condition, name], abs=1e-12)
             assert row["low"] < row["estimate"] < row["high"]
+            assert row["n"] == 40
     assert deviation.abs().to_numpy().max() == abs(deviation.loc["first", "Relational"])
-    assert profiles.largest_deviation(found)["estimate"] == "Relational, first"
+    assert found.where["estimate"] == "Relational, first"
     largest = found.test.loc["largest deviation", "estimate"]
     assert largest == pytest.approx(deviation.loc["first", "Relational"], abs=1e-12)
 
@@ -60,7 +62,7 @@ def test_profiles_and_deviations_are_those_by_hand():
 def test_the_p_value_is_that_of_resampled_rows(draws):
     study = study_of(4)
     bootstrap = bootstrap_of(study, draws)
-    found = profiles.condition_profile(study, bootstrap).test.loc["interaction"]
+    found = profiles.dimension_by_condition(study, bootstrap).test.loc["interaction"]
 
     def deviations(turns):
         means = turns.groupby("condition")[SEVEN].mean()
@@ -80,7 +82,7 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
 
 def p_value(seed, **planted):
     study = study_of(seed, **planted)
-    return profiles.condition_profile(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
+    return profiles.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
 
 
 def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
@@ -95,25 +97,21 @@ def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
 def test_only_conversations_with_every_dimension_count():
     study = study_of(2)
     study.turns.loc[study.turns["condition"].eq("first") & (study.turns.index < 30), "Relational"] = np.nan
-    found = profiles.condition_profile(study, bootstrap_of(study))
-    assert found["first"]["n"].iloc[0] == 30
+    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    assert found.deviations.loc["Affective, first", "n"] == 30
     assert found.test.loc["interaction", "n"] == 110
-    kept = study.turns.dropna(subset=SEVEN).groupby("condition")["Affective"].mean()
-    assert found["first"].loc["Affective", "estimate"] == pytest.approx(kept["first"] - kept.mean())
+    means = study.turns.dropna(subset=SEVEN).groupby("condition")[SEVEN].mean()
+    profile = means - means.mean()
+    expected = profile.loc["first", "Affective"] - profile.loc["first"].mean()
+    assert found.deviations.loc["Affective, first", "estimate"] == pytest.approx(expected)
 
 
 def test_a_dimension_that_nobody_rated_is_left_out():
     study = study_of(2)
     study.turns["Relational"] = np.nan
-    found = profiles.condition_profile(study, bootstrap_of(study))
-    assert list(found["first"].index) == SEVEN[:-1]
+    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    assert not found.deviations.index.str.startswith("Relational").any()
     assert found.test.loc["interaction", "n"] == 120
-
-
-def test_every_dimension_of_every_condition_has_its_own_key():
-    study = s7.load("synthetic")
-    keys = [key for table in profiles.condition_profile(study, bootstrap_of(study)).values() for key in table["key"]]
-    assert len(keys) == len(set(keys)) == 7 * len(study.conditions)
 
 
 @pytest.mark.parametrize(
@@ -127,29 +125,27 @@ def test_every_dimension_of_every_condition_has_its_own_key():
 )
 def test_where_there_is_nothing_to_compare_it_says_why(minimal_sheets, changes, reason):
     study = parse_sheets(minimal_sheets(**changes))
-    found = profiles.condition_profile(study, bootstrap_of(study, 20))
-    for table in (*found.values(), found.test):
-        assert table["estimate"].isna().all()
-        assert table["reason"].str.startswith(reason).all()
-    assert not found["no profile"]["key"].any()
-    value = profiles.largest_deviation(found)
-    assert value["estimate"] is None
-    assert value["reason"].startswith(reason)
+    found = profiles.dimension_by_condition(study, bootstrap_of(study, 20))
+    assert found.test["estimate"].isna().all()
+    assert found.test["reason"].str.startswith(reason).all()
+    assert found.deviations.empty
+    assert found.where["estimate"] is None
+    assert found.where["reason"].startswith(reason)
 
 
 def test_without_differences_between_dimensions_there_is_no_test():
     study = study_of(3)
     for name in SEVEN[1:]:
         study.turns[name] = study.turns["Affective"]
-    found = profiles.condition_profile(study, bootstrap_of(study))
+    found = profiles.dimension_by_condition(study, bootstrap_of(study))
     assert found.test.loc["interaction", "reason"] == "no test: a deviation is the same in every resample"
 
 
 def test_few_participants_have_no_test():
     study = study_of(3, people=6)
     some = study.subset(participants=["P0", "P1", "P2", "P3"])
-    found = profiles.condition_profile(study, bootstrap_of(study)).test.loc["interaction"]
+    found = profiles.dimension_by_condition(study, bootstrap_of(study)).test.loc["interaction"]
     assert np.isfinite(found["estimate"])
-    few = profiles.condition_profile(some, bootstrap_of(some)).test.loc["interaction"]
+    few = profiles.dimension_by_condition(some, bootstrap_of(some)).test.loc["interaction"]
     assert np.isnan(few["estimate"])
     assert few["reason"]
