@@ -32,7 +32,7 @@ from sense7.findings.individualized.characteristics import relations
 from sense7.findings.individualized.same_person import participant_icc
 from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import conversation_ratings, turn_ratings
-from sense7.findings.structure.items import consistency, correlations
+from sense7.findings.structure.items import average_correlation_row, correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
 from sense7.sources import released
@@ -250,7 +250,7 @@ def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         "alpha of the five statements": alpha_row(ratings, bootstrap),
         "alpha, ratings minus their bot's mean": alpha
         | {"method": f"ratings minus their bot's mean; {alpha['method']}"},
-        "average correlation": consistency(ratings, bootstrap).loc["average correlation"].to_dict(),
+        "average correlation": average_correlation_row(ratings, bootstrap),
         "understood with appropriate": pairs.loc["understood with appropriate"].to_dict(),
         "attentive with sensible": pairs.loc["attentive with sensible"].to_dict(),
     }

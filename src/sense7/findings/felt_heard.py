@@ -28,7 +28,7 @@ from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap, StratifiedBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
 from sense7.estimators.multiplicity import holm
-from sense7.findings.structure.items import consistency
+from sense7.findings.structure.items import average_correlation_row
 from sense7.findings.structure.number_of_factors import eigenvalues, retained
 from sense7.findings.structure.one_factor import omega_row
 from sense7.sources import released
@@ -521,7 +521,7 @@ def structure(table: pd.DataFrame, bootstrap: ParticipantBootstrap, *, seed: int
     rows = {
         "Cronbach's alpha": alpha_row(ratings, bootstrap),
         "Cronbach's alpha within the four groups": alpha | {"method": f"ratings minus group means; {alpha['method']}"},
-        "average correlation": consistency(ratings, bootstrap).loc["average correlation"].to_dict(),
+        "average correlation": average_correlation_row(ratings, bootstrap),
         "omega total, one factor": omega_row(ratings, bootstrap),
         "share of the first eigenvalue": share,
         "components above noise": counted.loc["components, noise of as many units"].to_dict(),

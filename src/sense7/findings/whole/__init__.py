@@ -4,8 +4,6 @@ from sense7.findings.whole.outcomes import (
     available_turn_rating,
     cross_validated_r2,
     empathy_and_experience,
-    peak_end,
-    variance_inflation,
 )
 from sense7.findings.whole.time_course import levels_by_turn, prompt_fading, slopes_per_turn, still_going
 
@@ -14,9 +12,7 @@ __all__ = [
     "cross_validated_r2",
     "empathy_and_experience",
     "levels_by_turn",
-    "peak_end",
     "prompt_fading",
     "slopes_per_turn",
     "still_going",
-    "variance_inflation",
 ]

@@ -10,7 +10,6 @@ from sense7.simulate.parameters import EXPERIENCE_ITEMS
 __all__ = ["details_of_course", "values_of_course"]
 
 TURNS = 10
-_SUMMARIES = ("mean", "trough", "peak", "end")
 
 
 def values_of_course(tables: Tables) -> dict[str, float]:
@@ -19,8 +18,8 @@ def values_of_course(tables: Tables) -> dict[str, float]:
 
 
 def details_of_course(tables: Tables) -> dict[str, float]:
-    """Key -> value of how ratings change over turns, and what they have to do with those after the conversation."""
-    return _levels_and_slopes(tables) | _summaries(tables)
+    """Key -> value of how ratings change over turns."""
+    return _levels_and_slopes(tables)
 
 
 def _levels_and_slopes(tables: Tables) -> dict[str, float]:
@@ -57,33 +56,6 @@ def _levels_and_slopes(tables: Tables) -> dict[str, float]:
     alike = [arrays.regression(arrays.with_ones(turn[rows]), level[rows])[0][1] for rows in (own, ~own)]
     values["prompt_fading_mixed_up"] = alike[0] - alike[1]
     return values
-
-
-def _summaries(tables: Tables) -> dict[str, float]:
-    """Post-task empathy on mean, lowest, highest and last overall rating of the conversation."""
-    rows = np.flatnonzero(tables.overall > 0)
-    level, of = tables.overall[rows].astype(float), tables.study.conversation[rows]
-    counts = np.bincount(of, minlength=len(tables.study.turns))
-    starts = (np.cumsum(counts) - counts)[counts > 0]
-    if not len(starts):
-        columns, outcome = np.empty((0, 4)), np.empty(0)
-    else:
-        columns = np.column_stack(
-            [
-                tables.overall_mean[counts > 0],
-                np.minimum.reduceat(level, starts),
-                np.maximum.reduceat(level, starts),
-                level[starts + counts[counts > 0] - 1],
-            ]
-        )
-        outcome = tables.post[counts > 0]
-    coefficients, left = arrays.regression(np.column_stack([columns, np.ones(len(columns))]), outcome)
-    values = {f"peak_end_{name}": coefficients[position] for position, name in enumerate(_SUMMARIES)}
-    values["peak_end_share_explained"] = 1 - left / ((outcome - outcome.mean()) ** 2).sum() if len(outcome) else np.nan
-    inflation = np.full(4, np.nan)
-    if np.isfinite(coefficients).all():
-        inflation = np.diag(np.linalg.inv(np.corrcoef(columns, rowvar=False)))
-    return values | {f"peak_end_inflation_{name}": inflation[position] for position, name in enumerate(_SUMMARIES)}
 
 
 def _outcomes(tables: Tables) -> dict[str, float]:
