@@ -174,13 +174,9 @@ def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name)
     )
 
 
-@pytest.mark.parametrize(
-    "table", [s7.reliability.alpha_table, s7.structure.omegas_and_loadings, s7.structure.ordinal_alphas]
-)
-def test_tables_over_turns_and_post_task_ratings_refuse_other_frames(study, table):
+def test_a_table_over_turns_and_post_task_ratings_refuses_other_frames(study):
     post_task = s7.measures.post_task_ratings(study)
-    options = {"interval": "participants"} if table is s7.reliability.alpha_table else {}
-    assert "wants ratings" in refused(table, study.turns, post_task, bootstrap_of(study), **options)
+    assert "wants ratings" in refused(s7.reliability.alpha_table, study.turns, post_task, bootstrap_of(study))
 
 
 FRAME = pd.DataFrame({"a": [1.0]})
@@ -244,7 +240,6 @@ def test_what_may_be_given_stands_in_the_library():
 # What comes with every estimate
 
 SLOW = {
-    "findings.words.topics.topic_model",
     "findings.robustness.headlines.multiverse",
     "findings.individualized.variance_components.variance_parts",
     "findings.robustness.detectable_difference.headline_estimates",

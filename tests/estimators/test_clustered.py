@@ -16,8 +16,6 @@ from sense7.findings import measures
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import pairs
 from sense7.findings.disrupted import recovery
-from sense7.findings.poor_turn import definitions
-from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.whole import outcomes
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -153,33 +151,6 @@ def test_columns_that_depend_on_each_other_are_refused():
         clustered.fit_clustered(np.arange(4.0), np.ones((4, 2)), pd.Series(list("aabb")))
 
 
-# The interval of d
-
-
-@pytest.mark.parametrize("which", ["any", "one"])
-def test_limits_of_d_are_those_of_effectsize(golden, which):
-    sizes = int(golden[f"n_none_{which}_vs_none"]), int(golden[f"n_poor_{which}_vs_none"])
-    low, high = clustered.d_interval(golden[f"d_{which}_vs_none"], *sizes)
-    golden.check(f"d_lo_{which}_vs_none", low, abs=CLOSED_FORM)
-    golden.check(f"d_hi_{which}_vs_none", high, abs=CLOSED_FORM)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.floats(-3, 3), st.integers(2, 400), st.integers(2, 400), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_at_its_limits_d_is_just_so_likely(d, first, second, confidence):
-    low, high = clustered.d_interval(d, first, second, confidence)
-    k, tail = np.sqrt(first * second / (first + second)), (1 - confidence) / 2
-    assert low < d < high
-    assert stats.nct.sf(k * d, first + second - 2, k * low) == pytest.approx(tail, abs=1e-8)
-    assert stats.nct.cdf(k * d, first + second - 2, k * high) == pytest.approx(tail, abs=1e-8)
-    assert clustered.d_interval(-d, first, second, confidence) == pytest.approx((-high, -low), abs=1e-6)
-
-
-@pytest.mark.parametrize("arguments", [(np.nan, 5, 5), (1.0, 1, 1), (1.0, 0, 9), (80.0, 10, 10)])
-def test_where_d_has_no_interval_it_is_nan(arguments):
-    assert np.isnan(clustered.d_interval(*arguments)).all()
-
-
 # Side by side
 
 
@@ -213,19 +184,6 @@ def test_clustered_and_resampled_intervals_are_wider_and_of_equal_width(study):
     assert (ratios["n"] == 6).all()
 
 
-def test_resampled_effects_of_a_poor_turn_are_those_of_their_own_page(study):
-    bootstrap = bootstrap_of(study)
-    tables = poor_turn_intervals.poor_turn_intervals(study, bootstrap)
-    effects = definitions.poor_turn_effects(study, bootstrap)
-    for row in ("at least one poor turn", "exactly one poor turn"):
-        expected = effects.loc[f"{row}, between conversations"]
-        for column in ("estimate", "low", "high", "n"):
-            assert tables["participants resampled"].loc[row, column] == pytest.approx(expected[column])
-        for table in tables.values():
-            assert table.loc[row, "estimate"] == pytest.approx(expected["estimate"])
-            assert table.loc[row, "low"] < expected["estimate"] < table.loc[row, "high"]
-
-
 def test_side_by_side_says_what_is_missing(minimal_sheets):
     levels = ["good", "poor", "very good", "good", "neutral", "poor", "good", "good"]
     study = parse_sheets(minimal_sheets(messages={"Affective": [each for level in levels for each in (None, level)]}))
@@ -252,20 +210,17 @@ DEGENERATE = {
 @pytest.mark.parametrize("changes", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
-    for tables in (
-        conditions_intervals.condition_intervals(study, bootstrap_of(study, 50)),
-        poor_turn_intervals.poor_turn_intervals(study, bootstrap_of(study, 50)),
-    ):
-        for table in tables.values():
-            assert len(table)
-            missing = table["low"].isna()
-            assert (table.loc[missing, "reason"] != "").all()
-            assert (table["low"].isna() == table["high"].isna()).all()
-            assert (table["method"] != "").all()
-        shown = clustered.side_by_side(tables)
-        assert not shown.astype(str).apply(lambda column: column.str.contains("nan")).any(axis=None)
-        ratios = clustered.widths(tables)
-        assert (ratios["estimate"].notna() | (ratios["reason"] != "")).all()
+    tables = conditions_intervals.condition_intervals(study, bootstrap_of(study, 50))
+    for table in tables.values():
+        assert len(table)
+        missing = table["low"].isna()
+        assert (table.loc[missing, "reason"] != "").all()
+        assert (table["low"].isna() == table["high"].isna()).all()
+        assert (table["method"] != "").all()
+    shown = clustered.side_by_side(tables)
+    assert not shown.astype(str).apply(lambda column: column.str.contains("nan")).any(axis=None)
+    ratios = clustered.widths(tables)
+    assert (ratios["estimate"].notna() | (ratios["reason"] != "")).all()
 
 
 @pytest.mark.parametrize("file", ["ieval", "lend_an_ear"])

@@ -22,7 +22,6 @@ DEBIAN <- c(
   lme4 = "r-cran-lme4",
   lmerTest = "r-cran-lmertest",
   ordinal = "r-cran-ordinal",
-  polycor = "r-cran-polycor",
   psych = "r-cran-psych",
   psychometric = "r-cran-psychometric",
   readxl = "r-cran-readxl",
@@ -151,9 +150,7 @@ internal_consistency <- function(ratings, which) {
   found <- suppressWarnings(psych::alpha(ratings, check.keys = FALSE, use = "pairwise"))
   alpha <- found$total$raw_alpha
   record(name("alpha_raw"), paste0(call, "$total$raw_alpha"), "psych", alpha)
-  record(name("alpha_std"), paste0(call, "$total$std.alpha"), "psych", found$total$std.alpha)
   record(name("avg_r"), paste0(call, "$total$average_r"), "psych", found$total$average_r)
-  record(name("guttman_lambda6"), paste0(call, "$total$G6(smc)"), "psych", found$total[["G6(smc)"]])
 
   # Feldt's interval by its formula, and as two packages give it. Its n is the number of rows.
   n <- nrow(ratings)
@@ -200,7 +197,7 @@ one_factor <- function(ratings, which) {
 
   model <- paste("f =~", paste(names(ratings), collapse = " + "))
   fit <- lavaan::cfa(model, ratings, std.lv = TRUE)
-  indices <- c("chisq", "df", "cfi", "tli", "rmsea", "srmr", "logl", "aic", "bic")
+  indices <- c("cfi", "rmsea", "srmr")
   record_each(
     "cfa1_", "lavaan::cfa(std.lv = TRUE), lavaan::fitMeasures", "lavaan", lavaan::fitMeasures(fit)[indices],
     paste0("_", which)
@@ -217,31 +214,6 @@ one_factor <- function(ratings, which) {
   ))))
   record(name("parallel_nfact"), "psych::fa.parallel(fa = 'both', quant = .95)$nfact", "psych", parallel$nfact)
   record(name("parallel_ncomp"), "psych::fa.parallel(fa = 'both', quant = .95)$ncomp", "psych", parallel$ncomp)
-}
-
-
-# ---- Polychoric correlations ----------------------------------------------------------------------------------------
-
-# correct = 0: no constant is added to empty cells.
-polychoric_correlations <- function(per_turn, post) {
-  after <- suppressWarnings(psych::polychoric(post, correct = 0))$rho
-  for (item in DIMENSIONS[1:6]) {
-    quantity <- paste0("polychoric_post_", item, "_Relational")
-    record(quantity, "psych::polychoric(correct = 0)", "psych", after[item, "Relational"])
-  }
-  two_step <- polycor::polychor(post$Affective, post$Cognitive)
-  record("polychor_2step_post_Affective_Cognitive", "polycor::polychor(ML = FALSE)", "polycor", two_step)
-  full <- polycor::polychor(post$Affective, post$Cognitive, ML = TRUE)
-  record("polychor_ml_post_Affective_Cognitive", "polycor::polychor(ML = TRUE)", "polycor", full)
-
-  turns <- suppressWarnings(psych::polychoric(per_turn, correct = 0))$rho
-  raw_alpha <- function(correlations) suppressWarnings(psych::alpha(correlations))$total$raw_alpha
-  call <- "psych::alpha(psych::polychoric(correct = 0)$rho)$total$raw_alpha"
-  record("ordinal_alpha_turn_listwise", call, "psych", raw_alpha(turns))
-  record("ordinal_alpha_post", call, "psych", raw_alpha(after))
-  minres <- psych::fa(turns, 1, fm = "minres", n.obs = nrow(per_turn))
-  call <- "psych::fa(psych::polychoric(correct = 0)$rho, nfactors = 1, fm = 'minres')"
-  record("ordinal_omega_minres_turn_listwise", call, "psych", omega_of(minres))
 }
 
 
@@ -534,8 +506,6 @@ standardized_differences <- function(tasks) {
     poor <- tasks$overall[kinds[[kind]]]
     d <- effectsize::cohens_d(none, poor, pooled_sd = TRUE)
     record(paste0("d_", kind), "effectsize::cohens_d(pooled_sd = TRUE)", "effectsize", d$Cohens_d)
-    record(paste0("d_lo_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_low", "effectsize", d$CI_low)
-    record(paste0("d_hi_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_high", "effectsize", d$CI_high)
     record(paste0("g_", kind), "effectsize::hedges_g", "effectsize", effectsize::hedges_g(none, poor)$Hedges_g)
     delta <- effectsize::glass_delta(none, poor)$Glass_delta
     record(paste0("glass_", kind), "effectsize::glass_delta", "effectsize", delta)
@@ -614,21 +584,6 @@ event_study <- function(turns) {
   record_with_clusters(fit, rated$participant, "event", "lm(overall ~ kb + factor(conversation)) coef", terms)
 }
 
-peak_end <- function(turns, tasks) {
-  rated <- turns[!is.na(turns$overall), ]
-  by_conversation <- function(f) as.vector(tapply(rated$overall, rated$conversation, f)[tasks$conversation])
-  tasks$mean <- by_conversation(mean)
-  tasks$trough <- by_conversation(min)
-  tasks$peak <- by_conversation(max)
-  tasks$end <- by_conversation(function(levels) levels[length(levels)])
-  tasks <- tasks[!is.na(tasks$mean), ]
-  fit <- lm(overall ~ mean + trough + peak + end, tasks)
-  call <- "lm(overall ~ mean + trough + peak + end)"
-  record_with_clusters(fit, tasks$participant, "peakend", paste(call, "coef"), names(coef(fit)))
-  record("peakend_r2", paste(call, "r.squared"), "stats", summary(fit)$r.squared)
-}
-
-
 # ---- Characteristics of the participants ----------------------------------------------------------------------------
 
 characteristics <- function(turns, participants) {
@@ -668,7 +623,6 @@ main <- function(folder, target) {
   internal_consistency(post, "post")
   one_factor(complete, "turn_listwise")
   one_factor(post, "post")
-  polychoric_correlations(complete, post)
   agreement(turns)
   judge_metrics(turns)
   intraclass_correlations(turns, post)
@@ -680,7 +634,6 @@ main <- function(folder, target) {
   clustered_errors(turns)
   characteristics(turns, read_participants(folder))
   event_study(turns)
-  peak_end(turns, tasks)
 
   write.csv(do.call(rbind, recorded), target, row.names = FALSE, quote = 2)
 }

@@ -13,8 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.optimize import brentq
-from scipy.special import nctdtrinc
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
@@ -26,7 +24,6 @@ __all__ = [
     "ClusteredFit",
     "DescribedInterval",
     "clustered_intervals",
-    "d_interval",
     "fit_clustered",
     "resampled",
     "side_by_side",
@@ -259,58 +256,6 @@ def resampled(
     """Return a statistic with its bootstrap interval."""
     estimate, low, high, reason = bootstrap.estimate(statistic, values, participants)
     return DescribedInterval(estimate, low, high, bootstrap.description, reason)
-
-
-def d_interval(d: float, first: int, second: int, confidence: float = 0.95) -> tuple[float, float]:
-    r"""Return the limits of Cohen's d of two groups, if all values are independent and normal.
-
-    With :math:`k = \sqrt{n_0 n_1 / (n_0 + n_1)}`, :math:`kd` has the noncentral t distribution; the limits are those
-    noncentralities by k at which :math:`kd` is its upper and its lower quantile.
-
-    Parameters
-    ----------
-    d : float
-        Cohen's d.
-    first, second : int
-        Sizes of the groups.
-    confidence : float
-        Of the interval.
-
-    Returns
-    -------
-    low, high : float
-        NaN without at least three values, or where d is too large for the distribution to be computed.
-
-    References
-    ----------
-    Hedges, L. V., & Olkin, I. (1985). Statistical methods for meta-analysis. Cumming, G., & Finch, S. (2001).
-    Educational and Psychological Measurement 61, 532-574.
-
-    Notes
-    -----
-    R: effectsize::cohens_d(pooled_sd=TRUE), tests/reference/reference.R; equal to 1e-7.
-
-    Examples
-    --------
-    >>> [round(limit, 4) for limit in d_interval(1.0, 50, 50)]
-    [0.5815, 1.4139]
-    """
-    freedom = first + second - 2
-    if not np.isfinite(d) or min(first, second) < 1 or freedom < 1:
-        return np.nan, np.nan
-    k = np.sqrt(first * second / (first + second))
-    t, tail = k * d, (1 - confidence) / 2
-    limits = []
-    for share in (1 - tail, tail):
-        near = nctdtrinc(freedom, share, t)  # to six digits; on the rest of the line the distribution may be NaN
-        away = [stats.nct.cdf(t, freedom, near + step) - share for step in (-_NEAR, _NEAR)]
-        if not away[0] > 0 > away[1]:
-            return np.nan, np.nan
-        exact = brentq(
-            lambda centre, share=share: stats.nct.cdf(t, freedom, centre) - share, near - _NEAR, near + _NEAR
-        )
-        limits.append(float(exact / k))
-    return limits[0], limits[1]
 
 
 def side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
