@@ -16,7 +16,6 @@ from sense7.findings import measures
 from sense7.findings.conditions import intervals as conditions_intervals
 from sense7.findings.conditions import pairs
 from sense7.findings.disrupted import recovery
-from sense7.findings.whole import outcomes
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -51,15 +50,6 @@ def test_errors_and_degrees_of_freedom_are_those_of_club_sandwich(study, golden)
         golden.check(f"ols_se_CR1S_{name}", errors(fit.cr1)[place], abs=CLOSED_FORM)
         golden.check(f"ols_se_CR2_{name}", errors(fit.cr2)[place], abs=CLOSED_FORM)
         golden.check(f"ols_satt_df_CR2_{name}", freedom[place], abs=CLOSED_FORM)
-
-
-def test_errors_of_peak_and_end_are_those_of_sandwich(study, golden):
-    frame = outcomes.turn_summaries(study, outcome="experience")
-    design = np.column_stack([np.ones(len(frame)), frame[list(outcomes.PREDICTORS)]])
-    fit = clustered.fit_clustered(frame["outcome"].to_numpy(), design, frame["participant"])
-    for place, name in enumerate(["(Intercept)", *outcomes.PREDICTORS]):
-        golden.check(f"peakend_b_{name}", fit.coefficients[place], abs=CLOSED_FORM)
-        golden.check(f"peakend_se_{name}", errors(fit.cr1)[place], abs=CLOSED_FORM)
 
 
 def test_errors_of_the_usual_event_study_are_those_of_sandwich(study, golden):

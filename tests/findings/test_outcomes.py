@@ -97,7 +97,7 @@ def test_each_resampling_is_predicted_on_its_own():
     z = np.concatenate([np.ones((3, 5, 40, 1)), generator.normal(size=(3, 5, 40, 5))], axis=-1)
     sums = np.einsum("dfri,dfrj->dfij", z, z)
     together = outcomes._predicted_shares(sums)
-    assert together.shape == (3, len(outcomes.MODELS) + 1)
+    assert together.shape == (3, len(outcomes.MODELS))
     for draw in range(3):
         np.testing.assert_allclose(together[draw], outcomes._predicted_shares(sums[draw]))
 

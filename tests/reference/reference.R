@@ -506,16 +506,9 @@ standardized_differences <- function(tasks) {
     poor <- tasks$overall[kinds[[kind]]]
     d <- effectsize::cohens_d(none, poor, pooled_sd = TRUE)
     record(paste0("d_", kind), "effectsize::cohens_d(pooled_sd = TRUE)", "effectsize", d$Cohens_d)
-    record(paste0("g_", kind), "effectsize::hedges_g", "effectsize", effectsize::hedges_g(none, poor)$Hedges_g)
-    delta <- effectsize::glass_delta(none, poor)$Glass_delta
-    record(paste0("glass_", kind), "effectsize::glass_delta", "effectsize", delta)
     record(paste0("n_none_", kind), "length", "base", length(none))
     record(paste0("n_poor_", kind), "length", "base", length(poor))
   }
-  groups <- data.frame(overall = tasks$overall, none = ifelse(tasks$poor_turns == 0, 1, 0))
-  by_psych <- psych::cohen.d(groups, "none")$cohen.d
-  record("d_psych_any_vs_none", "psych::cohen.d$effect", "psych", by_psych[2])
-  record("d_psych_lo", "psych::cohen.d$lower", "psych", by_psych[1])
 
   # Within participants: those who had conversations of both kinds.
   without <- tapply(tasks$overall[tasks$poor_turns == 0], tasks$participant[tasks$poor_turns == 0], mean)
