@@ -69,8 +69,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     """Return every proxy with its association with the overall rating of the turn.
 
     - *echo*: :func:`echo`; its correlation with the overall rating within conversations, the length of the answer held
-    equal,
-      since a long answer shares fewer of its words with a message.
+      equal, since a long answer shares fewer of its words with a message.
     - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
       of the two held equal.
 
