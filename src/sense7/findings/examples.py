@@ -70,7 +70,7 @@ PLAIN = {
 ENDS = {"high": (5,), "low": (1, 2)}
 """Levels of the examples at each end of a scale."""
 
-CUT = 600
+CUT = 240
 """Characters after which a text is cut."""
 
 CUT_MARK = " [cut]"
