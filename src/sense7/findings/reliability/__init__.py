@@ -6,7 +6,7 @@ from sense7.findings.reliability.levels import (
     average_correlations_by_level,
     correlation_matrix_within,
 )
-from sense7.findings.reliability.straight_lining import straight_lining
+from sense7.findings.reliability.straight_lines import straight_lining
 
 __all__ = [
     "alpha_if_dropped",
