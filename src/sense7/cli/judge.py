@@ -38,9 +38,6 @@ PromptFile = Annotated[Path | None, typer.Option("--prompt", help="File of the p
 ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the prompt: zero, adaptive or personal.")]
 Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
 Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
-Embedder = Annotated[
-    str | None, typer.Option(help="wordllama: sentence vectors, installed with this, in place of TF-IDF.")
-]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
 Omit = Annotated[
@@ -77,7 +74,6 @@ def run(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
     score: Annotated[
@@ -139,7 +135,7 @@ def run(
         folder=out,
         runs=runs,
         prompt=template,
-        shots=Shots(shots, examples, order, seed, embedder),
+        shots=Shots(shots, examples, order, seed),
         limit=limit,
         omit=omit or (),
         param=parse_parameters(param or ()),
@@ -229,7 +225,6 @@ def export_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     param: Param = None,
@@ -243,7 +238,7 @@ def export_batch(
     from sense7.judge.asking.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -262,7 +257,6 @@ def import_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     param: Param = None,
@@ -273,7 +267,7 @@ def import_batch(
     from sense7.judge.asking.batch import import_replies
     from sense7.judge.asking.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
     imported = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.figures.judge import metric_panels
 from sense7.findings.ground_truth import labels
-from sense7.judge.scoring import baselines, sentence_vectors
+from sense7.judge.scoring import baselines
 from sense7.judge.scoring.baselines import (
     ALPHAS,
     BASELINES,
@@ -30,13 +29,11 @@ from sense7.judge.scoring.baselines import (
     lexicon_shares,
 )
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, label_metrics
-from sense7.judge.scoring.sentence_vectors import PACKAGE
 from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts, words_of
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
-pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 FITTED = TEXT_BASELINES
 ALWAYS = BASELINES
 WORDS = re.findall(
@@ -281,31 +278,10 @@ def test_words_that_speak_of_the_level_are_found_and_others_are_not():
         assert accuracies[1] < 0.4
 
 
-def test_an_embedder_of_ones_own_takes_the_place_of_the_weights(found):
-    def length(texts):
-        return np.array([[len(text), 20.0] for text in texts])
-
-    own = baseline_predictions(sample(), embedder=length)
-    assert stats.spearmanr(*frame_of(own, "embeddings")[["above", "ground_truth"]].to_numpy().T)[0] > 0.2
-    for name in set(ALWAYS) - {"embeddings", "learned judge"}:
-        pd.testing.assert_frame_equal(frame_of(own, name), frame_of(found, name))
-
-
-def test_the_learned_judge_is_the_mean_of_words_and_vectors(found):
-    parts = [frame_of(found, name) for name in ("all words, ridge", "embeddings", "learned judge")]
-    for column in ("score", "above"):
-        words, vectors, learned = (part[column].to_numpy() for part in parts)
-        assert learned == pytest.approx((words + vectors) / 2, abs=1e-11)
-
-
-def test_without_the_weights_the_two_that_need_them_say_why(monkeypatch):
-    monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
-    sentence_vectors._model.cache_clear()
-    found = baseline_predictions(sample())
-    sentence_vectors._model.cache_clear()
-    reasons = {name: baseline.reason for name, baseline in found.items() if baseline.reason}
-    assert reasons.keys() == {"embeddings", "learned judge"}
-    assert all("which is not installed" in why for why in reasons.values())
+def test_the_learned_judge_is_the_mean_of_words_and_length(found):
+    parts = [frame_of(found, name) for name in ("all words, ridge", "words per turn", "learned judge")]
+    words, lengths, learned = (part["score"].to_numpy() for part in parts)
+    assert learned == pytest.approx((words + lengths) / 2, abs=1e-11)
 
 
 def test_a_conversation_without_a_rating_is_predicted_and_never_learned_from(found):

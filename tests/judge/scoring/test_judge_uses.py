@@ -1,6 +1,6 @@
 """Which judges a page on uses looks at: one whose predictions are there, the learned one, and reasons where neither."""
 
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +9,11 @@ import pytest
 
 from sense7.judge.scoring.baselines import baseline_predictions
 from sense7.judge.scoring.judge_uses import scored
-from sense7.judge.scoring.sentence_vectors import PACKAGE
 
 spec = spec_from_file_location("baseline_examples", Path(__file__).with_name("test_baselines.py"))
 examples = module_from_spec(spec)
 spec.loader.exec_module(examples)
 lists, study_of = examples.lists, examples.study_of
-pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The learned judge as files: read back, evaluated like any judge's, and refused where there is nothing to learn."""
 
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +13,11 @@ from sense7.judge.predictions import read_predictions
 from sense7.judge.scoring import learned
 from sense7.judge.scoring.baselines import Baseline, baseline_predictions
 from sense7.judge.scoring.learned import learned_predictions, write_learned
-from sense7.judge.scoring.sentence_vectors import PACKAGE
 
 spec = spec_from_file_location("baseline_examples", Path(__file__).with_name("test_baselines.py"))
 examples = module_from_spec(spec)
 spec.loader.exec_module(examples)
 lists, study_of = examples.lists, examples.study_of
-pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 
 
 @pytest.fixture(scope="module")

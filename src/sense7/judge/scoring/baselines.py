@@ -19,14 +19,12 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.chat import same_chats
 from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, label_metrics
-from sense7.judge.scoring.sentence_vectors import PACKAGE
-from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
+from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, tfidf, words_and_counts
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -35,7 +33,7 @@ __all__ = ["Baseline", "accuracy_gains", "baseline_predictions", "baseline_table
 
 BASELINES = (
     *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),
-    *("all words, ridge", "all words, ordinal", "embeddings", "learned judge"),
+    *("all words, ridge", "all words, ordinal", "learned judge"),
 )
 """Names of the baselines."""
 
@@ -46,38 +44,38 @@ _KEYS = {
     "accuracy": """
         baseline_majority_accuracy baseline_participant_mean_accuracy baseline_words_per_turn_accuracy
         baseline_turns_accuracy baseline_lexicon_accuracy baseline_tfidf_ridge_accuracy
-        baseline_tfidf_ordinal_accuracy baseline_embedding_accuracy
+        baseline_tfidf_ordinal_accuracy
         baseline_learned_accuracy
     """,
     "macro_f1": """
         baseline_majority_macro_f1 baseline_participant_mean_macro_f1 baseline_words_per_turn_macro_f1
         baseline_turns_macro_f1 baseline_lexicon_macro_f1 baseline_tfidf_ridge_macro_f1
-        baseline_tfidf_ordinal_macro_f1 baseline_embedding_macro_f1
+        baseline_tfidf_ordinal_macro_f1
         baseline_learned_macro_f1
     """,
     "within_one": """
         baseline_majority_within_one baseline_participant_mean_within_one baseline_words_per_turn_within_one
         baseline_turns_within_one baseline_lexicon_within_one baseline_tfidf_ridge_within_one
-        baseline_tfidf_ordinal_within_one baseline_embedding_within_one
+        baseline_tfidf_ordinal_within_one
         baseline_learned_within_one
     """,
     "mean_absolute_error": """
         baseline_majority_mean_absolute_error baseline_participant_mean_mean_absolute_error
         baseline_words_per_turn_mean_absolute_error baseline_turns_mean_absolute_error
         baseline_lexicon_mean_absolute_error baseline_tfidf_ridge_mean_absolute_error
-        baseline_tfidf_ordinal_mean_absolute_error baseline_embedding_mean_absolute_error
+        baseline_tfidf_ordinal_mean_absolute_error
         baseline_learned_mean_absolute_error
     """,
     "spearman": """
         baseline_majority_spearman baseline_participant_mean_spearman baseline_words_per_turn_spearman
         baseline_turns_spearman baseline_lexicon_spearman baseline_tfidf_ridge_spearman
-        baseline_tfidf_ordinal_spearman baseline_embedding_spearman
+        baseline_tfidf_ordinal_spearman
         baseline_learned_spearman
     """,
     "accuracy_gain": """
         baseline_majority_accuracy_gain baseline_participant_mean_accuracy_gain
         baseline_words_per_turn_accuracy_gain baseline_turns_accuracy_gain baseline_lexicon_accuracy_gain
-        baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain baseline_embedding_accuracy_gain
+        baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain
         baseline_learned_accuracy_gain
     """,
 }
@@ -143,7 +141,6 @@ def baseline_predictions(
     study: Study,
     *,
     names: Collection[str] | None = None,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str = PACKAGE,
     unrated: bool = False,
 ) -> dict[str, Baseline]:
     r"""Predictions of every conversation with ground truth by every baseline.
@@ -160,8 +157,7 @@ def baseline_predictions(
     - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
       the label on the score s of that ridge regression; the score is the most probable label. What it learns from
       are scores that were themselves predicted by folds within what is learned from;
-    - *embeddings*: ridge regression on :func:`sense7.judge.scoring.text_features.embed`;
-    - *learned judge*: mean of *all words, ridge* and *embeddings*.
+    - *learned judge*: mean of *all words, ridge* and *words per turn*.
 
     All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
     (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
@@ -173,8 +169,6 @@ def baseline_predictions(
         The data. Conversations without ground truth are never learned from.
     names : collection of str, optional
         Of ``BASELINES``, those that are wanted; without it, all.
-    embedder : callable or str
-        See :func:`sense7.judge.scoring.text_features.embed`.
     unrated : bool
         Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
         by; of ``TEXT_BASELINES`` only.
@@ -183,19 +177,14 @@ def baseline_predictions(
     -------
     dict
         Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
-        reason, such as that the weights of the sentence vectors are not installed.
-
-    Raises
-    ------
-    UserError
-        If an embedder that is a function fails.
+        reason.
 
     Notes
     -----
     The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
     against scikit-learn's Ridge and RidgeCV.
     """
-    data = _Data(study, unrated=unrated, embedder=embedder)
+    data = _Data(study, unrated=unrated)
     ways = {
         "majority label": ("most frequent label of the other participants", _majority),
         "own mean": ("mean of the participant's other conversations", _own_mean),
@@ -204,8 +193,7 @@ def baseline_predictions(
         "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
         "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
         "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
-        "embeddings": (f"ridge regression on sentence embeddings, {data.folds}", _embeddings),
-        "learned judge": (f"mean of ridge regressions on TF-IDF and on sentence embeddings, {data.folds}", _learned),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _learned),
     }
     wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
     return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
@@ -380,7 +368,7 @@ class _NothingToLearnError(Exception):
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
-    def __init__(self, study: Study, *, unrated: bool = False, embedder: Callable | str = PACKAGE):
+    def __init__(self, study: Study, *, unrated: bool = False):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
         self.known = np.isfinite(truth) | unrated
@@ -392,7 +380,7 @@ class _Data:
         # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
         self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
-        self.study, self.embedder = study, embedder
+        self.study = study
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
@@ -457,18 +445,6 @@ class _Data:
         splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
         _check_varies(tfidf(counts))
         return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
-
-    @cached_property
-    def by_embeddings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by ridge regression on sentence embeddings, and the means they rise above."""
-        _ = self.splits  # says first what else is missing
-        try:
-            vectors = embed(self.texts, self.embedder)
-        except UserError as error:
-            if callable(self.embedder):
-                raise
-            raise _NothingToLearnError(str(error)) from None
-        return _ridge(self, vectors, scaled=False)
 
 
 class _Fit:
@@ -668,13 +644,9 @@ def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
 
 
-def _embeddings(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return data.by_embeddings
-
-
 def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    (words, plain), (vectors, _) = _all_words(data), data.by_embeddings
-    return (words + vectors) / 2, plain
+    (words, plain), (lengths, _) = _all_words(data), _words_per_turn(data)
+    return (words + lengths) / 2, plain
 
 
 def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
