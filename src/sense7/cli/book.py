@@ -12,13 +12,11 @@ from sense7 import __version__
 from sense7.cli.common import (
     AllowUnreadable,
     DataOption,
-    Jobs,
     Parameters,
     Prompted,
     Quiet,
     SameData,
     Scale,
-    Scheduler,
     Words,
     assignments,
     complain,
@@ -30,7 +28,7 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.terminal import count_of, plain_lines
 
-__all__ = ["build", "ledger", "notebooks", "run", "site", "sweep", "verify"]
+__all__ = ["build", "ledger", "notebooks", "run", "site", "verify"]
 
 
 def build(
@@ -276,39 +274,6 @@ def _print_comparison(comparison) -> None:
     total = sum(counts.total() for counts in comparison.counts.values())
     differing = len(comparison.differences)
     print(f"{differing:,} of {total:,} differ" if differing else f"verified: all {total:,} agree")
-
-
-def sweep(
-    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or all.")],
-    out: Annotated[Path, typer.Option(metavar="TABLE.csv", help="Table to write.")],
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", metavar="NAME=V1,V2", help="Values of a parameter; may be repeated."),
-    ] = None,
-    grid: Annotated[Path | None, typer.Option(metavar="FILE.yml", help="The same as a file.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="A workbook, or a data set's name; may be repeated.")] = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
-) -> None:
-    """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
-    from sense7.book.scheduler import connect
-    from sense7.book.sweep import read_grid
-    from sense7.book.sweep import sweep as run_sweep
-    from sense7.checkout import find_project
-
-    require_book("A sweep")
-    project = find_project()
-    points = read_grid(grid, parameter or [])
-    with connect(scheduler, jobs, shared=project.place) as where, progress_bar(quiet) as (say, progress):
-        failures = run_sweep(
-            project, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
-        )
-    for failure in failures:
-        complain(failure)
-    print(out)
-    if failures:
-        raise typer.Exit(1)
 
 
 def site(
