@@ -60,8 +60,7 @@ test: judge browser ## every check: style, unit tests, doctests, notebooks, the 
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sense7 build synthetic --quiet
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(LONG)
-	@PYTHONHASHSEED=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1 \
-	  $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -p no:cacheprovider --nbval -c /dev/null _build/editions/synthetic/notebooks
+	@$(BIN)/python scripts/validate.py synthetic --jobs $(JOBS)
 
 .PHONY: test-long
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week

@@ -65,10 +65,27 @@ def test_a_key_is_recorded_once(recorder, tmp_path):
         read_values(tmp_path)
 
 
-def test_a_new_run_replaces_the_values_of_the_last(recorder, tmp_path):
+def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(recorder, tmp_path):
     recorder.value("alpha", 1, n=1, unit="u", method="m")
-    Recorder("01-example", tmp_path)
-    assert stored(tmp_path) == []
+    again = Recorder("01-example", tmp_path)
+    assert not (tmp_path / "01-example.json").exists()
+    with pytest.raises(UserError, match="recorded no value here yet"):
+        read_values(tmp_path, "01-example")
+    again.value("beta", 1, n=1, unit="u", method="m")
+    assert [value["key"] for value in stored(tmp_path)] == ["beta"]
+
+
+def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
+    Recorder("01-example", tmp_path / "results").value("alpha", 1, n=1, unit="u", method="m")
+    before = (tmp_path / "results" / "01-example.json").read_bytes()
+    (tmp_path / "manifest.json").touch()  # which lists the edition's files, and is its last
+    again = Recorder("01-example", tmp_path / "results")
+    again.value("alpha", 2, n=1, unit="u", method="m")
+    Recorder("02-other", tmp_path / "results").value("gamma", 1, n=1, unit="u", method="m")
+    assert (tmp_path / "results" / "01-example.json").read_bytes() == before
+    assert not (tmp_path / "results" / "02-other.json").exists()
+    with pytest.raises(ValueError, match="recorded already"):
+        again.value("alpha", 1, n=1, unit="u", method="m")
 
 
 def test_of_a_table_the_rows_with_a_key_are_recorded(recorder, tmp_path):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # pages are made from recorded values without it
 
 __all__ = [
     "FIELDS",
+    "MANIFEST",
     "Recorder",
     "format_distinct",
     "format_number",
@@ -38,6 +39,9 @@ P_VALUE = "p value"
 
 SMALLEST_P = 0.001
 
+MANIFEST = "manifest.json"
+"""Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.manifest`."""
+
 FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
 LISTED = ("what", "published", "computed", "same")
@@ -56,12 +60,16 @@ def _as_json(content: object) -> str:
 class Recorder:
     """Collects the values of one notebook and keeps its file up to date.
 
+    Nothing is written into a finished edition, that is where the folder lies beside its manifest: a notebook of an
+    edition that is executed in place, as ``pytest --nbval`` does, leaves the edition as it is.
+
     Parameters
     ----------
     notebook : str
         Name of the notebook, e.g. ``03-reliability``; the file is ``<notebook>.json``.
     folder : path
-        Where the file is to be; an old file of the notebook is replaced.
+        Where the file is to be. An old file of the notebook is removed, so that its values are never taken for new
+        ones; the file is there, and whole, from the first value on.
 
     Raises
     ------
@@ -85,7 +93,9 @@ class Recorder:
         self.path = Path(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
         self._lines: list[str] = []  # of those values that were written before: none is encoded twice
-        write_json(self.path, [])
+        self._finished = (self.path.parent.parent / MANIFEST).exists()
+        if not self._finished:
+            self.path.unlink(missing_ok=True)
 
     def value(
         self,
@@ -138,6 +148,8 @@ class Recorder:
         self._write()
 
     def _write(self) -> None:
+        if self._finished:
+            return
         fresh = list(self._values.values())[len(self._lines) :]
         self._lines += [_as_json([value])[2:-2] for value in fresh]
         write_whole(self.path, "[\n" + ",\n".join(self._lines) + "\n]\n")
@@ -237,7 +249,10 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     values: dict[str, dict] = {}
     for path in paths:
         if notebooks and not path.exists():
-            raise UserError(f"{path.stem} recorded no value here yet ({path}). Run that notebook first.")
+            raise UserError(
+                f"{path.stem} recorded no value here yet ({path}). Run that notebook first; a notebook of the "
+                "book names it under `needs` in its metadata."
+            )
         for value in json.loads(path.read_text(encoding="utf-8")):
             if value["key"] in values:
                 raise ValueError(f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}")

@@ -1,7 +1,7 @@
 """An edition: the book of one workbook, complete in one folder.
 
 ``_build/editions/NAME`` holds html/, notebooks/ (executed), results/ (recorded values),
-ledger.json, edition.json, and data/ with the copy of the workbook that all of it rests
+ledger.json, edition.json, manifest.json, and data/ with the copy of the workbook that all of it rests
 on. A new edition is made beside its place and takes it in one step; if anything fails,
 the last good book stays where it was. ``_build/editions/editions.js`` lists the finished ones.
 """
@@ -23,9 +23,10 @@ from sense7.book.execute import SCRATCH, BuildError, Kernels, start_kernels
 from sense7.book.inputs import PARSED_NOTEBOOKS, Inputs, resolve_inputs
 from sense7.book.jupyter_book import JupyterBook
 from sense7.book.ledger import read_truth, write_ledger
+from sense7.book.manifest import damage, environment_of, shown, write_manifest
 from sense7.book.notebooks import installable_from, keep_parsed
-from sense7.book.pages import pages_under_way
-from sense7.book.plan import digest_files, environment_of
+from sense7.book.pages import forget_pages, pages_under_way
+from sense7.book.plan import digest_files
 from sense7.book.replacing import replace_edition, under_way
 from sense7.book.rerun import write_downloads
 from sense7.book.scheduler import connect
@@ -34,7 +35,7 @@ from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written, write_whole
 from sense7.judge.scoring.simulated import is_planted
 from sense7.loading import load
-from sense7.record import write_json
+from sense7.record import MANIFEST, write_json
 from sense7.sources import Provenance
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -93,6 +94,8 @@ def build_edition(
     say: Callable[[str], None] = lambda line: None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     program: JupyterBook | None = None,
+    command: Sequence[str] = (),
+    observed: str | None = None,
 ) -> Built:
     """Build the book of a workbook.
 
@@ -121,6 +124,8 @@ def build_edition(
         Takes how many of how many notebooks are ready, and the name of the last.
     program : JupyterBook, optional
         What makes the pages, if it was started already; not used yet.
+    command, observed : optional
+        What follows ``sense7 build``, and what :func:`sense7.book.manifest.observe` gave of it: what the manifest says.
 
     Returns
     -------
@@ -136,6 +141,9 @@ def build_edition(
     """
     inputs = resolve_inputs(data, name=name, predictions=predictions, parameters=parameters, options=options)
     editions = inputs.folder.parent
+    if (inputs.folder / MANIFEST).exists() and (wrong := damage(inputs.folder)):
+        say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
+        forget_pages(_pages(inputs))
     changed = _up_to_date(inputs) is None
     # Kernels import what notebooks need while the workbook is read; a cluster has its own.
     started = start_kernels(inputs.jobs, _cache(inputs), say) if changed and scheduler is None else None
@@ -146,7 +154,8 @@ def build_edition(
             finished = _up_to_date(inputs)
             if finished is None:
                 study, truth = content or _read(inputs, strict, say)
-                finished = _make(inputs, study, truth, workers, scheduler, say, progress, program, kernels)
+                manifest = functools.partial(write_manifest, arguments=command, observed=observed)
+                finished = _make(inputs, study, truth, workers, scheduler, say, progress, program, kernels, manifest)
             list_editions(editions)
     return finished
 
@@ -154,6 +163,11 @@ def build_edition(
 def _cache(inputs: Inputs) -> Path:
     """Folder of executed notebooks, which all editions share."""
     return inputs.project.place / "_build" / "cache"
+
+
+def _pages(inputs: Inputs) -> Path:
+    """Folder of what is kept of an edition's pages from one build to the next."""
+    return inputs.project.place / "_build" / "pages" / inputs.name
 
 
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple[Study, dict | None]:
@@ -179,6 +193,7 @@ def _make(
     progress: Callable[[int, int, str], None],
     program: JupyterBook | None,
     kernels: Kernels | None,
+    manifest: Callable[[Path], None],
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     root, folder = inputs.project.sources, inputs.folder
@@ -189,8 +204,7 @@ def _make(
         _write_inputs(inputs, edition, study, provenance, truth)
         keep_parsed(inputs.project.place / PARSED_NOTEBOOKS, [job.notebook for job in inputs.jobs.values()])
         facts = _facts(inputs.name, study, provenance, inputs.jobs, inputs.options) | _facts_of_inputs(inputs)
-        kept = inputs.project.place / "_build" / "pages" / inputs.name
-        with pages_under_way(root, facts, inputs.config, kept, Path(scratch), book) as make_pages:
+        with pages_under_way(root, facts, inputs.config, _pages(inputs), Path(scratch), book) as make_pages:
             executed = _execute(inputs, edition, workers, scheduler, say, progress, kernels)
             facts |= _verdicts_of(write_ledger(root, edition, provenance, truth, inputs.jobs, inputs.claims))
             write_json(edition / "edition.json", facts)
@@ -198,6 +212,7 @@ def _make(
             explorer = functools.cache(functools.partial(_explorer_files, inputs, study))
             pages = make_pages(edition, facts, meanwhile=explorer)
         _complete_pages(inputs, edition, facts, explorer(), pages)
+        manifest(edition)
         claim = functools.partial(claim_edition, folder, inputs.source, provenance.sha256)
         replace_edition(edition, folder, claim)
     return Built(folder, _verdicts(facts), executed, changed=True, warnings=facts["warnings"])
@@ -295,7 +310,7 @@ def _up_to_date(inputs: Inputs) -> Built | None:
         facts = json.loads((inputs.folder / "edition.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if facts.get("key") != inputs.key or not (inputs.folder / "html" / "index.html").exists():
+    if facts.get("key") != inputs.key or damage(inputs.folder):
         return None
     return Built(inputs.folder, _verdicts(facts), 0, changed=False, warnings=facts.get("warnings", {}))
 

@@ -20,6 +20,7 @@ from sense7.book.crate_metadata import (
     license_address,
 )
 from sense7.book.inputs import configuration
+from sense7.book.manifest import require_whole
 from sense7.book.verify import find_edition
 from sense7.checkout import Project
 from sense7.errors import UserError
@@ -73,11 +74,12 @@ def write_crate(
     Raises
     ------
     UserError
-        If there is no such edition, its data are not those that it was made of, the license of data that are to be
-        put in is not known, or the archive can't be written.
+        If there is no such edition, its files are not those of its manifest, its data are not those that it was made
+        of, the license of data that are to be put in is not known, or the archive can't be written.
     """
     folder = find_edition(project.place, edition)
     facts = _facts(folder)
+    require_whole(folder)
     given = license_address(license) if license else ""
     workbook = folder / "data" / facts["file"]
     study = load(workbook)

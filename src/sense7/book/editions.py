@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from sense7.book.manifest import require_whole
 from sense7.errors import UserError
 from sense7.files import lock_file, scratch_folder, write_whole
 from sense7.sources import SOURCES
@@ -218,13 +219,14 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
     Raises
     ------
     UserError
-        If an edition is not finished, or the folder is in use or can't be written.
+        If an edition is not finished or damaged, or the folder is in use or can't be written.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out}: is there already. Remove it, or give another place.")
     for name in names:
         if _listed(editions / name) is None:
             raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
+        require_whole(editions / name)
     try:
         with scratch_folder(out.parent) as scratch:
             site = scratch / "site"

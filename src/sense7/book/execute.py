@@ -20,7 +20,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -40,6 +40,7 @@ __all__ = [
     "obtain",
     "require_values",
     "run",
+    "stage",
     "start_kernels",
 ]
 
@@ -317,18 +318,47 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     return _in_order(node)
 
 
+def stage(edition: Path, needs: Iterable[str], folder: Path) -> Path:
+    """Lay out a folder in which one notebook runs, with nothing but what it declares: the data, and values it needs.
+
+    Parameters
+    ----------
+    edition : Path
+        Folder of an edition, finished or in the making.
+    needs : iterable of str
+        Notebooks whose recorded values are copied.
+    folder : Path
+        Folder to fill; made if need be.
+
+    Returns
+    -------
+    Path
+        Where the notebook runs. It records beside that, into ``results``.
+    """
+    for name in ("notebooks", "results"):
+        (folder / name).mkdir(parents=True)
+    for name in ("data", "predictions"):
+        if (edition / name).exists():
+            try:
+                (folder / name).symlink_to((edition / name).absolute(), target_is_directory=True)
+            except OSError:  # Windows reserves links for administrators
+                shutil.copytree(edition / name, folder / name)
+    for name in needs:
+        shutil.copyfile(edition / "results" / f"{name}.json", folder / "results" / f"{name}.json")
+    return folder / "notebooks"
+
+
 def _execute(job: Job, edition: Path, cached: Path, kernels: Kernels) -> None:
-    """Execute a notebook, and move what it gave to its place in one step."""
+    """Execute a notebook in a folder of its own, and move what it gave to its place in one step."""
     name = job.notebook.name
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=cached.parent) as scratch:
-        finished = Path(scratch) / "finished"
+        apart, finished = Path(scratch) / "apart", Path(scratch) / "finished"
         finished.mkdir()
         start = time.perf_counter()
-        copy = executed_copy(job, edition / "notebooks", Path(scratch), kernels)
+        copy = executed_copy(job, stage(edition, job.notebook.needs, apart), Path(scratch), kernels)
         (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
         (finished / SECONDS).write_text(f"{time.perf_counter() - start:.2f}", encoding="utf-8")
-        values = require_values(job.notebook, edition / "results")
-        shutil.copyfile(values, finished / "values.json")
+        shutil.copyfile(require_values(job.notebook, apart / "results"), finished / "values.json")
         try:
             finished.replace(cached)
         except OSError:
@@ -343,22 +373,14 @@ def execute_apart(job: Job, edition: Path, cached: Path) -> None:
     """
     if cached.exists():
         return
-    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{job.notebook.name}-", dir=cached.parent) as scratch:
-        apart = Path(scratch) / "apart"
-        for folder in ("notebooks", "results"):
-            (apart / folder).mkdir(parents=True)
-        for folder in ("data", "predictions"):
-            (apart / folder).symlink_to(edition / folder)
-        for name in job.notebook.needs:
-            shutil.copyfile(edition / "results" / f"{name}.json", apart / "results" / f"{name}.json")
-        kernels, done = Kernels(), threading.Event()
-        kernels.data = _workbook({job.notebook.name: job}, edition)
-        kernels._nursery = _kernels_of_worker()._nursery
-        threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
-        try:
-            _execute(job, apart, cached, kernels)
-        finally:
-            done.set()
+    kernels, done = Kernels(), threading.Event()
+    kernels.data = _workbook({job.notebook.name: job}, edition)
+    kernels._nursery = _kernels_of_worker()._nursery
+    threading.Thread(target=_watch, args=(edition, kernels, done), daemon=True).start()
+    try:
+        _execute(job, edition, cached, kernels)
+    finally:
+        done.set()
 
 
 @functools.cache

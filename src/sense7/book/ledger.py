@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sense7.book.editions import edition_folder
 from sense7.book.execute import BuildError
+from sense7.book.manifest import require_whole
 from sense7.book.plan import Job, released_only
 from sense7.claims import Claim, Row, load_claims, make_ledger
 from sense7.errors import UserError
@@ -30,9 +31,11 @@ def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
     Raises
     ------
     UserError
-        If there is no such edition.
+        If there is no such edition, or its files are not those of its manifest.
     """
     folder = edition_folder(place, name)
+    if (folder / "edition.json").exists():
+        require_whole(folder)
     try:
         rows = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
         facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))

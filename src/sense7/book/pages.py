@@ -27,7 +27,7 @@ from sense7.book.execute import BuildError
 from sense7.book.how_made import CODE, describe, describe_code
 from sense7.book.icons import prepare_to_cut, reduce_icon_font
 from sense7.book.jupyter_book import JupyterBook
-from sense7.book.plan import installed_packages
+from sense7.book.manifest import environment_of
 from sense7.files import disk_trouble, lock_file
 from sense7.implied import FILE as IMPLIED
 
@@ -77,7 +77,7 @@ def pages_under_way(
         ``scratch``; raises BuildError, which quotes what Jupyter Book complained of.
     """
     book = _book(root)
-    frame = _frame(book, _steady(facts), config)
+    frame = _frame(root, book, _steady(facts), config)
 
     def begin(workplace: Path, sources: Mapping[str, bytes]) -> None:
         settings = {"stage/_config.yml": _configuration(config, facts, workplace / "edition")}
@@ -95,7 +95,7 @@ def pages_under_way(
     ) -> Path:
         sources = _edition_files(edition, _steady(facts)) | _notebooks(edition) | book
         with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as workplace:
-            whole, mark = _frame(sources, _steady(facts), config), workplace / _WHOLE
+            whole, mark = _frame(root, sources, _steady(facts), config), workplace / _WHOLE
             if begun:
                 settings = (workplace / "stage" / "_config.yml").read_bytes()
                 _bring_up_to_date(workplace, sources | {"stage/_config.yml": settings})
@@ -210,12 +210,12 @@ def _sets_up(cell: Mapping) -> bool:
     return "import sense7 as s7" in "".join(cell["source"]) and not cell["outputs"]
 
 
-def _frame(sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
+def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
     """SHA-256 of all that more than one page depends on."""
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
-        "packages": installed_packages(),
+        "packages": environment_of(root),
     }
     for name, content in sources.items():
         if name.startswith("edition/results/"):
@@ -263,6 +263,11 @@ def _workplace(kept: Path, frame: str, scratch: Path, *, emptied: bool = False) 
             kept.mkdir()
         yield kept
         (kept / _MARK).write_text(frame, encoding="utf-8")
+
+
+def forget_pages(kept: Path) -> None:
+    """Have the next build make every page again."""
+    (kept / _MARK).unlink(missing_ok=True)
 
 
 def _made_within(kept: Path) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 import sense7
 from sense7 import sources
 from sense7.book.how_made import versions
+from sense7.book.manifest import environment_of
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
-from sense7.book.unchanged import described_packages
 from sense7.checkout import CARRIED
 from sense7.errors import UserError
 from sense7.sources.released import RELEASED, verified_digest
@@ -23,8 +23,6 @@ __all__ = [
     "Job",
     "data_beside",
     "digest_files",
-    "environment_of",
-    "installed_packages",
     "library_digest",
     "plan",
     "plan_jobs",
@@ -104,7 +102,7 @@ def plan(
     workbook_digest : str
         SHA-256 of the workbook.
     environment : sequence of str
-        What says which packages are installed; see :func:`environment_of`.
+        What says which packages are installed; see :func:`sense7.book.manifest.environment_of`.
     beside : mapping, optional
         Digests of what only some notebooks rest on: by the parameter that leads there, by the
         name of the data set, or by the path of the stored result or the released table.
@@ -168,19 +166,6 @@ def plan_jobs(
     notebooks = find_notebooks(root, kept)
     beside = data_beside(root, notebooks, judged)
     return plan(notebooks, parameters, workbook_digest, environment_of(root), beside)
-
-
-def environment_of(root: Path) -> list[str]:
-    """What says which packages are installed: the digest of the lock, or their names and versions if there is none."""
-    lock = root / "requirements.lock"
-    if lock.is_file():
-        return [hashlib.sha256(lock.read_bytes()).hexdigest()]
-    return installed_packages()
-
-
-def installed_packages() -> list[str]:
-    """Names and versions of the installed packages, as the folders in which installers describe them are called."""
-    return sorted(path.stem for path in described_packages() if path.suffix in {".dist-info", ".egg-info"})
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:

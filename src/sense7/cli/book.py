@@ -26,7 +26,7 @@ from sense7.cli.common import (
     require_book,
 )
 from sense7.errors import UserError
-from sense7.terminal import count_of, plain_lines
+from sense7.terminal import plain_lines
 
 __all__ = ["build", "ledger", "notebooks", "run", "site", "verify"]
 
@@ -53,7 +53,7 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.book import unchanged
+    from sense7.book import manifest
     from sense7.book.jupyter_book import JupyterBook
     from sense7.checkout import find_project
 
@@ -64,11 +64,13 @@ def build(
     if prompted:
         parameters["prompted_condition"] = prompted
     with JupyterBook() as program:  # which imports what it needs while this process does the same
-        before = unchanged.observe(command)
+        observed = manifest.observe(command)
         from sense7.book.build import BuildError, build_edition
         from sense7.workbook.options import ReadingOptions
 
         options = ReadingOptions.of(scale, words, allow_unreadable)
+        for stream, text in manifest.installed_otherwise(project.sources):
+            print(text, file=getattr(sys, stream))
         try:
             with progress_bar(quiet) as (say, progress):
                 if not project.is_checkout:
@@ -85,24 +87,14 @@ def build(
                     say=say,
                     progress=progress,
                     program=program,
+                    command=command,
+                    observed=observed,
                 )
         except BuildError as error:
             fail(str(error), 1)
-    said = []
-    if built.warnings:
-        page = built.folder / "html" / "notebooks" / "01-dataset.html"
-        said.append(("stderr", plain_lines(f"{_said_of(built.warnings)}. Listed on {page}")))
-    said += [("stdout", built.verdicts), ("stdout", str(built.index))]
-    nothing = [] if quiet else [("stderr", "nothing changed since this edition was built")]
-    unchanged.say(said if built.changed else [*nothing, *said])
-    unchanged.keep(command, before, [*nothing, *said])
-
-
-def _said_of(warnings: Mapping[str, Mapping[str, int]]) -> str:
-    """How many warnings of the reader there are, by kind."""
-    kinds = [f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})" for kind, one in warnings.items()]
-    total = sum(one["warnings"] for one in warnings.values())
-    return f"{count_of(total, 'warning')} about this workbook: {', '.join(kinds)}"
+    nothing = [] if quiet or built.changed else [("stderr", manifest.NOTHING_CHANGED)]
+    for stream, text in [*nothing, *manifest.lines_of(built.folder)]:
+        print(text, file=getattr(sys, stream))
 
 
 def ledger(
