@@ -1,4 +1,4 @@
-"""The page of R's values: every row of the stored table, each function a link into the reference of the library."""
+"""The page of R's values: every row of the stored table."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def stored():
 
 @pytest.fixture
 def tables(synthetic):
-    return synthetic.page("book/reference-values").select("table.sense7-reference")
+    return synthetic.page("book/promises").select("table.sense7-reference")
 
 
 def body(table):
@@ -34,18 +34,3 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(tables, stor
         for found in row["errors"]:
             assert (power_of_ten(found["tolerance"]) if found["tolerance"] else "equal") in tolerance
             assert power_of_ten(found["largest_error"]) in error
-
-
-def test_what_is_not_compared_stands_with_its_reason(tables, stored):
-    assert [row[-1] for row in body(tables[1])] == [row["reason"] for row in stored["not_computed"]]
-    assert [row[-1] for row in body(tables[2])] == [row["instead"] for row in stored["without_reference"]]
-
-
-def test_every_function_is_a_link_to_what_is_said_of_it(synthetic, tables, stored):
-    named = [name for part in ("families", "without_reference") for row in stored[part] for name in row["functions"]]
-    named = [name for name in named if ":" not in name]
-    links = [link for table in (tables[0], tables[2]) for link in table.select("tbody a[href]")]
-    assert [link.get_text() for link in links] == named
-    for link in links:
-        page, _, anchor = link["href"].partition("#")
-        assert anchor in synthetic.anchors(f"book/{page}"), link["href"]

@@ -98,19 +98,26 @@ def build(
 
 
 def ledger(
-    edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
+    edition: Annotated[
+        str, typer.Argument(metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value.")
+    ] = "synthetic",
     strict: Annotated[
         bool,
         typer.Option(help="Exit with 1 if the official workbook differs from a primary figure, or was not compared."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Print every published claim beside what an edition computed."""
+    """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
+    from sense7.book.editions import edition_folder
     from sense7.book.ledger import read_ledger
     from sense7.checkout import find_project
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
-    rows, label = read_ledger(find_project().place, edition)
+    place = find_project().place
+    if source := None if edition_folder(place, edition).exists() else _source_of_key(place, edition):
+        print(source)
+        return
+    rows, label = read_ledger(place, edition)
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
@@ -128,6 +135,18 @@ def ledger(
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
         fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+
+
+def _source_of_key(place: Path, key: str):
+    """Where a value that some built edition records is computed; None if none records it."""
+    from sense7.book.editions import edition_folder
+    from sense7.book.key_index import source_of
+    from sense7.record import read_values
+
+    for results in sorted(edition_folder(place, "synthetic").parent.glob("*/results")):
+        if value := read_values(results).get(key):
+            return source_of(results.parent / "notebooks" / f"{value['notebook']}.ipynb", value)
+    return None
 
 
 def _of_another(row: Mapping) -> bool:
