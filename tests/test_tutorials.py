@@ -23,9 +23,7 @@ from sense7.loading import load
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {
-    name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")
-}
+PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
 BLOCK = re.compile(
     r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
