@@ -1,6 +1,7 @@
 """The page of R's values: every row of the stored table."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,13 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(tables, stor
         for found in row["errors"]:
             assert (power_of_ten(found["tolerance"]) if found["tolerance"] else "equal") in tolerance
             assert power_of_ten(found["largest_error"]) in error
+
+
+def test_every_promise_names_tests_that_exist():
+    page = (ROOT / "book" / "promises.md").read_text("utf-8").partition("## Agreement with R")[0]
+    promises = [line for line in page.splitlines() if line.startswith("- ")]
+    assert len(promises) > 15
+    for promise in promises:
+        named = re.findall(r"`([\w/]+\.py)`", promise)
+        assert named, promise
+        assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []
