@@ -219,11 +219,15 @@ class Forks:
 
     def fork(self, work, key: str, limit: int) -> int:
         """Do work in a process that ends with 1 if the work says so, else with 0."""
+        from mutmut.mutation.trampoline import set_mutant_under_test
+
         process = os.fork()
         if process:
             return process
         os.setsid()
-        os.environ["MUTANT_UNDER_TEST"] = key
+        set_mutant_under_test(key)
+        if key == "stats":
+            del os.environ["MUTANT_UNDER_TEST"]  # processes that tests start elsewhere can't note what they reach
         os.environ["TMPDIR"] = str(self.temporary / str(os.getpid()))
         tempfile.tempdir = None
         Path(os.environ["TMPDIR"]).mkdir()
