@@ -325,7 +325,7 @@ class Forks:
 
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.session.testsfailed, failed = 0, False
-            began, since = sum(os.times()[:4]), time.monotonic()
+            began, since = computed(), time.monotonic()
             if watch:
                 signal.alarm(0)
                 signal.signal(signal.SIGALRM, look)
@@ -336,7 +336,7 @@ class Forks:
                 failed = True
             if watch:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            yield item, failed or bool(item.session.testsfailed), sum(os.times()[:4]) - began
+            yield item, failed or bool(item.session.testsfailed), computed() - began
 
 
 if __name__ == "__main__":
