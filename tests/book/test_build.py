@@ -532,9 +532,7 @@ def test_nothing_tells_where_it_was_built(hostile):
 def test_two_cold_builds_are_equal_to_the_byte(hostile):
     first, second = (checkout.bytes("its (b)") for checkout in hostile)
     assert first.keys() == second.keys()
-    manifests = [json.loads(edition.pop("manifest.json")) for edition in (first, second)]
     assert [name for name in first if first[name] != second[name]] == []
-    assert manifests[0]["files"] == manifests[1]["files"]  # the digest of inputs covers where they lie
 
 
 def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypatch):

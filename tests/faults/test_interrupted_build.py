@@ -9,6 +9,7 @@ import pytest
 
 from helpers import checkout as book
 from helpers import interrupting
+from sense7.book.manifest import damage
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -52,9 +53,10 @@ class Project:
 
 
 def editions(root):
-    """Every file of every edition: name -> relative path -> bytes."""
+    """Every file of every edition but its manifest, which is of one folder: name -> relative path -> bytes."""
     folder = root / "_build" / "editions"
-    return {place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()}
+    places = {place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()}
+    return {name: {path: held[path] for path in held if path != "manifest.json"} for name, held in places.items()}
 
 
 def names_in_cache(root):
@@ -85,6 +87,7 @@ def require_the_same(project, command, kept):
     again = command.run(*BUILD)
     assert again.code == 0, again.err
     assert editions(command.folder)["mine"] == project.after
+    assert damage(command.folder / "_build" / "editions" / "mine") == []
     assert cached(command.folder) == project.finished
     assert interrupting.unfinished(command.folder) == []
     for name in project.new:

@@ -188,6 +188,7 @@ class Checkout:
         )
 
     def bytes(self, name):
-        """Every file of an edition: relative path -> bytes."""
+        """Every file of an edition but its manifest, whose digest of inputs covers where they lie: path -> bytes."""
         folder = self.editions / name
-        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

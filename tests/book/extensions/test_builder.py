@@ -150,7 +150,9 @@ def test_within_the_frame_of_the_last_pages_nothing_is_begun_early(book, tmp_pat
     (tmp_path / "scratch").mkdir()
     kept = tmp_path / "kept"
     kept.mkdir()
-    (kept / "frame").write_text(pages._frame(pages._book(checkout.root), pages._steady(facts), config), "utf-8")
+    (kept / "frame").write_text(
+        pages._frame(checkout.root, pages._book(checkout.root), pages._steady(facts), config), "utf-8"
+    )
     (kept / "page").touch()
 
     class Program:
