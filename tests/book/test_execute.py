@@ -107,11 +107,12 @@ def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
     assert changed(plans[-1], plan_jobs(root, {}, "", [])) == []
 
 
-@pytest.mark.parametrize("what", ["workbook", "lock", "library"])
-def test_workbook_lock_and_library_change_every_notebook(chain, monkeypatch, what):
+@pytest.mark.parametrize("what", ["workbook", "installed", "library"])
+def test_workbook_installed_versions_and_library_change_every_notebook(chain, monkeypatch, tmp_path, what):
     before = chain.plan()
-    if what == "lock":
-        (chain.checkout.root / "requirements.lock").write_text("a==2\n", "utf-8")
+    if what == "installed":  # a package that the lock names
+        (tmp_path / "site" / "a-2.dist-info").mkdir(parents=True)
+        monkeypatch.syspath_prepend(tmp_path / "site")
     if what == "library":
         monkeypatch.setattr("sense7.book.plan.library_digest", lambda: "another")
     assert changed(before, chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)) == list(before)
