@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,12 @@ def test_the_test_and_the_doctest_pass(begun):
     options = ["-q", "-n", "0", "-c", "/dev/null", f"--rootdir={begun.root}", "-p", "no:cacheprovider"]
     command = [sys.executable, "-c", run, str(Path(module.__file__).parent), *options]
     done = subprocess.run(
-        [*command, str(begun.root / "tests" / "findings")], capture_output=True, text=True, check=False, cwd=begun.root
+        [*command, str(begun.root / "tests" / "findings")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=begun.root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
     )
     assert "3 passed" in done.stdout, done.stdout + done.stderr
     import doctest

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -12,6 +13,7 @@ from bs4 import BeautifulSoup
 from sense7.book import pages
 from sense7.book.build import build_edition
 
+ROOT = Path(__file__).resolve().parents[2]
 TERMS = "# Terms\n\n```{glossary}\nTurn\n  A message and its answer.\n```\n"
 FIGURE = '<figure class="sense7-figure">{}<a download="drawn.csv"></a></figure>'
 DRAWING = "from IPython.display import HTML\nname = dict(\n    name=\"drawn\",\n)\nHTML('{}')"
@@ -159,7 +161,7 @@ ROW, VALUE, FACTS = (json.loads(sources()[0][f"edition/{name}.json"]) for name i
     ids=lambda change: next(iter(change)),
 )
 def test_what_one_page_shows_leaves_the_others_as_they_are(change):
-    assert pages._frame(*sources(**change)) == pages._frame(*sources())
+    assert pages._frame(ROOT, *sources(**change)) == pages._frame(ROOT, *sources())
 
 
 @pytest.mark.parametrize(
@@ -181,13 +183,13 @@ def test_what_one_page_shows_leaves_the_others_as_they_are(change):
     ids=str,
 )
 def test_what_other_pages_show_begins_anew(change):
-    assert pages._frame(*sources(**change)) != pages._frame(*sources())
+    assert pages._frame(ROOT, *sources(**change)) != pages._frame(ROOT, *sources())
 
 
 def test_other_packages_begin_anew(monkeypatch):
-    before = pages._frame(*sources())
-    monkeypatch.setattr(pages, "installed_packages", list)
-    assert pages._frame(*sources()) != before
+    before = pages._frame(ROOT, *sources())
+    monkeypatch.setattr(pages, "environment_of", lambda root: ["other 1"])
+    assert pages._frame(ROOT, *sources()) != before
 
 
 # The folder that is kept
