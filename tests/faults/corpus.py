@@ -654,7 +654,7 @@ def conversation_without_condition(bench):
 @read(duplicate_participant=1)
 def participant_twice(bench):
     """A participant has two rows: the first is used."""
-    return check(bench.by_others(lambda book: book["Participants"].append(["P3", 99, "m"])))
+    return check(bench.by_others(lambda book: book["Participants"].append(["P3", 61, "m"])))
 
 
 @read(change("participants", 1, "Age", NAN), mixed_column=1)
@@ -1503,7 +1503,7 @@ def checkout_that_is_none(bench):
     return ["build", "synthetic"]
 
 
-@refused("mine", "its ledger can't be read", "Build it again", around=in_its_checkout)
+@refused("mine", "damaged", "Repair it: sense7 build mine", around=in_its_checkout)
 def ledger_of_an_edition_broken(bench):
     """The ledger of a built edition is cut short."""
     ledger(CLAIM)(bench)

@@ -58,7 +58,7 @@ _LIKE_NUMBER = re.compile(
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
 MISSING_WORDS = frozenset({
-    "#div/0!", "#n/a", "#n/a n/a", "#na", "#name?", "#null!", "#num!", "#nv", "#ref!", "#value!", "(blank)",
+    "#n/a", "#n/a n/a", "#na", "#nv", "(blank)",
     "(empty)", "(leer)", "(missing)", "(null)", "*", "-", "--", "---", "-1.#ind", "-inf", "-nan", ".", "..", "...",
     "1.#ind", "1.#qnan", "<na>", "<null>", "=na()", "?", "??", "???", "[null]", "\\n", "blank", "empty", "fehlend",
     "inf", "k. a.", "k.a.", "leer", "manquant", "missing", "missing value", "n. a.", "n.a.", "n/a", "n/d", "na",
