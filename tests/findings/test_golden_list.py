@@ -108,7 +108,9 @@ def test_a_run_without_one_of_the_values_fails(tmp_path, options):
     (checkout / "tests" / "test_toy.py").write_text(TOY, "utf-8")
     shutil.copy(CONFTEST, checkout / "tests")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # quicker
+    root = CONFTEST.parents[1]
+    paths = {"PYTHONPATH": os.pathsep.join([str(root), str(root / "tests")])}  # what conftest.py imports
+    alone = os.environ | paths | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # quicker
     done = subprocess.run(command, cwd=checkout, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     assert "2 passed" in done.stdout
