@@ -976,7 +976,7 @@ def test_a_command_that_leaves_calls_without_an_answer_ends_with_1(workbook, tmp
     with Endpoint(lambda asked: Answered(status=404)) as server:
         options = ["--data", workbook(2), "--out", tmp_path / "out", "--base-url", server.address]
         said = invoked("run", *options, code=1)
-        assert "2 without an answer; the same command asks for these again" in said.stderr
+        assert "2 without an answer; corrected in this way, the command asks for these again" in said.stderr
         assert Path(said.stdout.strip()).is_file()
 
 
