@@ -5,19 +5,18 @@ import email.utils
 import errno
 import fcntl
 import gzip
-import importlib.util
 import json
 import math
 import re
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from helpers import endpoint
+from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.asking import answers, session
@@ -25,11 +24,8 @@ from sense7.judge.asking.journal import JOURNAL
 from sense7.judge.predictions import counted_scores, read_predictions
 from sense7.workbook import write_sheets
 
-pytest.importorskip("inspect_ai", reason="the extra judge is not installed")
+need_the_judge()
 
-spec = importlib.util.spec_from_file_location("endpoint", Path(__file__).parents[1] / "endpoint.py")
-endpoint = sys.modules["endpoint"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(endpoint)
 Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 WHOLE = "<S0>because</S0><S2>4</S2>"
 
