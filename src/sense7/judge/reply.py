@@ -175,7 +175,7 @@ def _strictly(
 
 
 def ending(finish_reason: str | None) -> str:
-    """Say how a reply ended, whatever words an endpoint has for it: ``CUT``, ``FILTERED``, ``FAILED``, or "".
+    """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or "".
 
     Examples
     --------

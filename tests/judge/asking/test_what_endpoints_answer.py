@@ -1,4 +1,4 @@
-"""What endpoints answer, as the command shows it: in whatever words they say it, and no reply is bought twice."""
+"""What endpoints answer, as the command shows it, in all the words that they use; no reply is bought twice."""
 
 import contextlib
 import email.utils

@@ -271,7 +271,7 @@ _SAID_IN = (
 
 
 def words_of(problem) -> str:
-    """Return what an endpoint says of a failure, in whatever shape: an object, a list of them, a text, or HTML.
+    """Return what an endpoint says of a failure: an object, a list of them, a text, or HTML.
 
     Examples
     --------

@@ -214,7 +214,7 @@ class Client:
             content, unpacking, start = bytearray(), None, b""
             async for part in response.content.iter_any():
                 room = LARGEST_REPLY + 1 - len(content)
-                if unpacking is None:  # whether it is packed is seen at its beginning, whatever its label says
+                if unpacking is None:  # whether it is packed is seen at its beginning, as its label may be wrong
                     start += part
                     if len(start) < len(_GZIP) and _GZIP.startswith(start):
                         continue
