@@ -75,7 +75,7 @@ DECLINING_WORDS = frozenset({
     "not rated", "prefer not to answer", "prefer not to say", "rather not say", "refused", "unable to rate",
     "unknown",
 })  # fmt: skip
-"""English words by which a person declines to answer; those of other languages are in :mod:`sense7.workbook.languages`."""
+"""English words by which a person declines to answer; other languages: :mod:`sense7.workbook.languages`."""
 
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
 CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
