@@ -42,8 +42,8 @@ _SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "o
 
 _PACKAGES = {
     "estimators": """
-        alpha bootstrap clustered cumulative_logit effect_size estimates factor group_factors intraclass item_analysis
-        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis polychoric ranks
+        alpha bootstrap cumulative_logit effect_size estimates factor intraclass item_analysis
+        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis ranks
         within_correlation
     """,
     "findings": """

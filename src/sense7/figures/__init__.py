@@ -26,7 +26,7 @@ from sense7.figures.robustness import specification_curve, specification_table
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
-from sense7.figures.words import distinctive_terms, topic_stability
+from sense7.figures.words import distinctive_terms
 
 __all__ = [
     "Download",
@@ -58,5 +58,4 @@ __all__ = [
     "specification_curve",
     "specification_table",
     "stacked_shares",
-    "topic_stability",
 ]

@@ -46,7 +46,6 @@ _PUBLISHED = {
 _NEAR = {
     "applicability_Relational": "relational_applicability",
     "very_poor_of_rated_Relational": "relational_very_poor",
-    "very_poor_of_all_Relational": "relational_very_poor",
     "kappa_linear_Affective": "kappa_affective",
     "kappa_linear_Relational": "kappa_relational",
     "kappa_quadratic_Affective": "kappa_affective",

@@ -4,14 +4,10 @@ from sense7.findings.whole.outcomes import (
     available_turn_rating,
     cross_validated_r2,
     empathy_and_experience,
-    peak_end,
-    variance_inflation,
 )
 
 __all__ = [
     "available_turn_rating",
     "cross_validated_r2",
     "empathy_and_experience",
-    "peak_end",
-    "variance_inflation",
 ]

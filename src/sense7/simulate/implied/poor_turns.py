@@ -25,7 +25,6 @@ def details_of_poor_turns(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute: other definitions, what follows, and what failures go with."""
     return {
         **_ladder(tables),
-        **_by_length(tables),
         **_around_first_poor(tables),
         **_neighbors(tables),
         **_contrasts(tables),
@@ -43,15 +42,14 @@ def _effects(tables: Tables) -> dict[str, float]:
         "poor_turn_share": arrays.mean(overall[overall > 0] <= POOR),
         "poor_turn_conversations": (counts > 0).mean(),
     }
-    for suffix, outcome in (("", tables.post), ("_experience", tables.experience)):
-        for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
-            rows = rated & (poor | (counts == 0))
-            chosen = poor[rows], outcome[rows], tables.study.participant[rows]
-            for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
-                points, spread = effect(*chosen)
-                values[f"poor_turn_d{way}{kind}{suffix}"] = points / spread
-                if not suffix:
-                    values |= {f"poor_turn_points{way}{kind}": points, f"poor_turn_spread{way}{kind}": spread}
+    for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
+        rows = rated & (poor | (counts == 0))
+        chosen = poor[rows], tables.post[rows], tables.study.participant[rows]
+        for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
+            points, spread = effect(*chosen)
+            values[f"poor_turn_d{way}{kind}"] = points / spread
+            if not kind and effect is not _mixed:
+                values[f"poor_turn_points{way}"] = points
     return values
 
 
@@ -74,17 +72,6 @@ def _ladder(tables: Tables) -> dict[str, float]:
         values[f"poor_turn_ladder_{name}"] = -coefficients[1]
     own, _ = arrays.regression(arrays.centered(columns, person), arrays.centered(outcome, person))
     return values | {"poor_turn_ladder_same_participant": -own[0]}
-
-
-def _by_length(tables: Tables) -> dict[str, float]:
-    """Share of conversations with a poor turn by thirds of their number of rated turns, equal numbers together."""
-    number = len(tables.study.turns)
-    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=number)
-    poor, rated = tables.poor_turns[rated > 0] > 0, rated[rated > 0]
-    cuts = np.quantile(rated, (1 / 3, 2 / 3)) if len(rated) else (0, 0)
-    third = (rated > cuts[0]) + (rated > cuts[1]).astype(int)
-    names = ("shortest", "middle", "longest")
-    return {f"poor_turn_share_{name}_third": arrays.mean(poor[third == place]) for place, name in enumerate(names)}
 
 
 def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
