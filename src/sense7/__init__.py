@@ -60,7 +60,6 @@ _PACKAGES = {
 """Modules that notebooks and tutorials use, by package."""
 
 _MODULES = {
-    "benchmarks": "benchmarks",
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
     "report": "workbook.report",

@@ -165,7 +165,7 @@ SHEET_NAMES: Sequence[str] = ("<img src=x onerror=zqsheet01q>", "$x^2$ {{7}} zqs
 FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
 
 
-PAGES = ("explorer", "ledger", "how-to-read", "glossary", "references")
+PAGES = ("explorer", "ledger", "how-to-read", "cite")
 NOTEBOOKS = (
     *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
     *("14-words", "18-baselines", "19-judge", "23-whose-empathy"),

@@ -16,7 +16,6 @@ from sense7.figures.charts import (
 )
 from sense7.figures.download import Download
 from sense7.figures.forest import forest
-from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.participants import ratings_by_participant
@@ -41,7 +40,6 @@ __all__ = [
     "event_time",
     "forest",
     "grouped_intervals",
-    "growth_curves",
     "heat_map",
     "histogram",
     "intervals",

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.figures.judge import metric_panels
 from sense7.findings.ground_truth import labels
-from sense7.judge.scoring import baselines, sentence_vectors
+from sense7.judge.scoring import baselines
 from sense7.judge.scoring.baselines import (
     ALPHAS,
     BASELINES,
@@ -28,13 +27,11 @@ from sense7.judge.scoring.baselines import (
     baseline_table,
 )
 from sense7.judge.scoring.metrics import label_metrics
-from sense7.judge.scoring.sentence_vectors import PACKAGE
-from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
+from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
-pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 FITTED = TEXT_BASELINES
 ALWAYS = BASELINES
 METRICS = ("accuracy", "spearman")
@@ -250,36 +247,10 @@ def test_words_that_speak_of_the_level_are_found_and_others_are_not():
     assert accuracies[1] < 0.4
 
 
-def test_an_embedder_of_ones_own_takes_the_place_of_the_weights(found):
-    def length(texts):
-        return np.array([[len(text), 20.0] for text in texts])
-
-    own = baseline_predictions(sample(), embedder=length)
-    learned, words = (frame_of(own, name)["above"].to_numpy() for name in ("learned judge", "all words, ridge"))
-    assert stats.spearmanr(2 * learned - words, frame_of(own, "own mean")["ground_truth"])[0] > 0.2
-    for name in set(ALWAYS) - {"learned judge"}:
-        pd.testing.assert_frame_equal(frame_of(own, name), frame_of(found, name))
-
-
-def test_the_learned_judge_is_the_mean_of_words_and_vectors(found):
-    who, y = np.array(lists()[0]), np.array(lists()[1])
-    x, ridge = embed(conversation_texts(sample()), PACKAGE), np.empty(len(y))
-    for train, test in GroupKFold(8).split(y, groups=who):
-        inner = list(GroupKFold(5).split(train, groups=who[train]))
-        chosen = RidgeCV(ALPHAS, cv=inner, scoring="neg_mean_squared_error").fit(x[train], y[train])
-        ridge[test] = chosen.predict(x[test])
-    words, learned = (frame_of(found, name)["score"].to_numpy() for name in ("all words, ridge", "learned judge"))
-    assert learned == pytest.approx((words + ridge) / 2, abs=1e-9)
-
-
-def test_without_the_weights_the_one_that_needs_them_says_why(monkeypatch):
-    monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
-    sentence_vectors._model.cache_clear()
-    found = baseline_predictions(sample())
-    sentence_vectors._model.cache_clear()
-    reasons = {name: baseline.reason for name, baseline in found.items() if baseline.reason}
-    assert reasons.keys() == {"learned judge"}
-    assert "which is not installed" in reasons["learned judge"]
+def test_the_learned_judge_is_the_mean_of_words_and_length(found):
+    parts = [frame_of(found, name) for name in ("all words, ridge", "words per turn", "learned judge")]
+    words, lengths, learned = (part["score"].to_numpy() for part in parts)
+    assert learned == pytest.approx((words + lengths) / 2, abs=1e-11)
 
 
 def test_a_conversation_without_a_rating_is_predicted_and_never_learned_from(found):

@@ -18,14 +18,12 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.chat import same_chats
 from sense7.judge.scoring.metrics import METRICS, label_metrics
-from sense7.judge.scoring.sentence_vectors import PACKAGE
-from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, embed, tfidf, word_counts
+from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -96,7 +94,6 @@ def baseline_predictions(
     study: Study,
     *,
     names: Collection[str] | None = None,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str = PACKAGE,
     unrated: bool = False,
 ) -> dict[str, Baseline]:
     r"""Predictions of every conversation with ground truth by every baseline.
@@ -108,8 +105,7 @@ def baseline_predictions(
     - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
       turn, on average over the conversation;
     - *all words, ridge*: ridge regression on :func:`sense7.judge.scoring.text_features.tfidf`;
-    - *learned judge*: mean of *all words, ridge* and of ridge regression on
-      :func:`sense7.judge.scoring.text_features.embed`.
+    - *learned judge*: mean of *all words, ridge* and *words per turn*.
 
     All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
     (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
@@ -121,8 +117,6 @@ def baseline_predictions(
         The data. Conversations without ground truth are never learned from.
     names : collection of str, optional
         Of ``BASELINES``, those that are wanted; without it, all.
-    embedder : callable or str
-        See :func:`sense7.judge.scoring.text_features.embed`.
     unrated : bool
         Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
         by; of ``TEXT_BASELINES`` only.
@@ -131,25 +125,20 @@ def baseline_predictions(
     -------
     dict
         Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
-        reason, such as that the weights of the sentence vectors are not installed.
-
-    Raises
-    ------
-    UserError
-        If an embedder that is a function fails.
+        reason.
 
     Notes
     -----
     Ridge regression and the choice of its penalty are checked
     against scikit-learn's Ridge and RidgeCV.
     """
-    data = _Data(study, unrated=unrated, embedder=embedder)
+    data = _Data(study, unrated=unrated)
     ways = {
         "majority label": ("most frequent label of the other participants", _majority),
         "own mean": ("mean of the participant's other conversations", _own_mean),
         "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
         "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
-        "learned judge": (f"mean of ridge regressions on TF-IDF and on sentence embeddings, {data.folds}", _learned),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _learned),
     }
     wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
     return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
@@ -268,7 +257,7 @@ class _NothingToLearnError(Exception):
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
-    def __init__(self, study: Study, *, unrated: bool = False, embedder: Callable | str = PACKAGE):
+    def __init__(self, study: Study, *, unrated: bool = False):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
         self.known = np.isfinite(truth) | unrated
@@ -280,7 +269,7 @@ class _Data:
         # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
         self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
-        self.study, self.embedder = study, embedder
+        self.study = study
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
@@ -345,18 +334,6 @@ class _Data:
         splits, counts = self.splits, self.said[1]
         _check_varies(tfidf(counts))
         return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
-
-    @cached_property
-    def by_embeddings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by ridge regression on sentence embeddings, and the means they rise above."""
-        _ = self.splits  # says first what else is missing
-        try:
-            vectors = embed(self.texts, self.embedder)
-        except UserError as error:
-            if callable(self.embedder):
-                raise
-            raise _NothingToLearnError(str(error)) from None
-        return _ridge(self, vectors, scaled=False)
 
 
 class _Fit:
@@ -545,8 +522,8 @@ def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    (words, plain), (vectors, _) = _all_words(data), data.by_embeddings
-    return (words + vectors) / 2, plain
+    (words, plain), (lengths, _) = _all_words(data), _words_per_turn(data)
+    return (words + lengths) / 2, plain
 
 
 def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
