@@ -128,9 +128,10 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet
 
 .PHONY: lock
-lock: setup ## solve both locks again from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra test --extra dev --extra judge --extra peers $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
-	@$(SOLVE) --extra book --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
+lock: setup ## solve the locks again from pyproject.toml (UPGRADE=1: newest versions)
+	@$(SOLVE) --extra book --extra binder --extra test --extra dev --extra judge --extra peers $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra binder --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
+	@$(SOLVE) --extra book --extra binder --constraint requirements-judge.lock -o requirements-book.lock
 
 # Nothing is published: the packages lie in _build/release.
 .PHONY: release-check

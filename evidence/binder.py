@@ -5,7 +5,7 @@ every image of Binder has; what environment.yml lists for pip; postBuild. Then J
 loopback address, a browser opens the address that a page's Binder button leads to, runs all cells and saves. What was
 saved is read back through the server: every cell has to have run, and none may have failed.
 
-    make rehearse                     # or: python evidence/binder.py 13-whole --keep /tmp/binder
+    make rehearse                     # or: python evidence/binder.py 06-poor-turn --keep /tmp/binder
 
 What is not rehearsed: conda, Binder's operating system, and its limits on memory.
 """

@@ -1,362 +1,342 @@
-"""Mutation testing: small changes of the code, and whether its tests notice them.
+"""Mutation testing: small changes of the code, and the share of them that the tests miss, per package.
 
-mutmut makes every mutant of a module: a number is one larger, a comparison is turned round, an argument is left out.
-Of each module a seeded sample is run against its tests, in a copy of the checkout; the tests of the module's own file
-come first, then those of other files that reach the mutated function. A mutant is dead as soon as one test fails.
+mutmut makes the mutants: a number is one larger, a comparison is reversed, an argument is left out. All mutants of a
+package are put in a row, by file and then by place in the file, and positions in that row are drawn by a seed: the draw
+depends on no name. The modules outside of packages are the package "top". Excluded from the row before the draw, and
+counted, are mutants of wording: those that change only the text of a literal in which a blank stands between words.
+Nothing is taken out afterwards. A mutant is dead when a test fails, or when its tests don't end.
 
-Passed over, and counted apart, are mutants that change nothing but wording, the text of a string with a blank in it, or
-the guard `strict=` of a zip, whose parts have one length wherever the program is right. Intervals in the table are of
-the share that lived when it was first run, before any test was written for it.
-mutmut leaves out annotations, and what stands outside of functions or in a function with a decorator.
+The tests of a package are those in the folder of tests with its name, and the examples in its docstrings; of a package
+without such a folder (top among them) those of the files tests/test_*.py. Against a mutant run first the tests of any
+package that reach its function in this process, then the others of its own package, which may reach it in a process
+that they start; each the quickest first, until their times add up to --seconds. So a test that alone takes longer is
+not run, which excludes whole books; nor are tests in folders that have no package's name: browsers, whole editions,
+interruptions, fuzzing. What fails without a mutant in the copy of the checkout, for example as it needs git, is left
+out, too. Each mutant runs in a process of its own, forked after all tests were collected.
 
-    make mutants                                       # or: python evidence/mutation.py --sample 20 estimators.mixed
-    python evidence/mutation.py --again estimators.mixed  # what was alive, with the tests as they are now
+    make mutants                                 # or: python evidence/mutation.py --jobs 1 --seconds 8
 
-Interrupted, the same command goes on: what became of a mutant is kept until its function is changed.
-It needs mutmut, which is no part of the lock.
+Interrupted, the same command goes on, as long as no file of src or tests changes. mutmut leaves out annotations, and
+what stands outside of functions or in a function with a decorator. It is no part of the lock.
 """
 
 import argparse
-import ast
 import contextlib
 import difflib
 import gc
+import hashlib
 import importlib.metadata
+import itertools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = Path("src/sense7")
-OUTPUT = ROOT / "_build" / "mutation"
+SOURCE = Path("src/sense7")
 RESULT = ROOT / "data" / "mutation.json"
-
-MODULES = {
-    "estimators.*": "tests/estimators tests/findings",
-    "findings.*": "tests/findings",
-    "workbook.*": "tests/workbook",
-    "judge.reply": "tests/judge/test_reply.py",
-    "judge.scoring.metrics": "tests/judge/scoring/test_metrics.py",
-    "judge.predictions": "tests/judge/test_predictions.py",
-    "judge.chat": "tests/judge/test_chat.py",
-    "judge.asking.prompt": "tests/judge/asking/test_prompt.py",
-    "claims": "tests/test_claims.py",
-}
-"""What is mutated, and where its tests are."""
-
-DOCTESTS = """
-import doctest, importlib
-import pytest
-
-@pytest.mark.parametrize("name", {names!r})
-def test_examples_in_docstrings(name):
-    module = importlib.import_module(name)
-    runner = doctest.DocTestRunner(optionflags=doctest.FAIL_FAST)
-    for test in doctest.DocTestFinder().find(module):
-        if "__mutmut_" not in test.name or test.name.endswith("__mutmut_orig"):
-            assert runner.run(test).failed == 0
-"""
-"""The examples of docstrings as tests: once for each function, not once for each of its mutants."""
-
-GRACE = 20
-"""Seconds of computing that a mutant has beside four times those that its tests need."""
-
 OUTCOMES = {0: "alive", 1: "dead"}
 OUT_OF_TIME = "out of time"
-DEAD_SINCE = "dead since"
-"""It lived until a test was written for what it changes: counted apart, since what was never run has no such test."""
+WORDING = re.compile(r"\w[^\w ]* [^\w ]*\w")
 
 
 def main() -> None:
-    """Mutate, run, and show what lived; write the table when all modules were run."""
+    """Draw, run, show what lived, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", help="such as estimators.mixed; default: all")
-    parser.add_argument("--sample", type=int, default=12, help="mutants of a module; 0 for all")
+    parser.add_argument("--number", type=int, default=60, help="mutants of a package")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seconds", type=int, default=8, help="seconds of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--budget", type=float, default=30, help="seconds of tests of other files; 0 for none")
-    parser.add_argument("--again", action="store_true", help="run only what was alive, with the tests as they are now")
-    parser.add_argument("--table", action="store_true", help="run nothing; show and write what is known")
     options = parser.parse_args()
     for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(threads, "1")  # before numpy: a fork copies no threads
+    os.chdir(ROOT)
+    head = {"mutmut": importlib.metadata.version("mutmut")} | vars(options)
+    del head["jobs"]
+    digest = hashlib.sha256(json.dumps(head).encode())
+    for file in sorted([*Path("src").rglob("*.py"), *Path("tests").rglob("*.py")]):
+        digest.update(file.read_bytes())
+    folder = ROOT / "_build" / "mutation" / digest.hexdigest()[:12]
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = kept(folder / "drawn.json", lambda: draw(options.number, options.seed))
+    log = folder / "outcomes.jsonl"
+    outcomes = dict(map(json.loads, log.read_text().splitlines())) if log.exists() else {}
+    rounds = itertools.zip_longest(*(package["drawn"] for package in drawn["packages"].values()))
+    waiting = [key for row in rounds for key in row if key and key not in outcomes]
+    if waiting:
+        outcomes |= run(drawn, waiting, folder, options.jobs, options.seconds)
 
-    os.chdir(ROOT)  # mutmut looks for its settings there
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    modules = [Module(name) for name in options.modules or all_modules()]
-    for module in modules:
-        module.draw(options.sample, options.seed)
-    if not options.table:
-        wanted = "alive" if options.again else None
-        sample = [mutant for module in modules for mutant in module.sample if mutant.outcome == wanted]
-        run(modules, sample, options.jobs, options.budget)
-    for module in modules:
-        print(module.name, json.dumps(module.counts()))
-        for mutant in module.sample:
-            if mutant.outcome == "alive":
-                print(f"--- {mutant.name}\n{mutant.difference()}")
-    if not options.modules:
-        head = {"mutmut": importlib.metadata.version("mutmut"), "seed": options.seed, "sample": options.sample}
-        table = {module.name: module.counts() for module in modules}
-        RESULT.write_text(json.dumps(head | {"modules": table}, indent=1) + "\n")
-
-
-def all_modules() -> list[str]:
-    """Names of all modules that are mutated, below the package's."""
-    folder = ROOT / PACKAGE
-    files = [
-        file
-        for pattern in MODULES
-        for file in sorted(folder.glob(pattern.replace(".", "/").replace("*", "**/*") + ".py"))
-    ]
-    return [".".join(file.relative_to(folder).with_suffix("").parts) for file in files if file.stem != "__init__"]
+    table = {}
+    for name, package in drawn["packages"].items():
+        results = Counter(outcomes[key] for key in package["drawn"] if key in outcomes)
+        row = {key: package[key] for key in ("mutants", "wording")} | {"run": results.total()}
+        table[name] = row | {how.replace(" ", "_"): results[how] for how in ("dead", OUT_OF_TIME, "alive")}
+        if results.total():
+            table[name] |= share(results["alive"], results.total())
+        print(name, json.dumps(table[name]))
+        for key in package["drawn"]:
+            if outcomes.get(key) == "alive":
+                print(f"--- {key}\n{drawn['differences'][key]}")
+    RESULT.write_text(json.dumps(head | {"packages": table}, indent=1) + "\n", encoding="utf-8")
 
 
-class Module:
-    """A module, a sample of its mutants, and what became of them."""
-
-    def __init__(self, name: str):
-        from mutmut.mutation.file_mutation import mutate_file_contents
-
-        self.name = name
-        self.path = PACKAGE / (name.replace(".", "/") + ".py")
-        self.made = mutate_file_contents(str(self.path), (ROOT / self.path).read_text(encoding="utf-8"))
-        self.lines = self.made.code.splitlines()
-        self.results = OUTPUT / f"{name}.json"
-        self.outcomes = json.loads(self.results.read_text()) if self.results.exists() else {}
-
-    def draw(self, size: int, seed: int) -> None:
-        """Draw mutants; of a small module, all. A larger sample holds the smaller one of the same seed."""
-        self.sample, self.passed_over = [], 0
-        names = self.made.mutant_names
-        for name in sorted(names, key=lambda name: random.Random(f"{seed} sense7.{self.name}.{name}").random()):  # noqa: S311 - no secret
-            mutant = Mutant(self, name)
-            if mutant.is_idle():
-                self.passed_over += 1
-            else:
-                self.sample.append(mutant)
-            if len(self.sample) == size:
-                break
-
-    def tests(self, *, own: bool) -> list[str]:
-        """Where the tests are: the module's own file alone, or the whole folder."""
-        (folders,) = (folders.split() for pattern, folders in MODULES.items() if Path(self.name).match(pattern))
-        paths = [Path(folder) for folder in folders]
-        if own and not paths[0].suffix:
-            paths = [path / f"{stem}.py" for path in paths for stem in own_files(self.name)]
-        return [str(path) for path in paths if (ROOT / path).exists()]
-
-    def function(self, name: str) -> ast.FunctionDef:
-        """Parse one function of the mutated module."""
-        span = self.made.line_span_by_function_name[name]
-        return next(
-            node
-            for node in ast.walk(ast.parse("if True:\n" + "\n".join(indented(self.lines[span.start - 1 : span.end]))))
-            if isinstance(node, ast.FunctionDef)
-        )
-
-    def note(self, mutant: "Mutant", outcome: str) -> None:
-        """Keep what became of a mutant."""
-        lived = self.outcomes.get(mutant.version) in {"alive", DEAD_SINCE}
-        self.outcomes[mutant.version] = DEAD_SINCE if lived and outcome == "dead" else outcome
-        self.results.write_text(json.dumps(self.outcomes, indent=1))
-
-    def counts(self) -> dict[str, object]:
-        """One row of the table."""
-        from scipy.stats import binomtest
-
-        found = Counter(mutant.outcome for mutant in self.sample if mutant.outcome)
-        row = {"mutants": len(self.made.mutant_names), "passed_over": self.passed_over, "run": found.total()}
-        row |= {how.replace(" ", "_"): found[how] for how in ("dead", OUT_OF_TIME, DEAD_SINCE, "alive")}
-        if found.total():
-            interval = binomtest(found["alive"] + found[DEAD_SINCE], found.total()).proportion_ci(method="wilson")
-            row |= {"low": round(interval.low, 3), "high": round(interval.high, 3)}
-        return row
+def kept(path: Path, make: Callable[[], dict]) -> dict:
+    """Return what was made before, or make it and keep it."""
+    if not path.exists():
+        path.write_text(json.dumps(make()))
+    return json.loads(path.read_text())
 
 
-def indented(lines: list[str]) -> list[str]:
-    """Return the lines of a function or method as the body of an if."""
-    return lines if lines[0].startswith(" ") else [f" {line}" for line in lines]
+def share(alive: int, total: int) -> dict[str, float]:
+    """Return the share alive, with its Wilson interval."""
+    from scipy.stats import binomtest
+
+    low, high = binomtest(alive, total).proportion_ci(method="wilson")
+    return {"share": round(alive / total, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
-class Mutant:
-    """One change of one function."""
-
-    def __init__(self, module: Module, name: str):
-        self.module, self.name = module, name
-        self.key = f"sense7.{module.name}.{name}"
-        self.reached_as = self.key.partition("__mutmut_")[0]
-        self.version = f"{name} {module.made.hash_by_function_name[name.partition('__mutmut_')[0]]}"
-
-    @property
-    def outcome(self) -> str | None:
-        """What became of it when it was last run: dead, out of time, dead since or alive."""
-        return self.module.outcomes.get(self.version)
-
-    def versions(self) -> tuple[ast.FunctionDef, ast.FunctionDef]:
-        """Return the function before and after."""
-        original = f"{self.name.partition('__mutmut_')[0]}__mutmut_orig"
-        return self.module.function(original), self.module.function(self.name)
-
-    def is_idle(self) -> bool:
-        """Whether only the text of strings with a blank differs, or the guard of a zip."""
-        before, after = map(outline, self.versions())
-        return before == after
-
-    def difference(self) -> str:
-        """The lines that differ."""
-        before, after = (
-            ast.unparse(function).replace(function.name, "function", 1).splitlines() for function in self.versions()
-        )
-        lines = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
-        return "\n".join(line for line in lines if not line.startswith("@@"))
+def package_of(path: Path) -> str:
+    """Return the package of a source file."""
+    parts = path.relative_to(SOURCE).parts
+    return parts[0] if len(parts) > 1 else "top"
 
 
-def outline(function: ast.FunctionDef) -> list:
-    """Return all that a function consists of, but for its name, the text of strings with a blank, and guards of zip."""
-    guards = [node for node in ast.walk(function) if isinstance(node, ast.keyword) and node.arg == "strict"]
-    left_out = {function, *(part for guard in guards for part in ast.walk(guard))}
-    parts = []
-    for node in ast.walk(function):
-        plain = [value for _, value in ast.iter_fields(node) if isinstance(value, str | int | float | None)]
-        prose = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip("X")
-        if node not in left_out:
-            parts.append((type(node), "a text" if prose else plain))
-    return parts
+def draw(number: int, seed: int) -> dict:
+    """Draw mutants of each package; also the files that hold them, and how each differs."""
+    import libcst
+    from mutmut.mutation.file_mutation import combine_mutations_to_source, create_mutations
+
+    gc.disable()  # the trees of all files are kept, and looked through again and again otherwise
+    files, rows, wording = {}, defaultdict(list), Counter()
+    for path in sorted(SOURCE.rglob("*.py")):
+        package = package_of(path)
+        files[path] = create_mutations(str(path), path.read_text(encoding="utf-8"))
+        for mutation in files[path][1]:
+            if isinstance(mutation.contained_by_top_level_function, libcst.FunctionDef):
+                literal = mutation.original_node
+                if isinstance(literal, libcst.SimpleString) and WORDING.search(literal.value):
+                    wording[package] += 1
+                else:
+                    rows[package].append((path, mutation))
+    chosen = defaultdict(list)
+    for row in rows.values():
+        for position in sorted(random.Random(seed).sample(range(len(row)), min(number, len(row)))):  # noqa: S311 - no secret
+            path, mutation = row[position]
+            chosen[path].append(mutation)
+    packages = {name: {"mutants": len(row), "wording": wording[name], "drawn": []} for name, row in rows.items()}
+    sources, differences = {}, {}
+    for path, mutations in chosen.items():
+        module, _, *ignored = files[path]
+        made = combine_mutations_to_source(module, mutations, *ignored)
+        sources[str(path)] = made.code
+        parts = path.relative_to("src").with_suffix("").parts
+        lines = made.code.splitlines()
+        for name in made.mutant_names:
+            key = ".".join([*(part for part in parts if part != "__init__"), name])
+            packages[package_of(path)]["drawn"].append(key)
+            versions = (f"{name.partition('__mutmut_')[0]}__mutmut_orig", name)
+            spans = [made.line_span_by_function_name[version] for version in versions]
+            before, after = (lines[span.start - 1 : span.end] for span in spans)
+            changed = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
+            differences[key] = "\n".join(line for line in changed if "__mutmut_" not in line and line[0] != "@")
+    return {"packages": packages, "files": sources, "differences": differences}
 
 
-def run(modules: list[Module], sample: list[Mutant], jobs: int, budget: float) -> None:
-    """Run each mutant of the sample against its tests, each in a process forked after all tests were collected.
-
-    In a copy of the checkout, so that nothing in it is ever mutated.
-    """
-    with tempfile.TemporaryDirectory(dir=OUTPUT) as folder:
-        (Path(folder) / "shared").symlink_to(ROOT.parent / "shared")
-        copy = Path(folder) / "copy"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("_build", ".*", "__pycache__", "predictions_*"))
-        for module in modules:
-            (copy / module.path).write_text(module.made.code, encoding="utf-8")
-        docstrings = DOCTESTS.format(names=[f"sense7.{module.name}" for module in modules])
-        (copy / "tests" / "test_docstrings.py").write_text(docstrings, encoding="utf-8")
+def run(drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float) -> dict[str, str]:
+    """Run mutants in a copy of the checkout, so that nothing in it is ever changed."""
+    with tempfile.TemporaryDirectory(prefix="m") as temporary:
+        (Path(temporary) / "shared").symlink_to((ROOT.parent / "shared").resolve())
+        copy = Path(temporary) / "copy"
+        names = subprocess.check_output(["git", "ls-files", "-z"], text=True)  # noqa: S607 - the user's own git
+        for name in names.split("\0")[:-1]:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(name, copy / name)
+        for path, code in drawn["files"].items():
+            (copy / path).write_text(code, encoding="utf-8")
         os.environ["PYTHONPATH"] = str(copy / "src")
         sys.path.insert(0, str(copy / "src"))
         os.chdir(copy)
         import pytest
 
-        places = sorted({place for module in modules for place in module.tests(own=not budget)})
-        arguments = ["-q", "-s", "-p", "no:cacheprovider", *places, "tests/test_docstrings.py"]
-        status = pytest.main(arguments, plugins=[Forks(sample, jobs, budget)])
+        import sense7
+
+        if not Path(sense7.__file__).is_relative_to(copy):
+            sys.exit(f"{sense7.__file__} would be tested, instead of the mutants")
+        folders = [f"tests/{name}" for name in drawn["packages"] if Path(f"tests/{name}").is_dir()]
+        forks = Forks(drawn, waiting, folder, jobs, seconds, Path(temporary))
+        arguments = ["-q", "-s", "-p", "no:cacheprovider", *folders, *sorted(map(str, Path("tests").glob("test_*.py")))]
+        status = pytest.main([*arguments, "src"], plugins=[forks])
         os.chdir(ROOT)
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+    if status != pytest.ExitCode.OK:
         sys.exit(f"pytest ended with {status!r}")
+    return forks.outcomes
 
 
 class Forks:
     """Instead of pytest's loop over tests: a loop over mutants, each with its tests in a process of its own."""
 
-    def __init__(self, sample: list[Mutant], jobs: int, budget: float):
-        self.sample, self.jobs, self.budget = sample, jobs, budget
+    def __init__(self, drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float, temporary: Path):
+        self.drawn, self.waiting, self.folder, self.jobs, self.seconds = drawn, waiting, folder, jobs, seconds
+        self.temporary, self.outcomes, self.packages = temporary, {}, {}
+        for name, package in drawn["packages"].items():
+            self.packages |= dict.fromkeys(package["drawn"], name)
 
     def pytest_runtestloop(self, session) -> bool:
         """Find out which test reaches what, and then run the mutants."""
+        session.items = [item for item in session.items if "__mutmut_" not in item.name]
         gc.collect()
         gc.freeze()
         began = time.monotonic()
-        self.seconds, self.reached_by = self.reach(session)
-        print(f"{len(self.seconds)} tests pass, in {time.monotonic() - began:.0f} s", flush=True)
-        running: dict[int, Mutant] = {}
-        for mutant in [*self.sample, None]:
-            while running and (mutant is None or len(running) >= self.jobs):
+        seconds, reached_by = self.reach(session.items)
+        number, passed = len(session.items), time.monotonic() - began
+        print(f"{len(seconds)} of {number} tests can run, {sum(seconds.values()):.0f} s, in {passed:.0f} s", flush=True)
+        running: dict[int, str] = {}
+        for key in [*self.waiting, None]:
+            while running and (key is None or len(running) >= self.jobs):
                 process, status = os.wait()
+                self.tidy(process)
                 ended = running.pop(process)
-                ended.module.note(ended, OUTCOMES.get(os.waitstatus_to_exitcode(status), OUT_OF_TIME))
-                print(f"{time.monotonic() - began:5.0f} s  {ended.outcome:12} {ended.key}", flush=True)
-            if mutant:
-                running[self.start(session, mutant)] = mutant
+                self.outcomes[ended] = OUTCOMES.get(os.waitstatus_to_exitcode(status), OUT_OF_TIME)
+                with (self.folder / "outcomes.jsonl").open("a") as log:
+                    log.write(json.dumps([ended, self.outcomes[ended]]) + "\n")
+                print(f"{time.monotonic() - began:5.0f} s  {self.outcomes[ended]:12} {ended}", flush=True)
+            if key:
+                items = self.choose(session.items, seconds, reached_by, key)
+                limit = int(10 + 4 * sum(seconds[item.nodeid] for item in items))
+                running[self.fork(partial(self.is_dead, items, limit / 2), key, limit)] = key
         return True
 
-    def reach(self, session) -> tuple[dict[str, float], dict[str, set[str]]]:
-        """Run all tests without a mutant: seconds of those that pass, and the tests that reach each function."""
-        from mutmut.state import state
+    def fork(self, work, key: str, limit: int) -> int:
+        """Do work in a process that ends with 1 if the work says so, else with 0."""
+        from mutmut.mutation.trampoline import set_mutant_under_test
 
-        modules = {mutant.module.name for mutant in self.sample}
-        items = [item for item in session.items if self.budget or any(is_own(item, name) for name in modules)]
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            if not os.fork():
-                os.environ["MUTANT_UNDER_TEST"] = "stats"
-                seconds, reached_by = {}, defaultdict(list)
-                try:
-                    for item, failed in protocol(items):
-                        for function in state()._stats:
-                            reached_by[function].append(item.nodeid)
-                        state()._stats.clear()
-                        if failed:
-                            print(f"left out, as it fails without a mutant: {item.nodeid}", file=sys.__stderr__)
-                        else:
-                            seconds[item.nodeid] = item.took
-                    Path(file.name).write_text(json.dumps([seconds, reached_by]))
-                finally:
-                    os._exit(0)  # nothing of the parent's is tidied away here
-            os.wait()
-            seconds, reached_by = json.loads(Path(file.name).read_text())
-        return seconds, {function: set(tests) for function, tests in reached_by.items()}
-
-    def chosen(self, session, mutant: Mutant) -> list:
-        """Return the tests for a mutant: its module's own, then others that reach its function, quick ones first."""
-        reaching, name = self.reached_by.get(mutant.reached_as, set()), mutant.module.name
-        own, others, spent = [], [], 0.0
-        items = [item for item in session.items if item.nodeid in self.seconds]
-        for item in sorted(items, key=lambda item: (item.nodeid not in reaching, self.seconds[item.nodeid])):
-            if is_own(item, name):
-                own.append(item)
-            elif item.nodeid in reaching and spent < self.budget:
-                others.append(item)
-                spent += self.seconds[item.nodeid]
-        return own + sorted(others, key=lambda item: item.path.name)
-
-    def start(self, session, mutant: Mutant) -> int:
-        """Fork a process that ends with 1 when a test fails, and with 0 when none does."""
         process = os.fork()
         if process:
             return process
-        items = self.chosen(session, mutant)
-        limit = int(GRACE + 4 * sum(self.seconds[item.nodeid] for item in items) + time.process_time())
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+        os.setsid()
+        set_mutant_under_test(key)
+        if key == "stats":
+            del os.environ["MUTANT_UNDER_TEST"]  # processes that tests start elsewhere can't note what they reach
+        os.environ["TMPDIR"] = str(self.temporary / str(os.getpid()))
+        tempfile.tempdir = None
+        Path(os.environ["TMPDIR"]).mkdir()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit + time.process_time()), limit + 3600))
         signal.alarm(10 * limit)
-        os.environ["MUTANT_UNDER_TEST"] = mutant.key
-        os._exit(int(any(failed for _, failed in protocol(items))))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        status = 3
+        try:
+            with contextlib.redirect_stderr(sys.stdout):
+                status = int(work())
+        finally:
+            os._exit(status)  # nothing of the parent's is tidied away here
 
+    def is_dead(self, items: list, most: float) -> bool:
+        """Whether a test fails; none is begun after a time that is far above that of the tests, for slow fixtures."""
+        began = time.process_time()
+        for _, failed, _ in self.protocol(items):
+            if failed or time.process_time() - began > most:
+                return failed
+        return False
 
-def is_own(item, name: str) -> bool:
-    """Whether a test stands in the module's own file of tests, or in its docstrings."""
-    return item.path.stem in own_files(name) or item.name.endswith(f"[sense7.{name}]")
+    def tidy(self, process: int) -> None:
+        """End what a process has left running, and remove its files."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
+        shutil.rmtree(self.temporary / str(process), ignore_errors=True)
 
+    def reach(self, items: list) -> tuple[dict[str, float], dict[str, set[str]]]:
+        """Run all tests without a mutant: seconds of those that pass, and the tests that reach each function."""
+        from mutmut.state import state
 
-def own_files(name: str) -> set[str]:
-    """Names that a module's own file of tests may have, without the ending."""
-    parts = name.split(".")
-    return {f"test_{part}" for part in (*parts[1:], "_".join(parts), "_".join(parts[1:]))}
+        log = self.folder / "reach.jsonl"
 
+        def work() -> bool:
+            for item, failed, took in self.protocol(waiting, watch=True):
+                note(item, None if failed else took, sorted(state()._stats))
+                state()._stats.clear()
+            return False
 
-def protocol(items: list) -> Iterator[tuple]:
-    """Run tests, with nothing printed: each one, and whether it failed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
-    for item, following in zip(items, [*items[1:], None], strict=True):
-        item.session.testsfailed, began = 0, sum(os.times()[:4])
-        with contextlib.redirect_stderr(sys.stdout):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        item.took = sum(os.times()[:4]) - began
-        yield item, bool(item.session.testsfailed)
+        def note(item, took: float | None, functions: list[str]) -> None:
+            with log.open("a") as stream:
+                stream.write(json.dumps([item.nodeid, took, functions]) + "\n")
+
+        while True:
+            known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+            done = {name for name, *_ in known}
+            waiting = [item for item in items if item.nodeid not in done]
+            if not waiting:
+                break
+            process = self.fork(work, "stats", 100_000)
+            _, status = os.waitpid(process, 0)
+            self.tidy(process)
+            if status:  # a test has ended the process: the first without an outcome
+                done = {json.loads(line)[0] for line in log.read_text().splitlines()} if log.exists() else set()
+                note(next(item for item in waiting if item.nodeid not in done), None, [])
+        reached_by = defaultdict(set)
+        for name, _, functions in known:
+            for function in functions:
+                reached_by[function].add(name)
+        return {name: took for name, took, _ in known if took is not None}, reached_by
+
+    def choose(self, items: list, seconds: dict, reached_by: dict, key: str) -> list:
+        """Return the tests for a mutant, in the order of their files' first ones."""
+        package, reaching = self.packages[key], reached_by.get(key.partition("__mutmut_")[0], ())
+        own = [f"tests/{package}/"] if Path(f"tests/{package}").is_dir() else ["tests/test_"]
+        own += [f"src/sense7/{package}/"]
+        chosen, spent = [], 0.0
+        known = [item for item in items if item.nodeid in seconds]
+        for item in sorted(known, key=lambda item: (item.nodeid not in reaching, seconds[item.nodeid])):
+            wanted = item.nodeid in reaching or item.nodeid.startswith(tuple(own))
+            if wanted and spent + seconds[item.nodeid] <= self.seconds:
+                chosen.append(item)
+                spent += seconds[item.nodeid]
+        first = {item.path: number for number, item in reversed(list(enumerate(chosen)))}
+        return sorted(chosen, key=lambda item: first[item.path])
+
+    def protocol(self, items: list, *, watch: bool = False) -> Iterator[tuple]:
+        """Run tests: each one, whether it failed, and its seconds of computing; a watched one may take no longer."""
+        import psutil
+        import pytest
+
+        this = psutil.Process()
+
+        def computed() -> float:
+            total = sum(os.times()[:4])
+            for process in this.children(recursive=True) if watch else ():
+                with contextlib.suppress(psutil.Error):
+                    total += sum(process.cpu_times()[:2])
+            return total
+
+        def look(*_) -> None:
+            if computed() - began > self.seconds or time.monotonic() - since > 20 * self.seconds:
+                pytest.fail("takes too long")
+
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.session.testsfailed, failed = 0, False
+            began, since = computed(), time.monotonic()
+            if watch:
+                signal.alarm(0)
+                signal.signal(signal.SIGALRM, look)
+                signal.setitimer(signal.ITIMER_REAL, 1, 1)
+            try:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            except BaseException:  # also an interruption, or a look at the wrong moment
+                failed = True
+            if watch:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            yield item, failed or bool(item.session.testsfailed), computed() - began
 
 
 if __name__ == "__main__":

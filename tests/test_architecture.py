@@ -22,7 +22,7 @@ FLOORS = (
     {"estimators"},
     {"findings"},
     {"judge"},
-    {"record", "tables", "figures", "benchmarks"},
+    {"record", "tables", "figures"},
     {"claims", "implied"},
     {"book"},
     {"cli"},
@@ -39,8 +39,6 @@ ONLY_FOR_BOOKS = {"papermill", "jupytext", "nbformat", "nbclient", "jupyter_book
 CLOSED_TO_NOTEBOOKS = {"book", "claims", "implied", "cli", "simulate", "sources", "download", "files"}
 STORED = {
     "coverage_": "data/coverage.json",
-    "stored_benchmarks": "data/bench.json",
-    "stored_growth": "data/growth.json",
     "elsewhere.matrix_cells": "data/claims.yml",
     "elsewhere.published": "data/claims.yml",
 }

@@ -132,7 +132,7 @@ def test_participants_without_data_are_resampled_as_before(study):
     assert table.loc["overall", "low"] < table.loc["overall", "estimate"] < table.loc["overall", "high"]
 
 
-@pytest.mark.parametrize("function", [s7.alpha.alpha_row, s7.structure.consistency, s7.structure.omega_row])
+@pytest.mark.parametrize("function", [s7.alpha.alpha_row, s7.structure.average_correlation_row, s7.structure.omega_row])
 def test_rows_of_unknown_participants_are_refused(study, function):
     ratings = s7.measures.turn_ratings(study)
     few = study.subset(participants=study.conversations["participant"].unique()[:20])
@@ -170,13 +170,9 @@ def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name)
     )
 
 
-@pytest.mark.parametrize(
-    "table", [s7.reliability.alpha_table, s7.structure.omegas_and_loadings, s7.structure.ordinal_alphas]
-)
-def test_tables_over_turns_and_post_task_ratings_refuse_other_frames(study, table):
+def test_a_table_over_turns_and_post_task_ratings_refuses_other_frames(study):
     post_task = s7.measures.post_task_ratings(study)
-    options = {"interval": "participants"} if table is s7.reliability.alpha_table else {}
-    assert "wants ratings" in refused(table, study.turns, post_task, bootstrap_of(study), **options)
+    assert "wants ratings" in refused(s7.reliability.alpha_table, study.turns, post_task, bootstrap_of(study))
 
 
 FRAME = pd.DataFrame({"a": [1.0]})
@@ -240,7 +236,6 @@ def test_what_may_be_given_stands_in_the_library():
 # What comes with every estimate
 
 SLOW = {
-    "findings.words.topics.topic_model",
     "findings.robustness.headlines.multiverse",
     "findings.individualized.variance_components.variance_parts",
     "findings.robustness.detectable_difference.headline_estimates",

@@ -1,4 +1,4 @@
-"""The measurements: both sides do the same work, what is kept is kept, and the page says what was measured."""
+"""The measurements: both sides do the same work, what is kept is kept, and RESULTS.md says what was measured."""
 
 import importlib
 import json
@@ -7,17 +7,27 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from bs4 import BeautifulSoup
 
-from sense7 import benchmarks, figures, start, tables
+from sense7 import start
 from sense7.findings.ground_truth import ground_truth
 from sense7.loading import load
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "evidence" / "benchmarks"
-PARTS = ("measuring", "analysis", "judging", "book", "cluster", "command_line", "explorer", "growth", "suite", "run")
+PARTS = (
+    "measuring",
+    "analysis",
+    "judging",
+    "book",
+    "cluster",
+    "command_line",
+    "explorer",
+    "growth",
+    "suite",
+    "report",
+    "run",
+)
 
 SIZES = {"1": (672, 1.0), "10": (6720, 8.0)}
 GROWTH = {
@@ -222,168 +232,30 @@ def test_values_are_compared_without_the_number_of_their_cell(scripts, tmp_path)
     assert a == b != c
 
 
-# The page
+# What is written of it
 
 
-def test_the_table_gives_the_ratio_first_and_the_reason_of_a_miss(result):
-    table = benchmarks.goals_table(result)
-    assert table.columns[0] == "times as fast"
-    assert table.loc["a run"][["times as fast", "ours", "peer", "met"]].tolist() == ["3.00", "2.00 s", "6.00 s", "met"]
-    assert table.loc["a walk"][["times as fast", "ours", "peer"]].tolist() == ["", "50.0 ms", ""]
-    assert table.loc["a walk", "met"] == "missed"
-    assert benchmarks.remarks(result).loc["a walk", "why the goal is missed"] == "feet are slow"
-    goals = benchmarks.goals_met(result)
-    assert (goals["estimate"], goals["n"], goals["reason"]) == ("1 of 2", 2, "")
+def test_the_page_names_every_ratio_the_reason_of_a_miss_and_the_steps_that_did_not_end(scripts, result):
+    page = scripts["report"].results(result, GROWTH | {"machine": "Linux", "versions": {}, "commit": "5ed811bf42ab"})
+    assert "| a run | 2.00 s | 6.00 s | 3.00 | a goal | met | a ride |" in page
+    assert "- *a walk*: feet are slow" in page
+    assert "1 of 2 goals are met" in page
+    assert "- ledger: not finished within 5 s" in page
+    assert "| 02-b | 24.0 s | 300 MiB |  |\n| 01-a | 16.0 s | 200 MiB | 0.95 |" in page
 
 
-def test_what_a_user_gains_comes_with_what_it_is_compared_to_and_nothing_is_said_of_what_was_not_measured(scripts, row):
-    found = scripts["run"].measured(row([2.0], [7.0])) | {"key": "from_nothing"}
-    alone = scripts["run"].measured(row([0.3])) | {"key": "book_unchanged"}
-    table = benchmarks.gains_table({"entries": {"book": {"rows": [found, alone]}}})
-    assert table.index.tolist() == [benchmarks.GAINS["from_nothing"]]
-    assert table.iloc[0].tolist() == ["2.00 s", "7.00 s", "3.50", "a ride"]
-    assert benchmarks.gains_table({"entries": {}}).empty
+def test_the_page_is_that_of_the_stored_results_and_every_missed_goal_has_its_reason(scripts):
+    report = scripts["report"]
+    assert report.RESULTS.read_text("utf-8") == report.results(report.read(report.BENCH), report.read(report.GROWTH))
+    missed = [
+        row for entry in report.read(report.BENCH)["entries"].values() for row in entry["rows"] if row["met"] is False
+    ]
+    assert [row["key"] for row in missed if not row["reason"]] == []
 
 
-def test_the_recorded_ratios_say_what_they_are_of(result):
-    table = benchmarks.ratios(result)
-    assert table["key"].to_dict() == {"run": "bench_run_ratio"}
-    assert table.loc["run", "estimate"] == 3
-    assert "a ride" in table.loc["run", "method"]
-
-
-def test_the_machine_is_named_once_if_all_was_measured_there(result):
-    assert benchmarks.machine(result).columns.tolist() == ["all"]
-    made = result["profile"]["made"]
-    other = result | {"profile": result["profile"] | {"made": made | {"commit": "another"}}}
-    assert benchmarks.machine(other).columns.tolist() == ["reading", "profile"]
-
-
-def test_the_profile_is_shares_of_the_whole(result):
-    table = benchmarks.profile_table(result)
-    assert table["estimate"].tolist() == [0.75, 0.25]
-    assert table["key"].to_dict() == {"A": "bench_profile_a", "B": "bench_profile_b"}
-    assert benchmarks.slowest_notebooks(result, 1)["seconds"].to_dict() == {"01-a": "3.00"}
-
-
-def test_growth_takes_notebooks_together_and_leaves_out_what_did_not_end():
-    table = benchmarks.growth(GROWTH)
-    together = table[table["line"] == benchmarks.NOTEBOOKS]
-    assert together[["conversations", "seconds", "mebibytes"]].to_numpy().tolist() == [[672, 5, 300], [6720, 40, 300]]
-    assert set(table["line"]) == {"ground truth", benchmarks.NOTEBOOKS}
-    assert benchmarks.growth_problems(GROWTH)["why"].tolist() == ["not finished within 5 s"] * 2
-    assert benchmarks.growth_exponents(GROWTH).to_dict("index") == {
-        "02-b": {
-            "exponent": "",
-            "processor time (s)": "24.0",
-            "share of all steps": "50.0%",
-            "peak memory (MiB)": "300",
-        },
-        "01-a": {
-            "exponent": "0.95",
-            "processor time (s)": "16.0",
-            "share of all steps": "33.3%",
-            "peak memory (MiB)": "200",
-        },
-        "ground truth": {
-            "exponent": "0.90",
-            "processor time (s)": "8.00",
-            "share of all steps": "16.7%",
-            "peak memory (MiB)": "100",
-        },
-    }
-
-
-def test_what_a_million_conversations_would_take_follows_from_the_growth_that_was_measured():
-    def size(conversations, **steps):
-        found = {name: dict(zip(("processor_seconds", "peak_mib"), two, strict=True)) for name, two in steps.items()}
-        return {"conversations": conversations, "steps": found}
-
-    sizes = {
-        "10": size(1000, **{"01-a": (5.0, 100), "02-b": (9.0, 1000), "statistics in parts": (1.0, 100)}),
-        "100": size(10_000, **{"01-a": (360.0, 1024), "02-b": (36.0, 1900), "statistics in parts": (3.6, 109)}),
-    }
-    stored = {"sizes": sizes, "exponents": {"01-a": 1.5, "02-b": 0.6}}
-    # 360 s * 100**1.5 and 36 s * 100, which is linear though less was measured; 0.1 MiB a conversation of 02-b, and
-    # 924 MiB / 9000 conversations of 01-a.
-    said = benchmarks.reach(stored).T.to_dict("list")
-    assert said == {
-        "one machine: all notebooks, one after another": ["101 hours of one processor", "100 GiB, for 01-a"],
-        "cluster: all notebooks, side by side": [
-            "100 hours, as long as the longest, 01-a",
-            "100 GiB, for 01-a, on the worker that executes it; every worker holds the data",
-        ],
-        "cluster: main statistics of a data set in parts": [
-            "6.00 minutes of processors, which the workers share",
-            "1.07 GiB where the sums come together; a worker holds one part",
-        ],
-        "one machine of 16 GiB": ["", "enough for 154,840 conversations"],
-    }
-    assert benchmarks.reach({"sizes": {"10": sizes["10"]}, "exponents": {}}).empty
-    sizes["100"]["steps"]["02-b"] = {"problem": "not measured"}
-    assert benchmarks.reach(stored).index[0] == "one machine: 1 of 2 notebooks, one after another"
-
-
-def test_a_step_without_a_measurement_meets_no_goal_of_growth():
-    table = benchmarks.growth_goals(GROWTH)
-    assert table["met"].tolist() == ["missed", "missed"]
-    assert table["steps that meet it"].tolist() == ["3 of 4", "2 of 3"]
-    assert table["highest"].unique().tolist() == ["ledger: no measurement"]
-    assert benchmarks.growth_goals({"sizes": {}, "exponents": {}}).empty
-
-
-def test_growth_is_the_same_to_the_last_digit_in_whatever_order_steps_were_done():
-    seconds = [0.1, 0.2, 0.3, 1e-17, 0.7, 1e3, 0.1]
-    steps = {f"{number:02d}-a": {"processor_seconds": second, "peak_mib": 1} for number, second in enumerate(seconds)}
-    sizes = [{"1": {"conversations": 672, "steps": dict(order)}} for order in (steps.items(), [*steps.items()][::-1])]
-    first, other = (benchmarks.growth({"sizes": size})["seconds"].item() for size in sizes)
-    assert first == other
-
-
-def growth_figure():
-    return figures.growth_curves(benchmarks.growth(GROWTH), name="growth", caption="n = 2 sizes.")
-
-
-def test_the_curves_have_axes_with_units_and_say_what_they_show():
-    figure = growth_figure()
-    labels = [(axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale()) for axes in figure.drawing.axes]
-    assert labels == [("conversations", "processor time (s)", "log"), ("conversations", "peak memory (MiB)", "log")]
-    assert "ground truth: from 1 s and 100 MiB with 672 conversations to 8 s" in figure.alt
-    assert BeautifulSoup(figure.html(), "html.parser").svg["aria-label"] == figure.alt
-    assert growth_figure().html() == growth_figure().html()
-
-
-def test_where_nothing_was_measured_the_page_says_so(monkeypatch):
-    def absent(name):
-        raise benchmarks.UserError(f"{name}: not there")
-
-    monkeypatch.setattr(benchmarks, "data_file", absent)
-    stored, sizes = benchmarks.stored_benchmarks(), benchmarks.stored_growth()
-    for empty in (
-        benchmarks.gains_table(stored),
-        benchmarks.goals_table(stored),
-        benchmarks.machine(stored),
-        benchmarks.slowest_notebooks(stored),
-    ):
-        assert isinstance(tables.plain(empty, "caption"), tables.Sentence)
-    goals = benchmarks.goals_met(stored)
-    assert (goals["estimate"], goals["n"], goals["reason"]) == (None, 0, benchmarks.NOT_MEASURED)
-    assert benchmarks.ratios(stored).empty
-    assert benchmarks.profile_table(stored).empty
-    curves = figures.growth_curves(benchmarks.growth(sizes), name="x", caption="", empty=benchmarks.NO_GROWTH)
-    assert curves == tables.Sentence(benchmarks.NO_GROWTH)
-    assert benchmarks.growth_exponents(sizes).empty
-    assert benchmarks.growth_problems(sizes).empty
-    assert benchmarks.growth_goals(sizes).empty
-    assert benchmarks.growth_made(sizes) == ""
-
-
-def test_what_is_stored_can_be_shown():
-    stored, sizes = benchmarks.stored_benchmarks(), benchmarks.stored_growth()
-    for frame in (benchmarks.goals_table(stored), benchmarks.machine(stored), benchmarks.growth_exponents(sizes)):
-        assert isinstance(frame, pd.DataFrame)
-    missed = [row for row in benchmarks._rows(stored) if row["met"] is False]
-    assert [row["key"] for row in missed if not row["reason"]] == [], "a missed goal has its measured reason"
+def test_nothing_measured_gives_no_table(scripts, tmp_path):
+    empty = scripts["report"].read(tmp_path / "none.json")
+    assert "|" not in scripts["report"].results(empty, empty)
 
 
 # The help

@@ -23,12 +23,14 @@ from sense7.book.manifest import write_manifest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-LOCKS = {name: (ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-judge.lock")}
+EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
+EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
+EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge", "peers"}
+LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
+"""Each holds all that the one before it does."""
+
 IN_NO_LOCK = {"parquet", "cluster"}
 """Extras whose packages would change results, or are chosen with a cluster: see pyproject.toml."""
-
-ONLY_FOR_JUDGES = {"judge", "peers", "embeddings"}
-"""Extras that only the second lock holds; it holds all that the first does."""
 
 every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -60,7 +62,7 @@ def requirements():
         pytest.param(Requirement(text), lock, id=f"{name}:{extra}:{text}")
         for name, lock in LOCKS.items()
         for extra in groups
-        if extra not in IN_NO_LOCK and (name == "requirements-judge.lock" or extra not in ONLY_FOR_JUDGES)
+        if extra in EXTRAS[name]
         for text in groups[extra]
     ]
 
@@ -80,7 +82,7 @@ def conda():
     return read_yaml(ROOT / "environment.yml")
 
 
-# pyproject.toml and the two locks
+# pyproject.toml and the locks
 
 
 @pytest.mark.parametrize(("requirement", "lock"), requirements())
@@ -95,12 +97,24 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
         assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), "Run: make lock"
 
 
-def test_the_judges_lock_changes_nothing_of_the_other():
+def test_every_extra_is_in_a_lock_or_in_none_for_a_reason():
+    assert EXTRAS["requirements-judge.lock"] | IN_NO_LOCK == {"", *PROJECT["optional-dependencies"]}
+
+
+def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
     def pins(lock):
         return {(name, match["version"]) for name, found in entries(lock).items() for match in found}
 
-    both = [pins(lock) for lock in LOCKS.values()]
-    assert both[0] < both[1]
+    book, tests, judges = (pins(lock) for lock in LOCKS.values())
+    assert book < tests < judges
+
+
+def test_binder_installs_no_tool_of_tests_or_maintainers():
+    extras = PROJECT["optional-dependencies"]
+    tools = {canonicalize_name(Requirement(text).name) for text in [*extras["test"], *extras["dev"]]}
+    assert {"playwright", "pytest-xdist", "ruff", "uv"} <= tools
+    needed_by_nbval_and_jupyter_book = {"pytest", "beautifulsoup4"}
+    assert tools & entries(LOCKS["requirements-book.lock"]).keys() == needed_by_nbval_and_jupyter_book
 
 
 @every_lock
@@ -130,7 +144,7 @@ def test_the_build_needs_nothing_beyond_the_lock():
     with (ROOT / "pyproject.toml").open("rb") as stream:
         needed = [Requirement(text) for text in tomllib.load(stream)["build-system"]["requires"]]
     for requirement in needed:
-        (entry,) = entries()[canonicalize_name(requirement.name)]
+        (entry,) = entries(LOCKS["requirements-book.lock"])[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(entry["version"])
 
 
@@ -147,13 +161,13 @@ def test_every_python_in_use_satisfies_requires_python():
     assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), "and the lock is solved for it"
 
 
-def test_conda_takes_the_same_lock_and_nothing_besides():
+def test_conda_takes_the_lock_of_the_book_and_nothing_besides():
     environment = conda()
     assert environment["channels"] == ["conda-forge"]
     assert environment["dependencies"] == [
         f"python={conda_python()}",
         "pip",
-        {"pip": ["-r requirements.lock"]},
+        {"pip": ["-r requirements-book.lock"]},
     ]
 
 
@@ -240,9 +254,7 @@ def test_workflows_hold_the_least_rights(path):
 def test_packages_and_workflows_are_audited_every_week():
     jobs = read_yaml(ROOT / ".github" / "workflows" / "weekly.yml")["jobs"]
     said = "\n".join(step.get("run", "") for step in jobs["audit"]["steps"])
-    assert {lock for lock in ("requirements.lock", "requirements-judge.lock") if lock in said} == {
-        path.name for path in ROOT.glob("requirements*.lock")
-    }
+    assert "requirements-judge.lock" in said, "which holds all that the others do"
     assert "pip_audit --strict" in said
     assert "zizmor" in said
     assert set(jobs["report"]["needs"]) == set(jobs) - {"report"}, "what fails is said"

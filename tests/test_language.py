@@ -107,9 +107,8 @@ LONGEST = 40
 READ_ALOUD = ["README.md", "CONTRIBUTING.md"] + [
     f"book/{name}.md"
     for name in (
-        *("how-to-read", "glossary", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
-        *("bring-chats", "collect"),
-        *("library", "promises", "reference-values", "cite", "references"),
+        *("how-to-read", "ledger", "format", "synthetic", "reproduce", "own-workbook", "own-judge"),
+        *("collect", "library", "promises", "cite"),
     )
 ]
 

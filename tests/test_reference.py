@@ -232,7 +232,7 @@ def test_errors_of_cheap_statistics_are_those_of_a_fresh_run(script, golden, wor
         short: agreement.agreement_with_overall(study, bootstrap, weights)["estimate"]
         for weights, short in (("linear", "lin"), ("quadratic", "quad"))
     }
-    rest = items.item_rest(turns, bootstrap, "pairwise")["estimate"]
+    rest = items.item_rest(turns, bootstrap)["estimate"]
     found = {f"kappa_{short}_{name}_overall": kappas[short][name] for name in DIMENSION_NAMES for short in kappas}
     found |= {f"item_rest_r_turn_pairwise_{name}": rest[name] for name in DIMENSION_NAMES}
     found["alpha_raw_turn_pairwise"] = alpha.cronbach_alpha(turns)

@@ -14,7 +14,7 @@ from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 LEVEL = 0.05
-SLOWEST = {"14-words", "15-robustness", "18-baselines", "19-judge", "21-noise-ceiling"}
+SLOWEST = {"14-words", "15-robustness", "18-baselines", "19-judge"}
 """Notebooks that take half the time of all; those that no other needs, or that need each other alone."""
 
 IN_WORDS = {"finding", "direction", "sign", "ordering"}

@@ -24,9 +24,7 @@ from sense7.loading import load
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {
-    name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "bring-chats", "collect", "own-judge", "library")
-}
+PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
 BLOCK = re.compile(
     r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
@@ -143,7 +141,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def test_the_way_to_a_workbook_of_ones_own(empty_folder):
-    assert go_through(PAGES["own-workbook"], Reader()) == 5
+    assert go_through(PAGES["own-workbook"], Reader()) == 9
     assert (empty_folder / "mine.xlsx").exists()
 
 
@@ -169,19 +167,13 @@ def test_the_messages_of_gathering_that_are_explained_exist():
     assert [phrase for phrase in phrases if not any(phrase in message for message in known)] == []
 
 
-def test_the_way_from_chats_of_other_programs(empty_folder):
-    assert go_through(PAGES["bring-chats"], Reader()) == 6
-    assert (empty_folder / "mine.xlsx").exists()
-
-
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     need_the_judge()
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
     write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:
-        assert go_through(PAGES["own-judge"], Reader(server.address)) == 14
-    assert len(server.asked) == 8, "four conversations, two runs; dry runs and a batch ask nothing"
-    assert len(list((empty_folder / "predictions_batch").iterdir())) == 2
+        assert go_through(PAGES["own-judge"], Reader(server.address)) == 6
+    assert len(server.asked) == 8, "four conversations, two runs; dry runs ask nothing"
     found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}
     names = re.findall(r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE)
     told = {name.rstrip("/") for name, _ in names} | {

@@ -58,7 +58,7 @@ def make_tiny(root: Path) -> None:
     config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing", "ref.term"]  # pages that are left out
     (root / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     (root / "book" / "index.md").write_text("# Front\n\nText.\n", encoding="utf-8")
-    pages = ["book/explorer", "book/references", *(f"notebooks/{name}" for name in KEPT_WHEN_TINY)]
+    pages = ["book/explorer", "book/cite", *(f"notebooks/{name}" for name in KEPT_WHEN_TINY)]
     toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": page} for page in pages]}
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     claims = yaml.safe_load((root / "data" / "claims.yml").read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.benchmarks import PARTS as IN_PARTS
+import report
 from sense7.book import execute
 from sense7.book.ledger import write_ledger
 from sense7.book.partitioned import statistics_of_parts
@@ -48,6 +48,9 @@ NOTE = "These tables are synthetic. Nobody said or rated anything in them; their
 FORMATS = {"workbook": "xlsx", "CSV": "csv", "parquet": "parquet"}
 PARTITIONS = 16
 """Parts of the data of each size."""
+
+IN_PARTS = "statistics in parts"
+"""Name of the step that computes the main statistics of a data set in parts."""
 
 
 # --- data ------------------------------------------------------------------------------
@@ -243,7 +246,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, nargs="+", default=[1, 10])
     parser.add_argument("--only", nargs="+", help="names of steps; the others stay as they are")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds that a step may take")
-    parser.add_argument("--out", type=Path, default=root / "data" / "growth.json")
+    parser.add_argument("--out", type=Path, default=report.GROWTH)
     parser.add_argument("--kept", type=Path, default=root / "_build" / "bench", help="folder of the data")
     parser.add_argument("--make", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--step", help=argparse.SUPPRESS)
@@ -258,7 +261,7 @@ def main() -> None:
         return
     earlier = json.loads(given.out.read_text(encoding="utf-8")) if given.only and given.out.exists() else {}
     sizes = measure_all(root, given.times, given.only, given.kept, given.limit, earlier)
-    report = {
+    result = {
         "commit": commit_of(root)["commit"],
         "library": library_digest(())[:12],
         "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors",
@@ -266,7 +269,9 @@ def main() -> None:
         "sizes": sizes,
         "exponents": growth_exponents(sizes) if len(sizes) > 1 else {},
     }
-    write_json(given.out, report)
+    write_json(given.out, result)
+    if given.out == report.GROWTH:
+        report.main()
     print(given.out)
 
 

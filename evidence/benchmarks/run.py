@@ -7,7 +7,7 @@
 
 Both sides run in turn and must give the same answer; the medians are compared. Times depend on the machine, ratios
 much less. What was measured is kept under ``_build/bench`` until the library or the entry changes: interrupted, the
-same command goes on where it was. A page of the book shows the result, ``data/bench.json``.
+same command goes on where it was. The result is ``bench.json`` beside this file; RESULTS.md shows it.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import cluster
 import command_line
 import explorer
 import judging
+import report
 import suite
 from measuring import ROOT, Counts, Row
 from sense7.book.how_made import versions
@@ -64,7 +65,7 @@ REASONS: dict[str, str] = {
     "check": "Of 0.41 s, typer takes 0.1 s, half of it for pydantic, which newer versions import; numpy 0.04 s, "
     "and reading 0.2 s.",
 }
-"""Key of a row that misses its goal -> the measured reason, which the page shows."""
+"""Key of a row that misses its goal -> the measured reason, which RESULTS.md shows."""
 
 
 def machine() -> dict[str, str | int | float]:
@@ -162,13 +163,13 @@ def main() -> None:
     parser.add_argument("--long-pairs", type=int, default=2, help="of what takes minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that every entry works; the times mean nothing")
     parser.add_argument("--again", action="store_true", help="measure again what is kept")
-    parser.add_argument("--out", type=Path, default=ROOT / "data" / "bench.json")
+    parser.add_argument("--out", type=Path, default=report.BENCH)
     parser.add_argument("--kept", type=Path, default=ROOT / "_build" / "bench")
     given = parser.parse_args()
     chosen = given.only.split(",") if given.only else []
     if unknown := [name for name in chosen if name not in names]:
         parser.error(f"no entry {', '.join(unknown)}; there are {', '.join(names)}")
-    if given.tiny and given.out == ROOT / "data" / "bench.json":
+    if given.tiny and given.out == report.BENCH:
         parser.error("--tiny measures nothing: give another --out")
     counts = Counts(1, 1, tiny=True) if given.tiny else Counts(given.pairs, given.long_pairs)
     result = merged(given.out, {})
@@ -179,6 +180,8 @@ def main() -> None:
         write_json(given.out, result)
     if not chosen:
         write_json(given.out, result)
+    if given.out == report.BENCH:
+        report.main()
     print(f"{'; '.join(f'{key}: {value}' for key, value in machine().items())}\n\n{table(result)}\n\n{given.out}")
 
 

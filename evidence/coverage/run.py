@@ -27,7 +27,7 @@ import scipy
 from scipy import stats
 from tqdm import tqdm
 
-from sense7.estimators.alpha import alpha_from_covariances, alpha_row, covariances_from_sums, pair_moments
+from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
 from sense7.estimators.kappa import WEIGHTS
@@ -86,8 +86,7 @@ LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by l
 class Statistic:
     """A statistic of the proof: its name on the page, its key, the name of its truth, and its intervals.
 
-    ``naive`` takes units as independent ("" if there is none), ``own`` is the library's, and ``others`` could have been
-    taken: ending of the key -> short name and interval.
+    ``naive`` takes units as independent ("" if there is none), and ``own`` is the library's.
     """
 
     name: str
@@ -95,10 +94,7 @@ class Statistic:
     truth: str
     naive: str = ""
     own: str = PERCENTILE
-    others: tuple[tuple[str, str, str], ...] = ()
 
-
-OTHERS_OF_ALPHA = (("_percentile", "percentile", PERCENTILE), ("_own_scale", "not transformed", LEFT_OUT))
 
 STATISTICS = (
     Statistic(
@@ -107,7 +103,6 @@ STATISTICS = (
         "alpha_turn",
         "Feldt's interval, turns as independent",
         LEFT_OUT_ON_SCALE,
-        OTHERS_OF_ALPHA,
     ),
     Statistic(
         "alpha after the task",
@@ -115,7 +110,6 @@ STATISTICS = (
         "alpha_post",
         "Feldt's interval, conversations as independent",
         LEFT_OUT_ON_SCALE,
-        OTHERS_OF_ALPHA,
     ),
     Statistic(
         "condition difference", "condition_difference", "condition_difference", "t interval, turns as independent"
@@ -131,7 +125,6 @@ STATISTICS = (
         "kappa of Affective, quadratic",
         "kappa_quadratic_affective",
         "kappa_quadratic_Affective",
-        "asymptotic interval, turns as independent",
     ),
     Statistic("ICC(1) of participants", "icc_1", "icc_1", "F interval, numbers of conversations as equal"),
 )
@@ -259,15 +252,6 @@ def turn_test(numbers: Numbers) -> tuple[list[float], float]:
     return [float(first.mean() - second.mean()), float(interval.low), float(interval.high)], float(test.pvalue)
 
 
-def alpha_not_transformed(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> list[float]:
-    """Alpha with a t interval on its own scale, which may reach above 1."""
-    moments = pair_moments(ratings.to_numpy(dtype=float))
-    found = bootstrap.estimate(
-        lambda sums: alpha_from_covariances(covariances_from_sums(sums)), moments, ratings.index, OWN_SCALE
-    )
-    return list(found[:3])
-
-
 def difference_by_leaving_out(study: Study, bootstrap: ParticipantBootstrap) -> list[float]:
     """Difference of the two conditions' means over conversations, with a t interval by leaving out participants."""
     rated = conversation_ratings(study).dropna(subset="ground_truth")
@@ -301,8 +285,7 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     for key, ratings in (("alpha_turn", turn_ratings(study)), ("alpha_post", post_task_ratings(study))):
         found[key] = limits(alpha_row(ratings, bootstrap))
         found[f"{key}_naive"] = limits(alpha_row(ratings, bootstrap, interval="feldt"))
-        found[f"{key}_percentile"] = limits(alpha_row(ratings, bootstrap, interval="percentile"))
-        found[f"{key}_own_scale"] = alpha_not_transformed(ratings, bootstrap)
+    found["alpha_turn_percentile"] = limits(alpha_row(turn_ratings(study), bootstrap, interval="percentile"))
     found["poor_turn_d"] = limits(multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1])
     found["poor_turn_d_naive"] = naive_poor_turn(study)
     # The other dimensions left blank: they would cost the most time, and tell nothing.
@@ -310,7 +293,7 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     only = replace(study, turns=study.turns[["participant", "overall", KAPPA]].assign(**blank))
     for weights, key in (("linear", "kappa_affective"), ("quadratic", "kappa_quadratic_affective")):
         found[key] = limits(agreement_with_overall(only, bootstrap, weights).loc[KAPPA])
-        found[f"{key}_naive"] = naive_kappa(study, weights)
+    found["kappa_affective_naive"] = naive_kappa(study, "linear")
     found["icc_1"] = limits(participant_icc(study, bootstrap).loc["as rated"])
     found["icc_1_naive"] = naive_icc(study, found["icc_1"][0])
     return found
@@ -384,7 +367,7 @@ def truths(design: str) -> dict[str, float]:
     parameters = Parameters(design=design)
     implied = implied_values(parameters)
     known = {one.key: implied[one.truth][0] for one in STATISTICS if one.truth in implied}
-    known["condition_difference"] = implied[f"condition_difference_{FIRST}_{SECOND}"][0]
+    known["condition_difference"] = implied[f"condition_model_difference_{FIRST}_{SECOND}"][0]
     own = known.copy()
     differences = [
         turn_test(draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20))[0][0] for batch in range(20)
@@ -507,13 +490,12 @@ def significant(number: float) -> float:
 INTERVALS = [
     *(("participants", one, "", one.name, one.own) for one in STATISTICS),
     *(("naive", one, "_naive", one.name, one.naive) for one in STATISTICS if one.naive),
-    *(
-        ("other", one, ending, f"{one.name}, {short}", interval)
-        for one in STATISTICS
-        for ending, short, interval in one.others
-    ),
+    ("other", STATISTICS[0], "_percentile", "alpha per turn, percentile", PERCENTILE),
 ]
 """Every interval of the proof: kind, statistic, ending of its key, name on the page, interval in words."""
+
+IN_BOTH_DESIGNS = "condition_difference"
+"""Statistic whose naive interval is shown of both designs, since there it matters which it is."""
 
 
 def further_results(studies: dict[str, list[dict]]) -> list[dict]:
@@ -544,6 +526,8 @@ def results(studies: dict[str, list[dict]]) -> list[dict]:
         truth = truths(design)
         short = "" if design == "within" else "_between"
         for kind, one, ending, name, interval in INTERVALS:
+            if kind != "participants" and design != "within" and one.key != IN_BOTH_DESIGNS:
+                continue
             found = [study[one.key + ending] for study in studies[f"{design}, with effects"]]
             # Turns as independent may have a truth of their own; all others hold that of the statistic.
             known = truth[one.key + ("_naive" if kind == "naive" else "")]

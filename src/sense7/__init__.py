@@ -42,8 +42,8 @@ _SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "o
 
 _PACKAGES = {
     "estimators": """
-        alpha bootstrap clustered cumulative_logit effect_size estimates factor group_factors intraclass item_analysis
-        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis polychoric rank_tests ranks
+        alpha bootstrap cumulative_logit effect_size estimates factor intraclass item_analysis
+        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis ranks
         within_correlation
     """,
     "findings": """
@@ -53,15 +53,13 @@ _PACKAGES = {
     """,
     "judge": "compare evaluate predictions",
     "judge.scoring": """
-        alternative_annotators available_judges baselines bias calibrated certainty compared comparison
-        judge_specifications judge_uses juries learned metrics noise_ceiling personal powered_means real_juries
-        simulated three_judges
+        alternative_annotators available_judges baselines bias calibrated compared comparison judge_specifications
+        juries learned metrics noise_ceiling real_juries simulated three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""
 
 _MODULES = {
-    "benchmarks": "benchmarks",
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
     "report": "workbook.report",

@@ -229,7 +229,7 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     folder : path
         Where notebooks recorded.
     notebooks : str
-        Names of those to read, such as ``24-felt-heard``; all that are there without any.
+        Names of those to read, such as ``03-reliability``; all that are there without any.
 
     Raises
     ------
@@ -241,9 +241,9 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     Examples
     --------
     >>> import tempfile
-    >>> read_values(tempfile.mkdtemp(), "24-felt-heard")
+    >>> read_values(tempfile.mkdtemp(), "03-reliability")
     Traceback (most recent call last):
-    sense7.errors.UserError: 24-felt-heard recorded no value here yet ...
+    sense7.errors.UserError: 03-reliability recorded no value here yet ...
     """
     paths = [Path(folder) / f"{name}.json" for name in notebooks] or sorted(Path(folder).glob("*.json"))
     values: dict[str, dict] = {}

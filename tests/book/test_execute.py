@@ -10,7 +10,6 @@ import time
 
 import pytest
 
-from sense7 import benchmarks
 from sense7.book import execute
 from sense7.book.execute import BuildError
 from sense7.book.notebooks import find_notebooks, to_ipynb
@@ -97,13 +96,13 @@ def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(cha
 
 def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
     root = chain.checkout.root
-    chain.checkout.notebook("05-e", "1", stored=["data/bench.json"])
+    chain.checkout.notebook("05-e", "1", stored=["data/coverage.json"])
     plans = [plan_jobs(root, {}, "", [])]
     for content in ("1", "2"):
-        (root / "data" / "bench.json").write_text(content, "utf-8")
+        (root / "data" / "coverage.json").write_text(content, "utf-8")
         plans.append(plan_jobs(root, {}, "", []))
         assert changed(*plans[-2:]) == ["05-e"]
-    (root / "data" / "growth.json").write_text("1", "utf-8")
+    (root / "data" / "implied.json").write_text("1", "utf-8")
     assert changed(plans[-1], plan_jobs(root, {}, "", [])) == []
 
 
@@ -180,7 +179,7 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == ["01-a", "02-b", "03-c", "03-c"]
 
 
-def test_first_come_those_that_others_wait_for_then_the_longest_and_the_unmeasured(runner, recording_code, monkeypatch):
+def test_first_come_those_that_others_wait_for_then_the_longest_and_the_unmeasured(runner, recording_code):
     class Noting(execute.Kernels):
         order = ()
 
@@ -193,8 +192,12 @@ def test_first_come_those_that_others_wait_for_then_the_longest_and_the_unmeasur
     for name, needs in {"01-short": [], "02-long": [], "03-new": [], "04-needed": [], "05-last": ["04-needed"]}.items():
         runner.checkout.notebook(name, recording_code(name, "a"), needs=needs)
     seconds = {"01-short": 1.0, "02-long": 2.0, "04-needed": 0.5, "05-last": 9.0}
-    monkeypatch.setattr(benchmarks, "stored_benchmarks", lambda: {"profile": {"notebooks": seconds}})
     kernels, root = Noting(), runner.checkout.root
+    for age, (name, took) in enumerate([("01-short", 99.0), *seconds.items()]):  # the newest counts
+        kept = root / "cache" / f"{name}-{age:024}" / execute.SECONDS
+        kept.parent.mkdir(parents=True)
+        kept.write_text(str(took), encoding="utf-8")
+        os.utime(kept, (age, age))
     execute.run(runner.plan(), root / "edition", root / "cache", workers=1, kernels=kernels)
     assert kernels.order == ("04-needed", "03-new", "02-long", "01-short", "05-last")
 

@@ -32,7 +32,6 @@ def test_every_setting_on_a_page_is_one_and_every_one_is_used():
 def test_settings_are_said_as_sentences_say_them():
     found = {name: setting(name) for name in SETTINGS}
     assert found == {
-        "event_study_last": "four",
         "fewest_participants": "five",
         "fewest_participants_of_baselines": "five",
         "good_turn": "good or very good",

@@ -267,8 +267,8 @@ def test_refusals_end_with_exit_code_2_and_no_traceback(built):
         ({"ieval": "a"}, {"ieval": ""}, "Run: sense7 fetch ieval$"),
         ({"ieval": ""}, {"ieval": "a"}, "SENSE7_CACHE=EMPTY_FOLDER"),
         ({"ieval": "a"}, {"ieval": "b"}, "fetch ieval --again"),
-        ({"data/bench.json": "a"}, {"data/bench.json": "b"}, "^data/bench.json: not the stored result"),
-        ({}, {"data/bench.json": "b"}, "^data/bench.json: not the stored result"),
+        ({"data/coverage.json": "a"}, {"data/coverage.json": "b"}, "^data/coverage.json: not the stored result"),
+        ({}, {"data/coverage.json": "b"}, "^data/coverage.json: not the stored result"),
     ],
 )
 def test_data_sets_that_pages_show_besides_their_own_have_to_be_here_as_they_were(tmp_path, then, now, message):

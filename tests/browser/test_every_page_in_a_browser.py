@@ -246,7 +246,7 @@ def test_one_link_that_looks_like_the_text_around_it_is_found(page, whole):
 
 MARKUP_OF_SPHINX = (
     ("book/api", "definition-list"),  # autodoc writes what belongs to a name as lists without pairs
-    ("book/references", "aria-required-children"),  # docutils gives its list of citations a role without its items
+    ("book/cite", "aria-required-children"),  # docutils gives its list of citations a role without its items
 )
 
 

@@ -4,7 +4,6 @@ import fcntl
 import gc
 import json
 import os
-import re
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -124,23 +123,7 @@ def copied_checkout():
                 shutil.rmtree(place)
             place.parent.mkdir(exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, place)
-        leave_out_reference(root)
         yield root
-
-
-def leave_out_reference(root):
-    """Leave only the headings of the library's reference, which is most of a book's work, and the same in each."""
-    pages = sorted([*root.glob("book/*.md"), *root.glob("notebooks/*.md")])
-    labels = {label for page in pages for label in re.findall(r"\{ref\}`[^`]*<(api-[\w-]+)>`", page.read_text("utf-8"))}
-    for page in pages:
-        if page.stem.startswith("api"):
-            title = page.read_text("utf-8").partition("\n")[0]
-            own = sorted(label for label in labels if label.rpartition("-")[0] == page.stem)
-            sections = [f"({label})=\n## {label}\n\nLeft out for a test.\n" for label in own]
-            page.write_text("\n".join([f"{title}\n\nLeft out for a test.\n", *sections]), "utf-8")
-    config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
-    config["sphinx"]["config"]["nitpick_ignore_regex"] = [["py:.*", r"sense7\b.*"]]
-    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), "utf-8")
 
 
 @pytest.fixture(scope="session")

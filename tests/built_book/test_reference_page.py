@@ -1,6 +1,7 @@
-"""The page of R's values: every row of the stored table, each function a link into the reference of the library."""
+"""The page of R's values: every row of the stored table."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def stored():
 
 @pytest.fixture
 def tables(synthetic):
-    return synthetic.page("book/reference-values").select("table.sense7-reference")
+    return synthetic.page("book/promises").select("table.sense7-reference")
 
 
 def body(table):
@@ -36,16 +37,11 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(tables, stor
             assert power_of_ten(found["largest_error"]) in error
 
 
-def test_what_is_not_compared_stands_with_its_reason(tables, stored):
-    assert [row[-1] for row in body(tables[1])] == [row["reason"] for row in stored["not_computed"]]
-    assert [row[-1] for row in body(tables[2])] == [row["instead"] for row in stored["without_reference"]]
-
-
-def test_every_function_is_a_link_to_what_is_said_of_it(synthetic, tables, stored):
-    named = [name for part in ("families", "without_reference") for row in stored[part] for name in row["functions"]]
-    named = [name for name in named if ":" not in name]
-    links = [link for table in (tables[0], tables[2]) for link in table.select("tbody a[href]")]
-    assert [link.get_text() for link in links] == named
-    for link in links:
-        page, _, anchor = link["href"].partition("#")
-        assert anchor in synthetic.anchors(f"book/{page}"), link["href"]
+def test_every_promise_names_tests_that_exist():
+    page = (ROOT / "book" / "promises.md").read_text("utf-8").partition("## Agreement with R")[0]
+    promises = [line for line in page.splitlines() if line.startswith("- ")]
+    assert len(promises) > 15
+    for promise in promises:
+        named = re.findall(r"`([\w/]+\.py)`", promise)
+        assert named, promise
+        assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []

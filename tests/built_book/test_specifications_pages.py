@@ -11,11 +11,9 @@ PAGE = "notebooks/15-robustness"
 HEAVIEST = 1_500_000
 RECORDED = {
     "alpha": "alpha_turn",
-    "cognitive_explains": "relative_importance_share_Cognitive",
     "context_share": "context_share",
     "continuity_contrast": "continuity_contrast_next_turn",
     "empathy_satisfaction": "empathy_satisfaction",
-    "importance_cognitive": "importance_cognitive",
     "judge_spearman": "judge_spearman",
     "kappa_affective": "kappa_affective",
     "participants_share": "icc_participant",

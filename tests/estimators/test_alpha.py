@@ -9,6 +9,7 @@ from scipy import stats
 
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_table
 from sense7.findings import measures
 from sense7.findings.reliability import alphas as alphas_module
 from sense7.taxonomy import DIMENSION_NAMES
@@ -26,18 +27,40 @@ def study(workbooks):
 def tables(study):
     turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=10_000, seed=1)
+    rows = {
+        "per turn, pairwise": (turns, "pairwise"),
+        "per turn, listwise": (turns, "listwise"),
+        "per turn, without Relational": (turns.drop(columns="Relational"), "pairwise"),
+        "after the conversation": (post, "pairwise"),
+    }
     return {
-        interval: alphas_module.alpha_table(turns, post, bootstrap, interval=interval)
+        interval: estimate_table(
+            {
+                row: alpha_module.alpha_row(ratings, bootstrap, missing=missing, interval=interval)
+                for row, (ratings, missing) in rows.items()
+            },
+            "ratings",
+        )
         for interval in alpha_module.INTERVALS
     }
+
+
+def test_the_table_has_these_rows_with_their_keys(study, tables):
+    turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    table = alphas_module.alpha_table(turns, post, bootstrap)
+    keys = ["alpha_turn", "alpha_turn_listwise", "alpha_turn_without_relational", "alpha_post"]
+    assert table["key"].tolist() == keys
+    pd.testing.assert_frame_equal(table.drop(columns="key"), tables["participants"])
+    (feldt,) = alphas_module.alpha_taking_turns_as_independent(turns, bootstrap).to_dict("records")
+    assert feldt == tables["feldt"].iloc[0].to_dict() | {"key": "alpha_turn_feldt"}
 
 
 GOLDEN_NAMES = {
     "per turn, pairwise": "turn_pairwise",
     "per turn, listwise": "turn_listwise",
     "per turn, without Relational": "turn_6dims_pairwise",
-    "after the conversation, pairwise": "post",
-    "after the conversation, listwise": "post",
+    "after the conversation": "post",
 }
 
 
@@ -65,7 +88,7 @@ def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
     counts = tables["participants"]["n"]
     golden.check("n_turns", counts["per turn, pairwise"], abs=0)
     golden.check("n_turns_listwise", counts["per turn, listwise"], abs=0)
-    golden.check("n_conversations", counts["after the conversation, pairwise"], abs=0)
+    golden.check("n_conversations", counts["after the conversation"], abs=0)
 
 
 def alpha_by_pandas(ratings: pd.DataFrame) -> float:
@@ -77,7 +100,7 @@ ROWS = {
     "per turn, pairwise": ("turn_ratings", [], False),
     "per turn, listwise": ("turn_ratings", [], True),
     "per turn, without Relational": ("turn_ratings", ["Relational"], False),
-    "after the conversation, pairwise": ("post_task_ratings", [], False),
+    "after the conversation": ("post_task_ratings", [], False),
 }
 
 

@@ -41,22 +41,20 @@ WHICH = ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"]
 
 
 @pytest.mark.parametrize("which", WHICH)
-def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which):
+def test_the_average_correlation_equals_that_of_psych_in_r(ratings, golden, which):
     frame, missing = ratings[which]
-    table = items_module.item_rest(frame, draws_of(frame), missing)
-    for name in frame:
-        golden.check(f"item_rest_r_{which}_{name}", table.loc[name, "estimate"], abs=CLOSED_FORM)
+    used, _ = item_analysis.usable(frame, missing)
+    row = items_module.average_correlation_row(used, draws_of(used))
+    golden.check(f"avg_r_{which}", row["estimate"], abs=CLOSED_FORM)
 
 
 @pytest.mark.parametrize("which", WHICH)
-@pytest.mark.parametrize(
-    ("row", "name"),
-    [("average correlation", "avg_r"), ("standardised alpha", "alpha_std"), ("Guttman's lambda 6", "guttman_lambda6")],
-)
-def test_consistency_equals_that_of_psych_in_r(ratings, golden, which, row, name):
+def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which):
     frame, missing = ratings[which]
-    table = items_module.consistency(frame, draws_of(frame), missing)
-    golden.check(f"{name}_{which}", table.loc[row, "estimate"], abs=CLOSED_FORM)
+    frame, _ = item_analysis.usable(frame, missing)
+    table = items_module.item_rest(frame, draws_of(frame))
+    for name in frame:
+        golden.check(f"item_rest_r_{which}_{name}", table.loc[name, "estimate"], abs=CLOSED_FORM)
 
 
 def test_a_sum_that_skips_holes_would_be_too_low(ratings):
@@ -66,11 +64,11 @@ def test_a_sum_that_skips_holes_would_be_too_low(ratings):
     assert trap < ours - 0.04
 
 
-def test_counts_are_those_of_the_units_used(ratings, golden):
+def test_counts_are_those_of_the_units_used(ratings):
     frame, _ = ratings["turn_pairwise"]
-    pairwise, listwise = (items_module.item_rest(frame, draws_of(frame), rule) for rule in ("pairwise", "listwise"))
-    assert pairwise["n"].to_dict() == frame.notna().sum().to_dict()
-    assert set(listwise["n"]) == {golden["n_turns_listwise"]}
+    table = items_module.item_rest(frame, draws_of(frame), recorded_as="turn")
+    assert table["n"].to_dict() == frame.notna().sum().to_dict()
+    assert table["key"].tolist() == [f"item_rest_turn_{name}" for name in frame]
 
 
 def test_correlations_are_those_of_pandas(ratings):
@@ -80,7 +78,9 @@ def test_correlations_are_those_of_pandas(ratings):
     for a, b in itertools.combinations(frame, 2):
         assert table.loc[f"{a} with {b}", "estimate"] == pytest.approx(square.loc[a, b], abs=1e-12)
         assert table.loc[f"{a} with {b}", "n"] == len(frame[[a, b]].dropna())
-    assert list(table.index) == list(items_module._PAIRS)
+    keys = items_module.correlations(frame, draws_of(frame), recorded_as="turn")["key"]
+    assert keys.iloc[0] == "correlation_turn_Affective_Cognitive"
+    assert keys.nunique() == 21
 
 
 def test_ieval_gives_its_known_answers(workbooks):
@@ -92,9 +92,9 @@ def test_ieval_gives_its_known_answers(workbooks):
     rest = items_module.item_rest(frame, draws_of(frame))
     assert rest.loc["Relational", "reason"] == "never rated in this data set"
     assert "5 items (never rated: Cognitive, Relational)" in rest.loc["Affective", "method"]
-    consistency = items_module.consistency(frame, draws_of(frame))
-    assert set(consistency["reason"]) == {"5 dimensions; never rated: Cognitive, Relational"}
-    assert consistency["low"].notna().all()
+    average = items_module.average_correlation_row(frame, draws_of(frame))
+    assert average["reason"] == "5 dimensions; never rated: Cognitive, Relational"
+    assert np.isfinite(average["low"])
 
 
 def noisy(seed, rows=60, items=4, people=8, holes=0.15):
@@ -147,28 +147,6 @@ def test_without_holes_the_item_rest_correlation_is_that_with_the_sum_of_the_oth
         assert rest[place] == pytest.approx(expected, abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6))
-def test_lambda6_by_regression_of_each_item_on_the_others(seed):
-    frame = noisy(seed, holes=0)
-    values = ((frame - frame.mean()) / frame.std()).to_numpy()
-    unexplained = 0
-    for place in range(values.shape[1]):
-        others = np.delete(values, place, axis=1)
-        residual = values[:, place] - others @ np.linalg.lstsq(others, values[:, place], rcond=None)[0]
-        unexplained += (residual**2).sum() / (len(values) - 1)
-    expected = 1 - unexplained / np.corrcoef(values.T).sum()
-    assert item_analysis.guttman_lambda6(np.corrcoef(values.T)) == pytest.approx(expected, abs=1e-9)
-
-
-def test_identical_items_have_no_lambda6_and_the_other_statistics_remain():
-    frame = noisy(1, holes=0)[["a", "b"]].assign(c=lambda f: f["a"])
-    table = items_module.consistency(frame, draws_of(frame))
-    assert np.isfinite(table.loc["average correlation", "estimate"])
-    assert np.isnan(table.loc["Guttman's lambda 6", "estimate"])
-    assert table.loc["Guttman's lambda 6", "reason"]
-
-
 NONE = [np.nan] * 4
 
 
@@ -182,9 +160,9 @@ NONE = [np.nan] * 4
 )
 def test_where_no_model_can_be_fitted_the_rows_say_why(columns, reason):
     frame = pd.DataFrame(columns, index=list("pqrs"))
-    table = items_module.consistency(frame, draws_of(frame))
-    assert table["estimate"].isna().all()
-    assert set(table["reason"]) == {reason}
+    row = items_module.average_correlation_row(frame, draws_of(frame), key="average")
+    assert np.isnan(row["estimate"])
+    assert (row["reason"], row["key"]) == (reason, "average")
     rest = items_module.item_rest(frame, draws_of(frame))
     assert rest["estimate"].isna().all()
     assert rest["low"].isna().all()

@@ -16,10 +16,10 @@ from sense7.findings.robustness.headlines import HEADLINES, specifications
 from sense7.tables import Sentence
 
 HOSTILE = "</script><script>window.ran = 1</script></figure><!-- \u2028 \"'&amp;"
-CHOICES = list(HEADLINES["importance_cognitive"].choices)
+CHOICES = list(HEADLINES["relational_applicability"].choices)
 
 
-def table_of(estimates, headline="importance_cognitive", reason="no participant"):
+def table_of(estimates, headline="relational_applicability", reason="no participant"):
     """A multiverse with these estimates: the first specifications of the headline."""
     chosen = specifications(headline).iloc[: len(estimates)]
     numbers = np.asarray(estimates, dtype=float)
@@ -30,7 +30,7 @@ def table_of(estimates, headline="importance_cognitive", reason="no participant"
     )
 
 
-def drawn(table, published=0.25, name="importance_cognitive"):
+def drawn(table, published=0.25, name="relational_applicability"):
     figure = specification_curve(table, name=name, caption="n = 5.", published=published)
     assert isinstance(figure, SpecificationCurve)
     return figure, BeautifulSoup(figure._repr_html_(), "html.parser")
@@ -70,7 +70,7 @@ def test_the_first_specification_stands_there_without_a_script():
     assert page.select_one(".sense7-chosen .point")["d"]
     assert page.figure["style"] == "--here:83.33%"
     assert [line.span.string for line in page.select(".option.taken")] == [
-        options[0] for options in HEADLINES["importance_cognitive"].choices.values()
+        options[0] for options in HEADLINES["relational_applicability"].choices.values()
     ]
     assert page.select("input, button, select") == [], "what only a script can move is added by the script"
 
@@ -121,7 +121,7 @@ def test_the_combinations_that_are_left_out_have_their_reason():
 
 def test_texts_of_a_workbook_are_inert():
     figure = specification_curve(
-        table_of([np.nan, 0.2], reason=HOSTILE), name="importance_cognitive", caption=HOSTILE, published=0.25
+        table_of([np.nan, 0.2], reason=HOSTILE), name="relational_applicability", caption=HOSTILE, published=0.25
     )
     source = figure._repr_html_()
     assert source.count("</script") == source.count("<script") == source.count("</figure>") == 1
@@ -134,7 +134,7 @@ def test_texts_of_a_workbook_are_inert():
 def test_the_data_come_down_in_the_order_of_the_drawing():
     table = table_of([0.3, 0.1, np.nan, 0.2])
     _, page = drawn(table)
-    link = page.find("a", download="importance_cognitive.csv")["href"]
+    link = page.find("a", download="relational_applicability.csv")["href"]
     data = pd.read_csv(io.BytesIO(base64.b64decode(link.partition(",")[2])), index_col=0)
     assert data.index.tolist() == [2, 4, 1, 3]
     assert data["estimate"].tolist()[:3] == [0.1, 0.2, 0.3]
@@ -151,7 +151,7 @@ def test_the_alternative_text_says_what_is_seen():
 
 
 def test_without_any_estimate_there_is_a_sentence():
-    shown = specification_curve(table_of([np.nan], reason="no sheet"), name="importance_cognitive", caption="n")
+    shown = specification_curve(table_of([np.nan], reason="no sheet"), name="relational_applicability", caption="n")
     assert isinstance(shown, Sentence)
     assert "no sheet" in shown.text
 
@@ -162,13 +162,15 @@ def test_an_unknown_headline_is_refused():
 
 
 def test_the_table_of_all_headlines_has_their_ranges_or_the_reason():
-    tables = {"importance_cognitive": table_of([0.3, 0.1, 0.2]), "judge_spearman": table_of([np.nan], "judge_spearman")}
-    frame = specification_table(tables, {"importance_cognitive": 0.25}).frame
-    row = frame.loc[HEADLINES["importance_cognitive"].title]
+    tables = {
+        "relational_applicability": table_of([0.3, 0.1, 0.2]),
+        "judge_spearman": table_of([np.nan], "judge_spearman"),
+    }
+    frame = specification_table(tables, {"relational_applicability": 0.25}).frame
+    row = frame.loc[HEADLINES["relational_applicability"].title]
     assert row.tolist() == [
         "30.0% [20.0%, 40.0%], n = 1,234",
         "10.0%",
-        "20.0%",
         "30.0%",
         "2 of 3 hold the published 25.0%",
     ]

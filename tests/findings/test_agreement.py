@@ -86,7 +86,7 @@ def test_ratings_of_different_turns_have_no_kappa(minimal_sheets):
     )
 
 
-# The same turns, and paired differences
+# Paired differences
 
 
 def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
@@ -104,41 +104,6 @@ def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
 def kappa_of(turns, name, weights="linear"):
     power = {"linear": 1, "quadratic": 2}[weights]
     return by_definition(turns[name].tolist(), turns["overall"].tolist(), power)
-
-
-def test_complete_turns_are_the_same_for_every_dimension():
-    study = rated()
-    table = agreement.agreement_with_overall.__wrapped__(study, bootstrap_of(study), turns="complete")
-    complete = study.turns.dropna()
-    assert set(table["n"]) == {len(complete)}
-    for name in DIMENSION_NAMES:
-        assert table.loc[name, "estimate"] == pytest.approx(kappa_of(complete, name), abs=1e-12)
-
-
-def test_a_dimension_that_was_never_rated_does_not_empty_the_complete_turns(workbooks):
-    study = rated()
-    study.turns["Interest"] = np.nan
-    study.rated_dimensions.remove("Interest")
-    table = agreement.agreement_with_overall.__wrapped__(study, bootstrap_of(study), turns="complete")
-    assert table.loc["Interest", "reason"] == "Interest was never rated in this data set"
-    assert table.loc["Affective", "n"] == len(study.turns.drop(columns="Interest").dropna())
-
-
-def test_without_complete_turns_there_is_none(minimal_sheets):
-    messages = dict.fromkeys(DIMENSION_NAMES, [None, "good", None, "poor"] * 4)
-    messages |= {"EmpathyOverall": [None, "good", None, "poor"] * 4, "Relational": [None, None, None, None] * 4}
-    messages["Interest"] = [None, "good", None, None] * 4
-    messages["Cognitive"] = [None, None, None, "good"] * 4
-    study = parse_sheets(minimal_sheets(messages=messages))
-    table = agreement.agreement_with_overall(study, bootstrap_of(study), turns="complete")
-    assert table.loc["Affective", "reason"] == "no turn has all ratings"
-    assert table.loc["Relational", "reason"] == "Relational was never rated in this data set"
-
-
-def test_an_unknown_choice_of_turns_is_refused(workbooks):
-    study = read_workbook(workbooks["reference"])
-    with pytest.raises(UserError, match="'each' or 'complete'"):
-        agreement.agreement_with_overall(study, bootstrap_of(study), turns="same")
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])

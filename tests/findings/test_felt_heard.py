@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import require_estimates
 from sense7.findings import felt_heard
 
 FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "cared for"]
@@ -51,80 +49,28 @@ def test_the_means_that_others_computed(people, bootstrap):
     assert all(row["low"] < row["estimate"] < row["high"] for row in by_key.values())
 
 
-# car::Anova(lm(y ~ response * label), type = 3, white.adjust = "hc3"), contrasts contr.sum: F, then p, of each term
-R_VALUES = {
-    "mean of six": (
-        [21.776834901, 29.9518256225, 0.00616486224553],
-        [4.0438637974e-06, 7.36128551131e-08, 0.937451920532],
-    ),
-    "understood": (
-        [19.1983341466, 20.3294680442, 0.307384557189],
-        [1.46682693103e-05, 8.32104359566e-06, 0.579564394372],
-    ),
-    "seen": (
-        [17.2650502704, 30.9335832198, 0.109550726985],
-        [3.89051768038e-05, 4.58231179349e-08, 0.740809930277],
-    ),
-    "cared for": (
-        [23.0498487887, 36.2424202702, 0.00894057212056],
-        [2.15085098817e-06, 3.61376218922e-09, 0.924710607403],
-    ),
-}
-
-
-@pytest.mark.parametrize("rating", R_VALUES)
-def test_the_tests_are_those_of_r(people, rating):
-    statistics, p = R_VALUES[rating]
-    found = felt_heard.model_tests(people, rating)
-    np.testing.assert_allclose(found["estimate"], p, rtol=1e-9)
-    shown = [float(method.split("F = ")[1].split()[0]) for method in found["method"]]
-    assert shown == [round(value, 2) for value in statistics]
-    assert found["method"].str.endswith("on 1 and 451 degrees of freedom").all()
-    assert list(found.index) == ["source", "label", "interaction"]
-
-
-def test_the_structure_is_that_of_r(people, bootstrap):
-    """psych::alpha (raw_alpha, average_r), the same on residuals of the four groups, eigen(cor())."""
-    found = felt_heard.structure(people, bootstrap, seed=1)
-    names = ["Cronbach's alpha", "Cronbach's alpha within the four groups", "share of the first eigenvalue"]
-    known = [0.969167190524, 0.966166378672, 0.869350905244]
-    np.testing.assert_allclose(found.loc[names, "estimate"], known, rtol=1e-9)
-    # psych takes the average of correlations by the same definition
-    assert found.loc["average correlation", "estimate"] == pytest.approx(0.842822369095, rel=1e-9)
-    assert found.loc[["components above noise", "factors above noise"], "estimate"].tolist() == [1, 1]
-    assert found["low"].iloc[:5].gt(0.8).all()
-    assert (found["low"].iloc[:5] < found["estimate"].iloc[:5]).all()
-
-
-def test_another_implementation_of_the_tests(small):
-    fit = ols("y ~ C(response, Sum) * C(label, Sum)", small.assign(y=small["seen"])).fit()
-    other = anova_lm(fit, typ=3, robust="hc3")
-    found = felt_heard.model_tests(small, "seen")
-    np.testing.assert_allclose(found["estimate"], other["PR(>F)"].iloc[1:4], rtol=1e-9)
+def test_alpha_is_that_of_r(people, bootstrap):
+    """psych::alpha, raw_alpha."""
+    row = felt_heard.consistency_and_ceiling(people, bootstrap).loc["Cronbach's alpha"]
+    assert row["estimate"] == pytest.approx(0.969167190524, rel=1e-9)
+    assert 0.9 < row["low"] < row["estimate"] < row["high"]
 
 
 # Naive computations
 
 
-def naive_effects(frame, rating):
-    mean = frame.groupby(["response", "label"])[rating].mean()
+def naive_effects(frame):
+    mean = frame.groupby(["response", "label"])["mean of six"].mean()
     source = (mean["ai", "ai"] + mean["ai", "human"]) / 2 - (mean["human", "ai"] + mean["human", "human"]) / 2
     label = (mean["ai", "human"] + mean["human", "human"]) / 2 - (mean["ai", "ai"] + mean["human", "ai"]) / 2
     interaction = (mean["ai", "human"] - mean["ai", "ai"]) - (mean["human", "human"] - mean["human", "ai"])
     return [source, label, interaction, mean["ai", "ai"] - mean["human", "human"]]
 
 
-@pytest.mark.parametrize("rating", ["mean of six", "affirmed"])
-def test_effects_against_a_naive_computation(small, rating):
-    bootstrap = felt_heard.resampling(small, draws=100, seed=1)
-    found = felt_heard.effects(small, bootstrap, rating)
-    np.testing.assert_allclose(found["estimate"], naive_effects(small, rating), atol=1e-12)
-    within = small[rating] - small.groupby(["response", "label"])[rating].transform("mean")
-    sd = np.sqrt((within**2).sum() / (len(small) - 4))
-    d = felt_heard.effects(small, bootstrap, rating, standardized=True)
-    np.testing.assert_allclose(d["estimate"], np.array(naive_effects(small, rating)) / sd, atol=1e-12)
+def test_effects_against_a_naive_computation(small):
+    found = felt_heard.effects(small, felt_heard.resampling(small, draws=100, seed=1))
+    np.testing.assert_allclose(found["estimate"], naive_effects(small), atol=1e-12)
     assert found["n"].tolist() == [20, 20, 20, 13]
-    assert set(d["unit"]) == {"Cohen's d"}
 
 
 def fitted(people):
@@ -141,8 +87,7 @@ def test_intervals_are_those_of_resampled_people(small):
     """Each draw, done again with copies of rows."""
     bootstrap = felt_heard.resampling(small, draws=60, seed=4)
     resampled = [
-        naive_effects(small.loc[np.repeat(small.index, weights.astype(int))], "mean of six")
-        for weights in bootstrap.weights()
+        naive_effects(small.loc[np.repeat(small.index, weights.astype(int))]) for weights in bootstrap.weights()
     ]
     low, high = np.quantile(np.array(resampled), [0.025, 0.975], axis=0)
     found = felt_heard.effects(small, bootstrap)
@@ -164,39 +109,9 @@ def test_the_intervals_are_near_those_of_the_model(people):
     np.testing.assert_allclose(found[["low", "high"]].iloc[:3], fitted(people).conf_int().iloc[1:], atol=0.025)
 
 
-def test_effects_by_feeling_are_the_effects(people, bootstrap):
-    found = felt_heard.effects_by_feeling(people, bootstrap)
-    assert {name: list(table.index) for name, table in found.items()} == dict.fromkeys(
-        ("source", "label", "interaction"), FEELINGS
-    )
-    own = felt_heard.effects(people, bootstrap, "accepted")
-    for name, table in found.items():
-        row = own.loc[felt_heard.EFFECTS[name]]
-        assert table.loc["accepted", ["estimate", "low", "high"]].tolist() == row[["estimate", "low", "high"]].tolist()
-        require_estimates("test", name, table)
-
-
-def test_ceilings_against_a_naive_computation(people, bootstrap):
-    found = felt_heard.ceiling(people, bootstrap)["estimate"]
-    assert found["seen"] == (people["seen"] == 7).mean()
-    every = (people[FEELINGS] == 7).all(axis=1)
-    assert found["all six"] == every.mean()
-    group = (people["response"] == "human") & (people["label"] == "ai")
-    assert found["all six, answer by a person, labeled as by an AI"] == pytest.approx(every[group].mean())
-    assert len(found) == len(FEELINGS) + 1 + len(CELLS)
-
-
-def test_p_values_of_feelings_are_corrected_for_being_six(people):
-    shown = felt_heard.tests_in_words(people)
-    assert list(shown.index) == ["mean of six", *FEELINGS]
-    assert shown.loc["mean of six", "source, p (Holm)"] == ""
-    p = pd.Series({name: felt_heard.model_tests(people, name).loc["source", "estimate"] for name in FEELINGS})
-    by_hand, largest = {}, 0
-    for place, name in enumerate(p.sort_values().index):
-        largest = max(largest, min(1, p[name] * (6 - place)))
-        by_hand[name] = "< 0.0001" if largest < 0.0001 else f"{largest:.4f}"
-    assert shown["source, p (Holm)"].iloc[1:].to_dict() == by_hand
-    assert (shown["interaction, p (Holm)"].iloc[1:] == "1.0000").all()
+def test_the_share_at_the_ceiling_against_a_naive_computation(people, bootstrap):
+    found = felt_heard.consistency_and_ceiling(people, bootstrap)
+    assert found.loc["highest rating to all six", "estimate"] == (people[FEELINGS] == 7).all(axis=1).mean()
 
 
 # The verdict
@@ -228,20 +143,11 @@ def test_every_row_has_a_key_of_its_own(people, bootstrap):
     tables = [
         *felt_heard.cell_means(people, bootstrap).values(),
         felt_heard.effects(people, bootstrap),
-        felt_heard.effects(people, bootstrap, standardized=True),
-        *felt_heard.effects_by_feeling(people, bootstrap).values(),
-        felt_heard.model_tests(people),
-        felt_heard.structure(people, bootstrap, seed=1),
-        felt_heard.ceiling(people, bootstrap),
+        felt_heard.consistency_and_ceiling(people, bootstrap),
     ]
     keys = pd.concat(tables)["key"]
     assert not keys.duplicated().any()
     assert keys.str.startswith("felt_heard_").all()
-
-
-def test_effects_on_one_feeling_are_recorded_in_points_only(people, bootstrap):
-    assert "key" not in felt_heard.effects(people, bootstrap, "seen")
-    assert "key" not in felt_heard.effects_by_feeling(people, bootstrap, standardized=True)["source"]
 
 
 def test_people_of_another_table_are_refused(people):

@@ -154,7 +154,7 @@ def test_alpha_without_each_dimension_is_that_of_psych(ratings, golden, which):
     frame, missing = ratings[which]
     # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
     frame = frame.dropna() if missing == "listwise" else frame
-    dropped = alphas.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1), missing=missing)
+    dropped = alphas.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1))
     for name in frame:
         golden.check(f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], abs=CLOSED_FORM)
 

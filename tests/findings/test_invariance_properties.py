@@ -11,7 +11,6 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
 from sense7.estimators.intraclass import icc_1, intraclass_correlations
 from sense7.estimators.kappa import weighted_kappa
-from sense7.estimators.rank_tests import kruskal_wallis
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.agreement import agreement_with_overall
 from sense7.findings.conditions.means import condition_differences, condition_means
@@ -107,14 +106,6 @@ def test_d_knows_no_unit_and_changes_its_sign_with_the_sides(first, second, seed
     moved = [order.permutation(y) * scale + shift for y in (first, second)]
     equal(d(*moved), np.sign(scale) * d(first, second), 1e-6)
     equal(d(second, first), -d(first, second))
-
-
-@given(sides=st.lists(groups, min_size=2, max_size=4), seed=seeds, scale=scales)
-def test_kruskal_wallis_knows_ranks_alone_and_no_order_of_groups(sides, seed, scale):
-    assume(np.ptp(np.concatenate(sides)) > 0)
-    order = np.random.default_rng(seed)
-    moved = [order.permutation(sides[place]) * scale for place in order.permutation(len(sides))]
-    equal(kruskal_wallis(moved), kruskal_wallis(sides), 1e-7)
 
 
 # A whole study, moved about

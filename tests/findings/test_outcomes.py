@@ -1,6 +1,5 @@
 """From turns to the whole: against R and models fitted one by one, and where there is none."""
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.outliers_influence import variance_inflation_factor
 
 import sense7 as s7
 from helpers.studies import bootstrap_of, read
@@ -38,41 +36,7 @@ def planted():
     return {entry["key"]: entry["value"] for entry in truth["planted"]}
 
 
-# Peak and end
-
-
-@pytest.mark.parametrize("name", outcomes.PREDICTORS)
-def test_coefficients_and_their_errors_equal_those_of_r(study, golden, name):
-    # In the reference the outcome is the post-task experience, whose four ratings are equal there.
-    row = outcomes.peak_end(study, outcome="experience").loc[name]
-    golden.check(f"peakend_b_{name}", row["estimate"], abs=1e-7)
-    quantile = stats.t.ppf(0.975, study.conversations["participant"].nunique() - 1)
-    golden.check(f"peakend_se_{name}", (row["high"] - row["low"]) / 2 / quantile, abs=1e-7)
-
-
-def test_the_share_explained_equals_that_of_r(study, golden):
-    row = outcomes.peak_end(study, outcome="experience").loc["share explained"]
-    golden.check("peakend_r2", row["estimate"], abs=1e-7)
-    assert row["reason"].startswith("no interval")
-
-
-def test_inflation_factors_equal_those_of_statsmodels(study):
-    frame = outcomes.turn_summaries(study)
-    design = sm.add_constant(frame[list(outcomes.PREDICTORS)]).to_numpy()
-    expected = [variance_inflation_factor(design, place) for place in range(1, 5)]
-    np.testing.assert_allclose(outcomes.variance_inflation(study)["estimate"], expected, atol=1e-8)
-
-
-def test_each_table_is_of_the_rating_and_the_outcome_that_are_asked_for(study):
-    for kind in ({"rating": "dimensions"}, {"outcome": "experience"}):
-        frame = outcomes.turn_summaries(study, **kind)
-        predictors = frame[list(outcomes.PREDICTORS)]
-        factors = outcomes.variance_inflation(study, **kind)["estimate"]
-        np.testing.assert_allclose(factors, np.diag(np.linalg.inv(predictors.corr())), atol=1e-8)
-        fit = sm.OLS(frame["outcome"], sm.add_constant(predictors)).fit()
-        found = outcomes.peak_end(study, **kind)["estimate"]
-        np.testing.assert_allclose(found[list(outcomes.PREDICTORS)], fit.params[list(outcomes.PREDICTORS)], atol=1e-8)
-        assert found["share explained"] == pytest.approx(fit.rsquared)
+# Summaries of the turns
 
 
 def test_the_end_is_the_last_rated_turn(minimal_sheets):
@@ -93,6 +57,7 @@ def test_cross_validation_equals_models_fitted_one_by_one(study):
     fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % outcomes.FOLDS)
     row_fold = frame["participant"].map(dict(zip(people, fold, strict=True)))
     table = outcomes.cross_validated_r2(study, bootstrap)
+    shares = {}
     for name, chosen in outcomes.MODELS.items():
         errors = null = 0.0
         for number in range(outcomes.FOLDS):
@@ -100,9 +65,10 @@ def test_cross_validation_equals_models_fitted_one_by_one(study):
             fit = sm.OLS(train["outcome"], sm.add_constant(train[list(chosen)])).fit()
             errors += ((test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2).sum()
             null += ((test["outcome"] - train["outcome"].mean()) ** 2).sum()
-        assert table.loc[name, "estimate"] == pytest.approx(1 - errors / null, abs=1e-9)
-    gain = table.loc["all four", "estimate"] - table.loc["mean alone", "estimate"]
-    assert table.loc["all four minus mean alone", "estimate"] == pytest.approx(gain)
+        shares[name] = 1 - errors / null
+    expected = [shares["mean alone"], shares["peak and end"], shares["all four"] - shares["mean alone"]]
+    assert table["key"].tolist() == ["predicted_mean", "predicted_peak_end", "predicted_beyond_mean"]
+    np.testing.assert_allclose(table["estimate"], expected, atol=1e-9)
 
 
 def test_a_resampling_keeps_copies_in_the_fold_of_their_participant():
@@ -121,7 +87,7 @@ def test_each_resampling_is_predicted_on_its_own():
     z = np.concatenate([np.ones((3, 5, 40, 1)), generator.normal(size=(3, 5, 40, 5))], axis=-1)
     sums = np.einsum("dfri,dfrj->dfij", z, z)
     together = outcomes._predicted_shares(sums)
-    assert together.shape == (3, len(outcomes.MODELS) + 1)
+    assert together.shape == (3, len(outcomes.MODELS))
     for draw in range(3):
         np.testing.assert_allclose(together[draw], outcomes._predicted_shares(sums[draw]))
 
@@ -238,8 +204,6 @@ def test_without_variation_there_is_no_correlation_within(values, reason):
 def every_table(study):
     bootstrap, rating = bootstrap_of(study, 100), outcomes.available_turn_rating(study)
     return [
-        outcomes.peak_end(study, rating=rating),
-        outcomes.variance_inflation(study, rating=rating),
         outcomes.cross_validated_r2(study, bootstrap, rating=rating),
         outcomes.empathy_and_experience(study, bootstrap),
     ]
@@ -262,15 +226,15 @@ def test_one_rated_turn_cannot_distinguish_the_four(workbooks):
     study = read(workbooks["ieval"])
     reason = "mean, trough, peak and end of the turns can't be distinguished in this data set"
     assert outcomes.available_turn_rating(study) == "dimensions"
-    assert set(outcomes.peak_end(study, rating="dimensions")["reason"]) == {reason}
     table = outcomes.cross_validated_r2(study, bootstrap_of(study), rating="dimensions")
     assert np.isfinite(table.loc["mean alone", "estimate"])
-    assert table.loc["all four", "reason"] == reason
+    assert table.loc["all four minus mean alone", "reason"] == reason
 
 
 def test_what_was_never_asked_is_said(workbooks):
     study = read(workbooks["lend_an_ear"])
-    assert set(outcomes.peak_end(study)["reason"]) == {"the overall rating of a turn was never given in this data set"}
+    table = outcomes.cross_validated_r2(study, bootstrap_of(study))
+    assert set(table["reason"]) == {"the overall rating of a turn was never given in this data set"}
     reasons = set(outcomes.empathy_and_experience(study, bootstrap_of(study))["reason"])
     assert reasons == {"post-task empathy was never rated in this data set"}
 
@@ -304,22 +268,13 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
 
 def test_reasons_name_what_does_not_vary(minimal_sheets):
     def reason(name):
-        return outcomes.peak_end(parse_sheets(minimal_sheets(**DEGENERATE[name]))).loc["mean", "reason"]
+        study = parse_sheets(minimal_sheets(**DEGENERATE[name]))
+        return outcomes.cross_validated_r2(study, bootstrap_of(study)).loc["all four minus mean alone", "reason"]
 
     assert reason("constant ratings of turns").endswith("is the same in every conversation")
     assert reason("constant outcome") == "post-task empathy does not vary"
     assert reason("two turns each").endswith("can't be distinguished in this data set")
     assert reason("three conversations") == "only 3 conversations of 2 participants with both"
-
-
-def test_few_participants_have_no_clustered_interval(workbooks):
-    study = read(workbooks["reference"])
-    some = study.conversations["participant"].drop_duplicates().iloc[:6]
-    few = dataclasses.replace(study, conversations=study.conversations[study.conversations["participant"].isin(some)])
-    row = outcomes.peak_end(few).loc["mean"]
-    assert np.isfinite(row["estimate"])
-    assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: 6 participants: too few for clustered standard errors"
 
 
 def test_an_interval_needs_three_participants():

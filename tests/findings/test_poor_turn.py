@@ -175,32 +175,24 @@ def synthetic():
     return read_workbook(data_file("synthetic.xlsx"))
 
 
-def test_d_is_points_by_spread_and_both_are_those_of_the_groups(synthetic):
+def test_d_is_points_by_the_pooled_spread_of_the_groups(synthetic):
     measures = definitions.poor_turn_measures(synthetic, bootstrap_of(synthetic))
-    np.testing.assert_allclose(
-        measures["d"]["estimate"], measures["points"]["estimate"] / measures["spread"]["estimate"], rtol=1e-12
-    )
     frame = definitions.poor_turn_conversations(synthetic)
     good, poor = frame.loc[frame["poor"] == 0, "outcome"], frame.loc[frame["poor"] == 1, "outcome"]
     name = "exactly one poor turn, between conversations"
     assert measures["points"].loc[name, "estimate"] == pytest.approx(good.mean() - poor.mean())
     pooled = (good.var() * (len(good) - 1) + poor.var() * (len(poor) - 1)) / (len(good) + len(poor) - 2)
-    assert measures["spread"].loc[name, "estimate"] == pytest.approx(np.sqrt(pooled))
+    assert measures["d"].loc[name, "estimate"] == pytest.approx((good.mean() - poor.mean()) / np.sqrt(pooled))
     assert (measures["points"]["low"] < measures["points"]["estimate"]).all()
 
 
-def test_every_definition_has_its_key_for_each_measure_and_outcome(synthetic):
+def test_every_definition_of_d_has_its_key_and_two_have_one_in_points(synthetic):
     tables = definitions.poor_turn_measures(synthetic, bootstrap_of(synthetic, 10))
-    tables["experience"] = definitions.poor_turn_effects(synthetic, bootstrap_of(synthetic, 10), outcome="experience")
-    keys = pd.concat([table["key"] for table in tables.values()])
-    assert keys.nunique() == 4 * len(definitions.DEFINITIONS)
-    name = "exactly one poor turn, mixed model"
-    assert {measure: table.loc[name, "key"] for measure, table in tables.items()} == {
-        "d": "poor_turn_d_mixed_exactly_one",
-        "points": "poor_turn_points_mixed_exactly_one",
-        "spread": "poor_turn_spread_mixed_exactly_one",
-        "experience": "poor_turn_d_mixed_exactly_one_experience",
-    }
+    assert tables["d"]["key"].nunique() == len(definitions.DEFINITIONS)
+    assert tables["d"].loc["exactly one poor turn, mixed model", "key"] == "poor_turn_d_mixed_exactly_one"
+    assert set(tables["points"]["key"]) == {"poor_turn_points", "poor_turn_points_within", ""}
+    experience = definitions.poor_turn_effects(synthetic, bootstrap_of(synthetic, 10), outcome="experience")
+    assert "key" not in experience
 
 
 def test_the_grid_counts_the_conversations_of_each_definition(synthetic):
@@ -281,24 +273,3 @@ def test_the_ladder_is_that_of_statsmodels(synthetic):
         assert row["estimate"] == pytest.approx(-fit.params["poor"], abs=1e-9), name
         assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(fit.bse["poor"], rel=0.2), name
         assert row["n"] == len(frame)
-
-
-def test_shares_by_length_are_those_of_the_thirds(synthetic):
-    table = ladder_module.poor_turn_by_length(synthetic, bootstrap_of(synthetic))
-    frame = definitions.poor_turn_conversations(synthetic)
-    first, second = np.quantile(frame["rated"], [1 / 3, 2 / 3])
-    length = frame["rated"]
-    thirds = [frame[length <= first], frame[(length > first) & (length <= second)], frame[length > second]]
-    assert table["n"].tolist() == [len(third) for third in thirds]
-    assert table["estimate"].tolist() == pytest.approx([(third["poor"] > 0).mean() for third in thirds])
-    assert table["n"].sum() == len(frame)
-
-
-def test_conversations_of_one_length_are_one_third(minimal_sheets, workbooks):
-    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "poor"] * 4}))
-    table = ladder_module.poor_turn_by_length(study, bootstrap_of(study))
-    assert table["estimate"].iloc[0] == 1
-    assert table["reason"].iloc[1:].tolist() == ["no conversation is so long"] * 2
-    study = read_workbook(workbooks["lend_an_ear"])
-    reasons = ladder_module.poor_turn_by_length(study, bootstrap_of(study))["reason"]
-    assert set(reasons) == {"the overall rating was never given in this data set"}

@@ -1,5 +1,6 @@
 """Applicability and levels: against R, by hand, and where a dimension was never asked."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +36,7 @@ def test_a_dimension_never_asked_says_so_in_every_table(workbooks):
     bootstrap = bootstrap_of(study)
     tables = [
         ratings.applicability(study, bootstrap),
-        ratings.level_shares(study, bootstrap, 1, of="rated"),
-        ratings.level_shares(study, bootstrap, 1, of="all"),
+        ratings.shares_very_poor(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
     ]
     for table in tables:
@@ -65,10 +65,7 @@ def test_shares_count_what_they_say_they_count(small_study):
     assert applicability["Affective"] == 0.75
     assert applicability["Interest"] == 0.75
     assert applicability["Relational"] == 0
-    assert ratings.level_shares(small_study, bootstrap, 1, of="rated").loc["Affective", "estimate"] == pytest.approx(
-        1 / 3
-    )
-    assert ratings.level_shares(small_study, bootstrap, 1, of="all").loc["Affective", "estimate"] == 0.25
+    assert ratings.shares_very_poor(small_study, bootstrap).loc["Affective", "estimate"] == pytest.approx(1 / 3)
     assert ratings.mean_levels(small_study, bootstrap).loc["Affective", "estimate"] == pytest.approx(8 / 3)
 
 
@@ -78,27 +75,11 @@ def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets)
     bootstrap = bootstrap_of(study)
     assert (len(study.turns), len(study.turns_put_to_rating)) == (8, 6)
     put = ratings.applicability(study, bootstrap).loc["Relational"]
-    every = ratings.applicability(study, bootstrap, of="all").loc["Relational"]
+    every = ratings.applicability_of_all_turns(study, bootstrap).loc["Relational"]
     assert (put["estimate"], put["n"]) == (4 / 6, 6)
     assert (every["estimate"], every["n"]) == (4 / 8, 8)
     counts = ratings.level_counts(study, of="all").loc["Relational"]
     assert counts.to_dict() == {1: 0, 2: 2, 3: 0, 4: 2, 5: 0, "not rated": 2, "absent": 2}
-
-
-def test_applicability_by_turn_is_that_of_the_turns_of_a_number(workbooks):
-    study = read_workbook(workbooks["reference"])
-    bootstrap = bootstrap_of(study)
-    table = ratings.applicability_by_turn(study, bootstrap, ["Relational"])
-    put = study.turns_put_to_rating
-    assert list(table.index) == list(range(1, min(10, put["turn"].max()) + 1))
-    for turn, row in table.iterrows():
-        own = put[put["turn"] == turn]
-        assert row["estimate"] == own["Relational"].notna().mean()
-        assert row["n"] == len(own)
-    several = ratings.applicability_by_turn(study, bootstrap, ["Affective", "Interest"])
-    first = put[put["turn"] == 1]
-    assert several.loc[1, "estimate"] == first[["Affective", "Interest"]].notna().to_numpy().mean()
-    assert several.loc[1, "n"] == 2 * len(first)
 
 
 def test_first_and_later_turns_together_are_all(workbooks, copies_of, resampled):
@@ -117,11 +98,10 @@ def test_first_and_later_turns_together_are_all(workbooks, copies_of, resampled)
 
 def test_turns_that_lack_something_say_what(minimal_sheets, workbooks):
     study = read_workbook(workbooks["ieval"])
-    for table in (
-        ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational"),
-        ratings.applicability_by_turn(study, bootstrap_of(study), ["Relational"]),
-    ):
-        assert set(table["reason"]) == {"never asked in this data set"}
+    table = ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational")
+    assert set(table["reason"]) == {"never asked in this data set"}
+    rivals = ratings.nearest_rivals(study, bootstrap_of(study))
+    assert set(rivals["reason"]) == {"Relational was never rated in this data set"}
     # Each conversation of the minimal workbook has two turns, of which only the second is rated here.
     messages = dict.fromkeys(DIMENSION_NAMES, [None, None, None, "good"] * 4)
     study = parse_sheets(minimal_sheets(messages=messages | {"EmpathyOverall": [None, None, None, "good"] * 4}))
@@ -129,8 +109,6 @@ def test_turns_that_lack_something_say_what(minimal_sheets, workbooks):
     assert table.loc["first turn", "reason"] == "no first turn was put to rating"
     assert table.loc["later turns", "estimate"] == 1
     assert table.loc["later minus first", "reason"] == "no first turn, or no later one, was put to rating"
-    by_turn = ratings.applicability_by_turn(study, bootstrap_of(study), ["Relational"])
-    assert by_turn["reason"].tolist()[0] == "no such turn was put to rating"
 
 
 def test_asked_and_never_rated_is_not_never_asked(small_study):
@@ -187,5 +165,34 @@ def test_the_tables_rows_are_ratings(small_study):
 
 def test_the_unit_of_a_share_says_of_which_turns(small_study):
     bootstrap = bootstrap_of(small_study)
-    units = {of: set(ratings.level_shares(small_study, bootstrap, 1, of=of)["unit"]) for of in ("rated", "all")}
-    assert units == {"rated": {"share of rated turns"}, "all": {"share of turns put to rating"}}
+    assert set(ratings.shares_very_poor(small_study, bootstrap)["unit"]) == {"share of rated turns"}
+    of_all = ratings.relational_very_poor_of_all(small_study, bootstrap)
+    assert set(of_all["unit"]) == {"share of turns put to rating"}
+
+
+def test_the_distance_to_the_nearest_rival_is_that_of_the_shares(workbooks, copies_of, resampled):
+    study = read_workbook(workbooks["reference"])
+    bootstrap, times = copies_of(bootstrap_of(study))
+    table = ratings.nearest_rivals(study, bootstrap)
+    put = study.turns_put_to_rating
+
+    def distances(turns):
+        rated = turns[list(DIMENSION_NAMES)].notna().mean()
+        worst = (turns[list(DIMENSION_NAMES)] == 1).sum() / turns[list(DIMENSION_NAMES)].notna().sum()
+        others = rated.index != "Relational"
+        return [rated[others].min() - rated["Relational"], worst["Relational"] - worst[others].max()]
+
+    np.testing.assert_allclose(table["estimate"], distances(put), atol=1e-12)
+    copied = put.loc[put.index.repeat(put["participant"].map(times).astype(int))]
+    np.testing.assert_allclose(resampled(table), distances(copied), atol=1e-12)
+
+
+def test_the_nearest_rival_by_hand(small_study):
+    """Relational is never rated; each other dimension in three of four turns, one of these very poor."""
+    table = ratings.nearest_rivals(small_study, bootstrap_of(small_study))
+    assert set(table["reason"]) == {"Relational was never rated in this data set"}
+    turns = small_study.turns.copy()
+    turns.loc[turns.index[0], ["Relational", "Relational_state"]] = 1.0, "rated"
+    changed = dataclasses.replace(small_study, turns=turns)
+    estimates = ratings.nearest_rivals(changed, bootstrap_of(changed))["estimate"].tolist()
+    assert estimates == pytest.approx([3 / 4 - 1 / 4, 1 - 1 / 3])

@@ -132,33 +132,6 @@ def test_incomplete_units_are_left_out_wherever_the_hole_is():
     assert set(table["n"]) == {117}
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 5))
-def test_coefficients_are_those_of_least_squares(seed, k):
-    y, x = related(seed, k)
-    design = np.column_stack([np.ones(len(y)), x])
-    expected = np.linalg.lstsq(design, y, rcond=None)[0][1:]
-    found = lmg_module.slopes_from_covariances(np.cov(np.column_stack([x, y]).T))
-    np.testing.assert_allclose(found, expected, atol=1e-10)
-
-
-def test_coefficients_of_dependent_columns_are_none():
-    y, x = related(3, 2)
-    twins = np.cov(np.column_stack([x, x[:, 0], y]).T)
-    found = lmg_module.slopes_from_covariances(np.stack([twins, np.full((4, 4), np.nan), np.eye(4)]))
-    assert np.isfinite(found).all(axis=1).tolist() == [False, False, True]
-
-
-def test_resampled_coefficients_are_those_of_the_rows_copied_out(copies_of, resampled):
-    y, x = scores()
-    bootstrap, times = copies_of(draws_of(x))
-    table = importance.coefficients(y, x, bootstrap)
-    rows = x.assign(y=y).loc[[name for name, count in times.items() for _ in range(count)]].to_numpy()
-    design = np.column_stack([np.ones(len(rows)), rows[:, :-1]])
-    np.testing.assert_allclose(resampled(table), np.linalg.lstsq(design, rows[:, -1], rcond=None)[0][1:], atol=1e-9)
-    assert set(table["unit"]) == {"points per point"}
-
-
 def in_conversations(seed=1, talks=15):
     y, x = scores(seed)
     x.iloc[[4, 9], [0, 1]] = np.nan
@@ -173,11 +146,8 @@ def test_within_conversations_it_is_that_of_departures_of_the_complete_turns():
     table = importance.parts_and_shares(y, x, draws_of(x), conversations=talks)[0]
     expected = by_all_orders(departures[:, -1], departures[:, :-1])
     np.testing.assert_allclose(table["estimate"], [*expected, expected.sum()], atol=1e-10)
-    slopes = importance.coefficients(y, x, draws_of(x), conversations=talks)
-    found = np.linalg.lstsq(departures[:, :-1], departures[:, -1], rcond=None)[0]
-    np.testing.assert_allclose(slopes["estimate"], found, atol=1e-10)
     assert set(table["n"]) == {complete.sum()}
-    assert slopes["method"].str.contains("within conversations, listwise").all()
+    assert table["method"].str.contains("within conversations, listwise").all()
 
 
 def test_levels_of_conversations_do_not_count_within_them():
@@ -194,26 +164,18 @@ def test_nothing_that_varies_within_conversations_says_so():
     y, x, talks = in_conversations()
     constant = x.groupby(talks.to_numpy()).transform("first")
     for outcome, dimensions in ((y, constant), (y.groupby(talks.to_numpy()).transform("first"), x)):
-        for table in (
-            importance.parts_and_shares(outcome, dimensions, draws_of(x), conversations=talks)[0],
-            importance.coefficients(outcome, dimensions, draws_of(x), conversations=talks),
-        ):
+        for table in importance.parts_and_shares(outcome, dimensions, draws_of(x), conversations=talks):
             assert set(table["reason"]) == {"the outcome or a dimension does not vary within conversations"}
-    alone = importance.coefficients(y, x, draws_of(x), conversations=pd.Series(range(len(x))))
+    alone, _ = importance.parts_and_shares(y, x, draws_of(x), conversations=pd.Series(range(len(x))))
     assert set(alone["reason"]) == {"the outcome or a dimension does not vary within conversations"}
 
 
-def test_coefficients_that_lack_something_say_what(workbooks, minimal_sheets):
-    study = read_workbook(workbooks["ieval"])
-    overall, turns = importance.overall_and_ratings(study)
-    table = importance.coefficients(overall, turns, draws_of(turns))
-    assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
-    overall, turns = importance.overall_and_ratings(parse_sheets(minimal_sheets()))
-    table = importance.coefficients(overall, turns, draws_of(turns))
-    assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
+def test_shares_and_r_squared_have_keys_where_they_are_recorded():
     y, x = scores()
-    table = importance.coefficients(y, x.assign(d=x["a"]), draws_of(x))
-    assert set(table["reason"]) == {"some of the ratings are the same, or sums of others"}
+    parts, shares = importance.parts_and_shares(y, x, draws_of(x), recorded_as="relative_importance")
+    assert parts["key"].tolist() == ["", "", "", "relative_importance_r2"]
+    assert shares["key"].tolist() == [f"relative_importance_share_{name}" for name in "abc"]
+    assert all("key" not in table for table in importance.parts_and_shares(y, x, draws_of(x)))
 
 
 def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
@@ -226,28 +188,20 @@ def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
     assert set(table["n"]) == {len(complete)}
 
 
-def test_ieval_has_no_overall_rating_and_an_experience(workbooks):
+def test_ieval_has_no_overall_rating(workbooks):
     study = read_workbook(workbooks["ieval"])
     overall, turns = importance.overall_and_ratings(study)
     table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
     assert table["estimate"].isna().all()
     assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
     assert table.loc["Relational", "reason"] == "never rated in this data set"
-    experience, post = importance.experience_and_ratings(study)
-    table = importance.parts_and_shares(experience, post, draws_of(post))[0]
-    assert "5 dimensions (never rated: Cognitive, Relational)" in table.loc["Affective", "method"]
-    assert table.loc["Cognitive", "reason"] == "never rated in this data set"
-    assert 0 < table.loc[importance.TOTAL, "estimate"] < 1
 
 
 def test_a_small_study_says_what_it_lacks(minimal_sheets):
-    overall, turns = importance.overall_and_ratings(study := parse_sheets(minimal_sheets()))
+    overall, turns = importance.overall_and_ratings(parse_sheets(minimal_sheets()))
     table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
     assert table["estimate"].isna().all()
     assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
-    experience, post = importance.experience_and_ratings(study)
-    reasons = set(importance.parts_and_shares(experience, post, draws_of(post))[0]["reason"])
-    assert reasons == {"no dimension varies"}
 
 
 def test_nothing_rated_constant_columns_and_one_participant():

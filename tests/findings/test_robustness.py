@@ -13,7 +13,7 @@ from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures.robustness import SpecificationCurve, specification_curve
-from sense7.findings import agreement, importance, measures, ratings, relative_importance
+from sense7.findings import agreement, measures, ratings
 from sense7.findings.context import shares
 from sense7.findings.disrupted import failures
 from sense7.findings.ground_truth import ground_truth
@@ -200,7 +200,6 @@ def test_the_summary_is_range_and_what_intervals_hold(numbers):
     summary = headlines.summary(estimates(numbers), "poor_turn_d", 0.5)["estimate"]
     assert summary["lowest estimate"] == min(numbers)
     assert summary["highest estimate"] == max(numbers)
-    assert summary["median"] == pytest.approx(np.median(numbers))
     assert summary["intervals that hold the published value"] == pytest.approx(
         np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers])
     )
@@ -334,17 +333,6 @@ def conversations_of(study, choice):
     return study.conversations.groupby(["participant", "condition"], sort=False).head(1)
 
 
-def importance_by_frames(study, choice):
-    held = study.conversations.groupby("participant").size()
-    people = study.participants.set_index("participant")["MostImportantDimension"]
-    if choice["share of"] == "participants who chose":
-        people = people.dropna()
-    if choice["participants"] != "all":
-        people = people[held.reindex(people.index) >= 4]
-    times = held.reindex(people.index) if choice["counted"] == "by conversations" else pd.Series(1, people.index)
-    return times[people.str.startswith("Cognitive", na=False)].sum() / times.sum()
-
-
 def experience_by_frames(study, choice):
     used = conversations_of(study, choice)
     names = {"mean of four": measures.OUTCOMES["experience"]}.get(
@@ -365,23 +353,11 @@ def experience_by_frames(study, choice):
     return centered.corr().iloc[0, 1]
 
 
-def explained_by_frames(study, choice):
-    turns = kept(study, choice)
-    turns = turns[turns["conversation"].isin(conversations_of(study, choice)["conversation"])].set_index("participant")
-    within = turns["conversation"] if choice["variance"] == "within conversations" else None
-    found = relative_importance.parts_and_shares(
-        turns["overall"], turns[SEVEN], bootstrap_of(study, 5), conversations=within
-    )
-    return found[1].loc["Cognitive", "estimate"]
-
-
 @pytest.mark.parametrize(
     ("headline", "by_frames"),
     [
         ("kappa_affective", kappa_by_frames),
-        ("importance_cognitive", importance_by_frames),
         ("empathy_satisfaction", experience_by_frames),
-        ("cognitive_explains", explained_by_frames),
     ],
 )
 def test_further_specifications_equal_those_of_other_libraries(study, tables, headline, by_frames):
@@ -393,12 +369,9 @@ def test_further_specifications_equal_those_of_other_libraries(study, tables, he
 
 def test_the_first_of_the_further_specifications_is_that_of_its_page(study, tables):
     bootstrap = bootstrap_of(study)
-    turns = relative_importance.overall_and_ratings(study)
     pages = {
         "kappa_affective": agreement.agreement_with_overall(study, bootstrap).loc["Affective"],
-        "importance_cognitive": importance.importance_shares(study, bootstrap).loc["Cognitive"],
         "empathy_satisfaction": outcomes.empathy_and_experience(study, bootstrap).loc["all four together"],
-        "cognitive_explains": relative_importance.parts_and_shares(*turns, bootstrap)[1].loc["Cognitive"],
     }
     for headline, page in pages.items():
         first = tables[headline].loc[1]
@@ -415,13 +388,6 @@ def test_conversations_with_incomplete_ratings_count_only_where_those_given_do(s
     expected = [experience_by_frames(some, choice) for choice in table.to_dict("records")]
     np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-9)
     assert table.groupby("missing")["n"].max().nunique() == 2
-
-
-def test_without_a_sheet_of_participants_nobody_named_a_dimension(minimal_sheets):
-    study = parse_sheets(minimal_sheets(participants=None))
-    table = headlines.multiverse(study, bootstrap_of(study, 20), "importance_cognitive")
-    assert table["estimate"].isna().all()
-    assert set(table["reason"]) == {importance.NO_SHEET}
 
 
 DEGENERATE = {

@@ -375,13 +375,13 @@ def test_with_the_data_there_is_a_table_of_errors_for_each_judge():
     said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200", "--json"])
     (judge_name, rows), *others = json.loads(said.stdout)["bias"].items()
     assert (judge_name, others) == ("simulated-judge", [])
-    assert {"length", "position", "condition", "topic", "level", "reply language"} <= {row["factor"] for row in rows}
-    level = next(row for row in rows if (row["factor"], row["group"]) == ("level", "5"))
-    assert level["high"] < 0  # ratings at the upper end can only be missed to one side
-    assert level["method"].startswith("simulated judge: ")
+    assert {row["factor"] for row in rows} == {"condition", "model family"}
+    row = next(row for row in rows if (row["factor"], row["group"]) == ("condition", "model-a"))
+    assert row["low"] < row["estimate"] < row["high"]
+    assert row["method"].startswith("simulated judge: ")
     said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200"])
     assert "Mean error of simulated-judge by group" in said.stdout
-    assert "nothing to compare: English everywhere" in said.stdout
+    assert "not known: the judge's name (simulated-judge) names no known model family" in said.stdout
 
 
 def test_without_the_data_there_is_no_such_table_and_foreign_predictions_are_refused(tmp_path):

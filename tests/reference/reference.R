@@ -14,7 +14,6 @@
 
 # R package -> package of Debian 12 that has it.
 DEBIAN <- c(
-  clubSandwich = "r-cran-clubsandwich",
   effectsize = "r-cran-effectsize",
   emmeans = "r-cran-emmeans",
   GPArotation = "r-cran-gparotation",  # psych::omega rotates with it
@@ -22,12 +21,9 @@ DEBIAN <- c(
   lme4 = "r-cran-lme4",
   lmerTest = "r-cran-lmertest",
   ordinal = "r-cran-ordinal",
-  polycor = "r-cran-polycor",
   psych = "r-cran-psych",
   psychometric = "r-cran-psychometric",
   readxl = "r-cran-readxl",
-  rstatix = "r-cran-rstatix",
-  sandwich = "r-cran-sandwich",
   semTools = "r-cran-semtools",
   vcd = "r-cran-vcd"
 )
@@ -151,9 +147,7 @@ internal_consistency <- function(ratings, which) {
   found <- suppressWarnings(psych::alpha(ratings, check.keys = FALSE, use = "pairwise"))
   alpha <- found$total$raw_alpha
   record(name("alpha_raw"), paste0(call, "$total$raw_alpha"), "psych", alpha)
-  record(name("alpha_std"), paste0(call, "$total$std.alpha"), "psych", found$total$std.alpha)
   record(name("avg_r"), paste0(call, "$total$average_r"), "psych", found$total$average_r)
-  record(name("guttman_lambda6"), paste0(call, "$total$G6(smc)"), "psych", found$total[["G6(smc)"]])
 
   # Feldt's interval by its formula, and as two packages give it. Its n is the number of rows.
   n <- nrow(ratings)
@@ -200,7 +194,7 @@ one_factor <- function(ratings, which) {
 
   model <- paste("f =~", paste(names(ratings), collapse = " + "))
   fit <- lavaan::cfa(model, ratings, std.lv = TRUE)
-  indices <- c("chisq", "df", "cfi", "tli", "rmsea", "srmr", "logl", "aic", "bic")
+  indices <- c("cfi", "rmsea", "srmr")
   record_each(
     "cfa1_", "lavaan::cfa(std.lv = TRUE), lavaan::fitMeasures", "lavaan", lavaan::fitMeasures(fit)[indices],
     paste0("_", which)
@@ -217,31 +211,6 @@ one_factor <- function(ratings, which) {
   ))))
   record(name("parallel_nfact"), "psych::fa.parallel(fa = 'both', quant = .95)$nfact", "psych", parallel$nfact)
   record(name("parallel_ncomp"), "psych::fa.parallel(fa = 'both', quant = .95)$ncomp", "psych", parallel$ncomp)
-}
-
-
-# ---- Polychoric correlations ----------------------------------------------------------------------------------------
-
-# correct = 0: no constant is added to empty cells.
-polychoric_correlations <- function(per_turn, post) {
-  after <- suppressWarnings(psych::polychoric(post, correct = 0))$rho
-  for (item in DIMENSIONS[1:6]) {
-    quantity <- paste0("polychoric_post_", item, "_Relational")
-    record(quantity, "psych::polychoric(correct = 0)", "psych", after[item, "Relational"])
-  }
-  two_step <- polycor::polychor(post$Affective, post$Cognitive)
-  record("polychor_2step_post_Affective_Cognitive", "polycor::polychor(ML = FALSE)", "polycor", two_step)
-  full <- polycor::polychor(post$Affective, post$Cognitive, ML = TRUE)
-  record("polychor_ml_post_Affective_Cognitive", "polycor::polychor(ML = TRUE)", "polycor", full)
-
-  turns <- suppressWarnings(psych::polychoric(per_turn, correct = 0))$rho
-  raw_alpha <- function(correlations) suppressWarnings(psych::alpha(correlations))$total$raw_alpha
-  call <- "psych::alpha(psych::polychoric(correct = 0)$rho)$total$raw_alpha"
-  record("ordinal_alpha_turn_listwise", call, "psych", raw_alpha(turns))
-  record("ordinal_alpha_post", call, "psych", raw_alpha(after))
-  minres <- psych::fa(turns, 1, fm = "minres", n.obs = nrow(per_turn))
-  call <- "psych::fa(psych::polychoric(correct = 0)$rho, nfactors = 1, fm = 'minres')"
-  record("ordinal_omega_minres_turn_listwise", call, "psych", omega_of(minres))
 }
 
 
@@ -372,14 +341,6 @@ mixed_models <- function(turns, tasks) {
   crossed <- lme4::lmer(overall ~ 1 + (1 | participant) + (1 | model) + (1 | conversation), turns)
   record_mixed(crossed, "lmm_modelrandom")
 
-  # Two full likelihoods can be compared, two restricted ones with other fixed effects can't.
-  by_likelihood <- update(full, REML = FALSE)
-  record_mixed(by_likelihood, "lmm_pmc_ML")
-  without <- update(full, . ~ . - model, REML = FALSE)
-  ratio <- anova(without, by_likelihood)
-  record("lmm_lrt_chisq_model", "anova(lmer, lmer)$Chisq", "lme4", ratio$Chisq[2])
-  record("lmm_lrt_p_model", "anova(lmer, lmer)$Pr(>Chisq)", "lme4", ratio[["Pr(>Chisq)"]][2])
-
   f <- anova(full)
   record("lmm_F_model_satt", "anova(lmerTest::lmer)$F value", "lmerTest", f[["F value"]])
   record("lmm_dendf_model_satt", "anova(lmerTest::lmer)$DenDF", "lmerTest", f$DenDF)
@@ -471,54 +432,6 @@ cumulative_models <- function(turns) {
 }
 
 
-# ---- Tests by ranks -------------------------------------------------------------------------------------------------
-
-rank_tests <- function(turns) {
-  rated <- turns[!is.na(turns$overall), ]
-  means <- mean_by(rated$overall, rated[c("conversation", "participant", "model")])
-  n <- nrow(means)
-  kruskal <- kruskal.test(mean ~ model, means)
-  h <- kruskal$statistic
-  record("kw_H_convmeans", "kruskal.test$statistic", "stats", h)
-  record("kw_p_convmeans", "kruskal.test$p.value", "stats", kruskal$p.value)
-  record("kw_eps2_convmeans", "H (n + 1) / (n^2 - 1)", "stats", h * (n + 1) / (n^2 - 1))
-  effect <- as.data.frame(rstatix::kruskal_effsize(means, mean ~ model))$effsize
-  record("kw_eta2H_convmeans", "rstatix::kruskal_effsize$effsize", "rstatix", effect)
-  record("kw_H_turns", "kruskal.test$statistic", "stats", kruskal.test(overall ~ model, rated)$statistic)
-
-  dunn <- as.data.frame(rstatix::dunn_test(means, mean ~ model, p.adjust.method = "holm"))
-  for (place in seq_len(nrow(dunn))) {
-    pair <- paste(dunn$group1[place], dunn$group2[place], sep = "_")
-    record(paste0("dunn_z_", pair), "rstatix::dunn_test$statistic", "rstatix", dunn$statistic[place])
-    record(paste0("dunn_p_holm_", pair), "rstatix::dunn_test$p.adj", "rstatix", dunn$p.adj[place])
-  }
-
-  # Within participants: those who met all four conditions.
-  cells <- mean_by(rated$overall, rated[c("participant", "model")])
-  complete <- names(which(base::table(cells$participant) == length(CONDITIONS)))
-  cells <- cells[cells$participant %in% complete, ]
-  record("friedman_n_complete", "length", "base", length(complete))
-  friedman <- friedman.test(mean ~ model | participant, cells)
-  record("friedman_chi2", "friedman.test$statistic", "stats", friedman$statistic)
-  record("friedman_p", "friedman.test$p.value", "stats", friedman$p.value)
-  w <- as.data.frame(rstatix::friedman_effsize(cells, mean ~ model | participant))$effsize
-  record("kendall_W", "rstatix::friedman_effsize$effsize", "rstatix", w)
-
-  # The prompted condition with the one that is rated lowest.
-  of_condition <- function(name) cells$mean[cells$model == name][order(cells$participant[cells$model == name])]
-  signed <- wilcox.test(of_condition("gpt-4-emp"), of_condition("llama2-70b"), paired = TRUE, exact = FALSE)
-  call <- "wilcox.test(paired = TRUE, exact = FALSE)"
-  record("wilcoxon_V_emp_llama", paste0(call, "$statistic"), "stats", signed$statistic)
-  record("wilcoxon_p_emp_llama", paste0(call, "$p.value"), "stats", signed$p.value)
-  prompted <- means$mean[means$model == "gpt-4-emp"]
-  lowest <- means$mean[means$model == "llama2-70b"]
-  sums <- wilcox.test(prompted, lowest, exact = FALSE)
-  record("mannwhitney_W_emp_llama", "wilcox.test(exact = FALSE)$statistic", "stats", sums$statistic)
-  delta <- effectsize::rank_biserial(prompted, lowest)$r_rank_biserial
-  record("cliffs_delta_emp_llama", "effectsize::rank_biserial", "effectsize", delta)
-}
-
-
 # ---- Conversations with a poor turn ---------------------------------------------------------------------------------
 
 with_poor_turns <- function(turns, tasks) {
@@ -534,18 +447,9 @@ standardized_differences <- function(tasks) {
     poor <- tasks$overall[kinds[[kind]]]
     d <- effectsize::cohens_d(none, poor, pooled_sd = TRUE)
     record(paste0("d_", kind), "effectsize::cohens_d(pooled_sd = TRUE)", "effectsize", d$Cohens_d)
-    record(paste0("d_lo_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_low", "effectsize", d$CI_low)
-    record(paste0("d_hi_", kind), "effectsize::cohens_d(pooled_sd = TRUE)$CI_high", "effectsize", d$CI_high)
-    record(paste0("g_", kind), "effectsize::hedges_g", "effectsize", effectsize::hedges_g(none, poor)$Hedges_g)
-    delta <- effectsize::glass_delta(none, poor)$Glass_delta
-    record(paste0("glass_", kind), "effectsize::glass_delta", "effectsize", delta)
     record(paste0("n_none_", kind), "length", "base", length(none))
     record(paste0("n_poor_", kind), "length", "base", length(poor))
   }
-  groups <- data.frame(overall = tasks$overall, none = ifelse(tasks$poor_turns == 0, 1, 0))
-  by_psych <- psych::cohen.d(groups, "none")$cohen.d
-  record("d_psych_any_vs_none", "psych::cohen.d$effect", "psych", by_psych[2])
-  record("d_psych_lo", "psych::cohen.d$lower", "psych", by_psych[1])
 
   # Within participants: those who had conversations of both kinds.
   without <- tapply(tasks$overall[tasks$poor_turns == 0], tasks$participant[tasks$poor_turns == 0], mean)
@@ -567,65 +471,6 @@ standardized_differences <- function(tasks) {
   record("d_lmm_total", paste(call, "-b / sqrt(total variance)"), "lme4", -loss / sqrt(variance))
   record("d_lmm_b", paste(call, "fixef"), "lme4", loss)
   record("d_lmm_se", paste(call, "sqrt(diag(vcov))"), "lme4", sqrt(vcov(fit)["poor", "poor"]))
-}
-
-
-# ---- Least squares with errors by participant -----------------------------------------------------------------------
-
-clustered_errors <- function(turns) {
-  rated <- turns[!is.na(turns$overall), ]
-  fit <- lm(overall ~ model, rated)
-  for (type in c("CR1S", "CR2")) {
-    covariance <- clubSandwich::vcovCR(fit, cluster = rated$participant, type = type)
-    call <- paste0("clubSandwich::vcovCR(type = '", type, "')")
-    errors <- sqrt(diag(as.matrix(covariance)))
-    record_each(paste0("ols_se_", type, "_"), call, "clubSandwich", errors)
-    if (type == "CR2") {
-      freedom <- setNames(clubSandwich::coef_test(fit, covariance)$df_Satt, names(errors))
-      record_each("ols_satt_df_CR2_", "clubSandwich::coef_test$df_Satt", "clubSandwich", freedom)
-    }
-  }
-  record_each("ols_b_", "lm(overall ~ model) coef", "stats", coef(fit))
-  record_each("ols_se_naive_", "lm(overall ~ model) sqrt(diag(vcov))", "stats", sqrt(diag(vcov(fit))))
-}
-
-# One coefficient and its error for each term: errors clustered by participant, as sandwich gives them.
-record_with_clusters <- function(fit, participant, prefix, call, terms) {
-  covariance <- sandwich::vcovCL(fit, cluster = participant, type = "HC1")
-  for (term in terms) {
-    record(paste0(prefix, "_b_", term), call, "stats", coef(fit)[[term]])
-    record(
-      paste0(prefix, "_se_", term), "sandwich::vcovCL(type = 'HC1')", "sandwich", sqrt(covariance[term, term])
-    )
-  }
-}
-
-# Ratings around the first poor turn of a conversation, each conversation with its own level. Event times beyond the
-# two ends are joined with them; the turn before the poor one is the reference.
-event_study <- function(turns) {
-  rated <- turns[!is.na(turns$overall), ]
-  poor <- rated[rated$overall <= 2, ]
-  first <- tapply(poor$turn, poor$conversation, min)
-  time <- rated$turn - as.vector(first[rated$conversation])
-  rated$kb <- relevel(factor(pmin(pmax(time, -3), 4)), "-1")
-  rated <- rated[!is.na(time), ]
-  fit <- lm(overall ~ kb + factor(conversation), rated)
-  terms <- paste0("kb", setdiff(levels(rated$kb), "-1"))
-  record_with_clusters(fit, rated$participant, "event", "lm(overall ~ kb + factor(conversation)) coef", terms)
-}
-
-peak_end <- function(turns, tasks) {
-  rated <- turns[!is.na(turns$overall), ]
-  by_conversation <- function(f) as.vector(tapply(rated$overall, rated$conversation, f)[tasks$conversation])
-  tasks$mean <- by_conversation(mean)
-  tasks$trough <- by_conversation(min)
-  tasks$peak <- by_conversation(max)
-  tasks$end <- by_conversation(function(levels) levels[length(levels)])
-  tasks <- tasks[!is.na(tasks$mean), ]
-  fit <- lm(overall ~ mean + trough + peak + end, tasks)
-  call <- "lm(overall ~ mean + trough + peak + end)"
-  record_with_clusters(fit, tasks$participant, "peakend", paste(call, "coef"), names(coef(fit)))
-  record("peakend_r2", paste(call, "r.squared"), "stats", summary(fit)$r.squared)
 }
 
 
@@ -668,19 +513,14 @@ main <- function(folder, target) {
   internal_consistency(post, "post")
   one_factor(complete, "turn_listwise")
   one_factor(post, "post")
-  polychoric_correlations(complete, post)
   agreement(turns)
   judge_metrics(turns)
   intraclass_correlations(turns, post)
   mixed_models(turns, tasks)
   generalizability(turns)
   cumulative_models(turns)
-  rank_tests(turns)
   standardized_differences(with_poor_turns(turns, tasks))
-  clustered_errors(turns)
   characteristics(turns, read_participants(folder))
-  event_study(turns)
-  peak_end(turns, tasks)
 
   write.csv(do.call(rbind, recorded), target, row.names = FALSE, quote = 2)
 }

@@ -16,27 +16,23 @@ from sense7 import ParticipantBootstrap
 from sense7.findings import agreement, ground_truth, relative_importance
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.findings.conditions import cumulative_logit_model, mixed_model
-from sense7.findings.conditions import intervals as conditions_intervals
+from sense7.findings.conditions import cumulative_logit_model, fading, mixed_model
 from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import profile as profile_module
 from sense7.findings.context import gap
 from sense7.findings.context import means as context_means
 from sense7.findings.context import shares as shares_module
 from sense7.findings.context import slopes as slopes_module
-from sense7.findings.disrupted import expectations, failures, recovery
+from sense7.findings.disrupted import expectations, failures, neighbors, recovery
 from sense7.findings.individualized import characteristics, same_person, variance_components
 from sense7.findings.poor_turn import definitions, ladder
-from sense7.findings.poor_turn import intervals as poor_turn_intervals
 from sense7.findings.reliability import alphas, levels
 from sense7.findings.structure import items, number_of_factors, one_factor
-from sense7.findings.whole import outcomes, time_course
+from sense7.findings.whole import outcomes
 from sense7.judge.scoring import noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.implied.meanings import described, parameters_behind
-from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = Parameters()
@@ -77,13 +73,6 @@ def bootstrap(study):
 # What the notebooks record, by family: key -> estimate ---------------------------------------------
 
 
-def keyed(table, keys):
-    """Estimates of a table under the keys that a notebook gives its rows."""
-    if isinstance(keys, str):
-        keys = {name: keys.format(name) for name in table.index}
-    return {key: float(table.loc[name, "estimate"]) for name, key in keys.items()}
-
-
 def recorded(*tables):
     """Estimates of the rows that have a key, by that key."""
     rows = (row for table in tables for _, row in table.iterrows() if row["key"])
@@ -94,129 +83,89 @@ def of_ratings(study, bootstrap):
     tables = [
         library_ratings.applicability(study, bootstrap),
         library_ratings.mean_levels(study, bootstrap),
-        library_ratings.applicability(study, bootstrap, of="all"),
+        library_ratings.applicability_of_all_turns(study, bootstrap),
         library_ratings.applicability_of_first_turn(study, bootstrap, "Relational"),
-        library_ratings.applicability_by_turn(study, bootstrap, ["Relational"]),
-        *(library_ratings.level_shares(study, bootstrap, level=1, of=of) for of in ("rated", "all")),
+        library_ratings.shares_very_poor(study, bootstrap),
+        library_ratings.relational_very_poor_of_all(study, bootstrap),
+        library_ratings.nearest_rivals(study, bootstrap),
     ]
     return recorded(*tables, *(library_ratings.under_claims(table) for table in tables))
 
 
 def of_reliability(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    intervals = ("participants", "percentile", "feldt")
-    tables = [alphas.alpha_table(turns, after, bootstrap, interval=interval) for interval in intervals]
-    for recorded_as, frame in (("turn", turns), ("post", after)):
-        for missing in ("pairwise", "listwise"):
-            tables.append(alphas.alpha_if_dropped(frame, bootstrap, missing=missing, recorded_as=recorded_as))
-    return recorded(*tables)
+    return recorded(
+        alphas.alpha_table(turns, after, bootstrap),
+        alphas.alpha_taking_turns_as_independent(turns, bootstrap),
+        alphas.alpha_if_dropped(turns, bootstrap, recorded_as="turn"),
+        alphas.alpha_if_dropped(after, bootstrap, recorded_as="post"),
+    )
 
 
 def of_agreement(study, bootstrap):
     linear = agreement.agreement_with_overall(study, bootstrap, weights="linear")
     quadratic = agreement.agreement_with_overall(study, bootstrap, weights="quadratic")
-    found = recorded(linear, agreement.under_claims(linear), quadratic)
-    # The plain code has other names for what follows.
-    same = agreement.agreement_with_overall(study, bootstrap, weights="linear", turns="complete")
-    found |= keyed(same, "kappa_same_turns_{}")
-    for weights, start in (("linear", "relational_kappa_minus"), ("quadratic", "relational_kappa_quadratic_minus")):
-        differences = agreement.kappa_differences(study, bootstrap, weights=weights)
-        found |= keyed(differences.drop(agreement.NEAREST), f"{start}_{{}}")
-    return found
+    differences = [agreement.kappa_differences(study, bootstrap, weights=way) for way in ("linear", "quadratic")]
+    return recorded(linear, agreement.under_claims(linear), quadratic, *differences)
 
 
 def of_structure(study, bootstrap):
-    turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    tables = [
+    turns = measures_module.turn_ratings(study)
+    found = recorded(
         items.correlations(turns, bootstrap, recorded_as="turn"),
         number_of_factors.eigenvalues(turns, bootstrap, recorded_as="turn"),
-    ]
-    for frame, missing, recorded_as in (
-        (turns, "pairwise", "turn"),
-        (turns, "listwise", "turn"),
-        (after, "pairwise", "post"),
-    ):
-        for statistic in (items.item_rest, items.consistency):
-            tables.append(statistic(frame, bootstrap, missing=missing, recorded_as=recorded_as))
-    return recorded(*tables)
+        items.item_rest(turns, bootstrap, recorded_as="turn"),
+    )
+    return found | {"average_correlation_turn": items.average_correlation_row(turns, bootstrap)["estimate"]}
 
 
 def of_one_factor(study, bootstrap):
-    turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
-    within = levels.omegas_within(measures_module.nested_turn_ratings(study), bootstrap)
-    return recorded(*one_factor.omegas_and_loadings(turns, after, bootstrap), within)
+    return recorded(*one_factor.omega_and_loadings(measures_module.turn_ratings(study), bootstrap))
 
 
 def of_nesting(study, bootstrap):
     nested = measures_module.nested_turn_ratings(study)
-    data = *relative_importance.overall_and_ratings(study), bootstrap
-    inside = {
-        "conversations": study.turns_put_to_rating["conversation"],
-        "recorded_as": "overall, within conversations",
-    }
-    return recorded(
-        levels.alphas_by_level(nested, bootstrap),
-        levels.average_correlations_by_level(nested, bootstrap),
-        *relative_importance.parts_and_shares(*data, **inside),
-        relative_importance.coefficients(*data, recorded_as="overall"),
-        relative_importance.coefficients(*data, **inside),
-    )
+    return recorded(levels.alphas_by_level(nested, bootstrap), levels.average_correlations_by_level(nested, bootstrap))
 
 
 def of_importance(study, bootstrap):
-    overall, turns = relative_importance.overall_and_ratings(study)
-    experience, after = relative_importance.experience_and_ratings(study)
-    tables = []
-    for recorded_as, outcome, frame in (
-        ("overall", overall, turns),
-        ("overall, without Relational", overall, turns.drop(columns="Relational")),
-        ("experience", experience, after),
-    ):
-        tables += relative_importance.parts_and_shares(outcome, frame, bootstrap, recorded_as=recorded_as)
-    return recorded(*tables)
-
-
-def poor_turn_tables(study, bootstrap):
-    experience = definitions.poor_turn_effects(study, bootstrap, outcome="experience")
-    return [*definitions.poor_turn_measures(study, bootstrap).values(), experience]
+    data = *relative_importance.overall_and_ratings(study), bootstrap
+    of = study.turns_put_to_rating["conversation"]
+    within = relative_importance.parts_and_shares(*data, conversations=of, recorded_as="relative_importance_within")
+    return recorded(*relative_importance.parts_and_shares(*data, recorded_as="relative_importance"), *within)
 
 
 def of_poor_turns(study, bootstrap):
-    intervals = poor_turn_intervals.poor_turn_intervals(study, bootstrap)
+    tables = definitions.poor_turn_measures(study, bootstrap).values()
     return recorded(
-        *(table[~table.index.str.contains("mixed")] for table in poor_turn_tables(study, bootstrap)),
-        ladder.poor_turn_ladder(study, bootstrap),
-        ladder.poor_turn_by_length(study, bootstrap),
-        *(intervals[kind] for kind in ("as if independent", "clustered errors")),
+        *(table[~table.index.str.contains("mixed")] for table in tables), ladder.poor_turn_ladder(study, bootstrap)
     )
 
 
 def of_poor_turns_mixed(study, bootstrap):
-    return recorded(*(table[table.index.str.contains("mixed")] for table in poor_turn_tables(study, bootstrap)))
+    table = definitions.poor_turn_effects(study, bootstrap)
+    return recorded(table[table.index.str.contains("mixed")])
 
 
 def of_events(study, bootstrap):
     drop = recovery.lasting_drop(study, bootstrap)
-    return recorded(recovery.event_study(study, bootstrap), drop.loc[["as rated"]])
+    return recorded(drop.loc[["as rated"]], neighbors.lag_1_correlation(study, bootstrap))
 
 
 def of_failures(study, bootstrap):
-    losses = (failures.failure_losses(study, bootstrap, moment) for moment in failures.MOMENTS)
-    return recorded(*losses, failures.continuity_contrasts(study, bootstrap))
+    return recorded(failures.continuity_contrasts(study, bootstrap))
 
 
 def of_expectations(study, bootstrap):
-    outcomes = ("empathy", "experience")
-    return recorded(*(expectations.unmet_expectations(study, bootstrap, outcome=outcome) for outcome in outcomes))
+    surface = expectations.response_surface(study, bootstrap)["surface"]
+    return recorded(expectations.unmet_expectations(study, bootstrap), surface)
 
 
 def of_conditions(study, bootstrap):
     return recorded(
         *(conditions_means.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
-        *(conditions_means.condition_differences(study, bootstrap, standardized=way) for way in (False, True)),
-        *conditions_intervals.condition_intervals(study, bootstrap).values(),
-        *profile_module.condition_profile(study, bootstrap).values(),
-        conditions_means.prompted_by_dimension(study, bootstrap),
+        conditions_means.condition_differences(study, bootstrap, standardized=True),
+        conditions_means.prompted_minus_mean_of_others(study, bootstrap),
     )
 
 
@@ -235,48 +184,32 @@ def of_persons(study, bootstrap):
 
 
 def of_variances(study, bootstrap):
-    ratings = ("ground_truth", "turn_mean", "overall")
-    return recorded(
-        *(variance_components.variance_parts(study, bootstrap, rating=rating).variances for rating in ratings)
-    )
+    return recorded(variance_components.variance_parts(study, bootstrap).variances)
 
 
 def of_context(study, bootstrap):
-    means = (("topic", False), ("importance", False), ("desired_empathy", False), ("topic", True))
-    gaps = gap.expected_experienced_gap(study, bootstrap)
-    found = recorded(
-        *(context_means.group_means(study, bootstrap, by, own=own) for by, own in means),
+    return recorded(
+        context_means.own_topic_means(study, bootstrap),
         slopes_module.context_slopes(study, bootstrap),
         shares_module.context_shares(study, bootstrap),
-        slopes_module.slopes_with_prompt(study, bootstrap, "desired_empathy"),
-        slopes_module.slopes_with_prompt(study, bootstrap, "importance"),
-        slopes_module.slopes_by_condition(study, bootstrap),
+        gap.expected_experienced_gap(study, bootstrap),
         gap.gap_by_topic(study, bootstrap),
-        gaps[gaps["estimate"].notna()],
     )
-    return found | {"expected_experienced_gap": gap.overall_gap(gaps)["estimate"]}
 
 
 def of_course(study, bootstrap):
     return recorded(
-        *time_course.levels_by_turn(study, bootstrap).values(),
-        time_course.slopes_per_turn(study, bootstrap),
-        time_course.prompt_fading(study, bootstrap),
-        outcomes.peak_end(study),
-        outcomes.variance_inflation(study),
+        fading.prompt_fading(study, bootstrap),
         outcomes.empathy_and_experience(study, bootstrap),
     )
 
 
 def of_ground_truth(study, bootstrap):
-    choices = ground_truth.compare_choices(study, bootstrap)
-    shares = ground_truth.label_shares(study, bootstrap)
-    return recorded(shares, choices.correlations, choices.changed, choices.differences)
+    return recorded(ground_truth.label_shares(study, bootstrap), ground_truth.changed_labels(study, bootstrap))
 
 
 def of_ceiling(study, bootstrap):
-    shares = noise_ceiling.content_shares(study, bootstrap)
-    return recorded(shares.bounds, shares.averaged)
+    return recorded(noise_ceiling.content_shares(study, bootstrap).bounds)
 
 
 SAME_FORMULA = (
@@ -345,7 +278,7 @@ def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
     distances = ((found.mean() - implied["value"]) / error).abs()
     # t with 9 degrees of freedom lies beyond 5.5 once in 2,500 times; there are 40 keys.
     assert distances.max() < 5.5, distances.sort_values().tail()
-    for key in ("variance_participant", "variance_turn_residual", "ceiling_bound_participant"):
+    for key in ("variance_participant", "variance_conversation", "ceiling_bound_participant"):
         assert error[key] < 0.05 * implied.loc[key, "value"], "the comparison is too coarse to mean anything"
 
 
@@ -445,7 +378,7 @@ def test_without_effects_what_measures_an_effect_is_zero():
     for key in (
         *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading"),
         *("context_share", "prompted_difference_ground_truth", "desired_slope_within", "importance_slope_within"),
-        *(f"failure_next_turn_{name}" for name in DIMENSION_NAMES),
+        "response_surface_interaction",
     ):
         value, error = values[key]
         assert abs(value) < 5 * error, key

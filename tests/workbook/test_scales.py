@@ -1,4 +1,4 @@
-"""Workbooks on other scales and in other spellings: the table of the page of promises, row by row.
+"""Workbooks on other scales and in other spellings: the table of the page of the format, row by row.
 
 Each row of that table names a workbook, the options given, what happens and what the user is told. Here each is made
 and read; the mean of the overall rating is computed from the cells by hand.
@@ -23,7 +23,7 @@ from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, 
 from sense7.workbook.languages import languages
 from sense7.workbook.options import Interval
 
-PAGE = Path(__file__).resolve().parents[2] / "book" / "promises.md"
+PAGE = Path(__file__).resolve().parents[2] / "book" / "format.md"
 TURN_RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)
 POST_RATINGS = tuple(f"PostTaskEmpathy_{name}" for name in DIMENSION_NAMES)
 OTHER_QUESTIONS = (
@@ -226,7 +226,7 @@ def write_workbook(name, path, minimal_sheets):
 
 def table_rows():
     """Rows of the page's table: workbook, options, what happens, what is told."""
-    section = PAGE.read_text(encoding="utf-8").split("## Other scales and spellings")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").split("What happens to each kind of scale")[1].split("\n:::")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines]
 

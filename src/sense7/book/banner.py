@@ -8,9 +8,7 @@ from sense7.terminal import count_of
 __all__ = ["banner"]
 
 _RELEASED = "<strong>On this page: real ratings that other studies released.</strong>"
-_WHAT_RELEASED_RATINGS_ARE = (
-    "They are neither SENSE-7 nor this edition's data, and the same in every edition. The rest of the book: "
-)
+_WHAT_RELEASED_RATINGS_ARE = "They are neither SENSE-7 nor this edition's data, and the same in every edition."
 
 
 def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False) -> str:
@@ -23,17 +21,21 @@ def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, r
     dataset_page : str
         Address of the page that lists the reader's warnings, from the page that shows the banner.
     released : bool
-        Whether the page rests on released ratings of other studies and not on the edition's workbook. The edition's
-        own line alone would call real ratings simulated, in the synthetic edition.
+        Whether the page rests on released ratings of other studies and not on the edition's workbook. Then it has
+        their line alone: the edition's would call real ratings simulated, in the synthetic edition.
     """
+    if released:
+        return _folded(_RELEASED, _WHAT_RELEASED_RATINGS_ARE)
     line, details = _about_data(facts)
     count = sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
     if count:
         details += (
             f' <a href="{dataset_page}#what-the-reader-noticed">{count_of(count, "warning")} about this workbook</a>.'
         )
-    if released:
-        line, details = _RELEASED, f"{_WHAT_RELEASED_RATINGS_ARE}{line} {details}"
+    return _folded(line, details)
+
+
+def _folded(line: str, details: str) -> str:
     return f'<details class="sense7-banner"><summary>{line}</summary> {details}</details>'
 
 

@@ -19,6 +19,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
@@ -45,6 +46,12 @@ __all__ = [
 
 SCRATCH = ".making-"
 """Names of folders in the making begin so; one that a killed build left is cleared away by the next."""
+
+SECONDS = "seconds"
+"""File in the cache, beside an executed notebook: how long that took."""
+
+_DIGEST = 24
+"""Characters of a digest in the name of a place in the cache."""
 
 STARTS = 3
 """How often a kernel that does not come up is started."""
@@ -114,7 +121,7 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     sorter = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     sorter.prepare()
-    executed, failure, running, urgency = 0, None, {}, _urgency(jobs)
+    executed, failure, running, urgency = 0, None, {}, _urgency(jobs, cache)
     kernels = kernels or start_kernels(jobs, cache, say, warm=warm)
     kernels.data = _workbook(jobs, edition)
     with kernels.threads(workers) as pool:
@@ -145,15 +152,14 @@ def start_kernels(
     return Kernels(say, warm=warm and to_execute >= WORTH_WARMING)
 
 
-def _urgency(jobs: Mapping[str, Job]) -> Callable[[str], tuple[bool, float]]:
-    """Key to sort notebooks by: first those that others wait for, then the longest, as ``make bench`` measured them.
+def _urgency(jobs: Mapping[str, Job], cache: Path) -> Callable[[str], tuple[bool, float]]:
+    """Key to sort notebooks by: first those that others wait for, then the longest, as their last execution took.
 
     What is long, or waited for, would else be left for the end, when other processors have nothing to do.
     """
-    from sense7.benchmarks import stored_benchmarks
-
     needed = {name for job in jobs.values() for name in job.notebook.needs}
-    seconds = (stored_benchmarks()["profile"] or {}).get("notebooks", {})
+    kept = sorted(cache.glob(f"*/{SECONDS}"), key=lambda path: path.stat().st_mtime)
+    seconds = {path.parent.name[: -_DIGEST - 1]: float(path.read_text(encoding="utf-8")) for path in kept}
     return lambda name: (name not in needed, -seconds.get(name, math.inf))
 
 
@@ -255,7 +261,7 @@ class Kernels:
 
 
 def _place(job: Job, cache: Path) -> Path:
-    return cache / f"{job.notebook.name}-{job.digest[:24]}"
+    return cache / f"{job.notebook.name}-{job.digest[:_DIGEST]}"
 
 
 def obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
@@ -348,8 +354,10 @@ def _execute(job: Job, edition: Path, cached: Path, kernels: Kernels) -> None:
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{name}-", dir=cached.parent) as scratch:
         apart, finished = Path(scratch) / "apart", Path(scratch) / "finished"
         finished.mkdir()
+        start = time.perf_counter()
         copy = executed_copy(job, stage(edition, job.notebook.needs, apart), Path(scratch), kernels)
         (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
+        (finished / SECONDS).write_text(f"{time.perf_counter() - start:.2f}", encoding="utf-8")
         shutil.copyfile(require_values(job.notebook, apart / "results"), finished / "values.json")
         try:
             finished.replace(cached)

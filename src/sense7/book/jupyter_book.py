@@ -27,8 +27,8 @@ __all__ = ["JupyterBook"]
 _COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "sense7.book.jupyter_book")
 
 _PRELOADED = (
-    *("jupyter_book.cli.main", "jupyter_book.sphinx", "sphinx.builders.html", "sphinx.ext.autodoc"),
-    *("sphinx.ext.napoleon", "myst_nb.sphinx_", "myst_nb.sphinx_ext", "myst_parser.sphinx_ext.main"),
+    *("jupyter_book.cli.main", "jupyter_book.sphinx", "sphinx.builders.html"),
+    *("myst_nb.sphinx_", "myst_nb.sphinx_ext", "myst_parser.sphinx_ext.main"),
     *("sphinx_book_theme", "pydata_sphinx_theme", "sphinxcontrib.bibtex", "sphinx_design", "sphinx_external_toc"),
     *("sphinx_copybutton", "sphinx_togglebutton", "sphinx_comments", "sphinx_multitoc_numbering", "sphinx_thebe"),
     *("sense7.book.extensions.directives", "sense7.book.extensions.explorer", "sense7.book.extensions.figure"),

@@ -41,10 +41,6 @@ class ThisMachine:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
         return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
 
-    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
-        """What executes notebooks here; see :class:`sense7.book.execute.Kernels`."""
-        return Kernels(say, warm=warm)
-
     def require_shared(self, folder: Path) -> None:
         """Refuse workers that do not see a folder of this machine at the same path: here all do."""
 
@@ -120,10 +116,6 @@ class Cluster(ThisMachine):
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
         return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self)}))
-
-    def kernels(self, say: Callable[[str], None], *, warm: bool) -> Kernels:
-        """What executes notebooks on the workers, which start their kernels themselves."""
-        return _ClusterKernels(self)
 
     def require_shared(self, folder: Path) -> None:
         """Refuse workers that do not see a folder of this machine at the same path."""

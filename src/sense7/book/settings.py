@@ -14,7 +14,6 @@ from sense7.terminal import in_words
 __all__ = ["SETTINGS", "module_of", "setting"]
 
 SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
-    "event_study_last": ("findings.disrupted.recovery", lambda recovery: in_words(recovery.STUDY_TIMES[-1])),
     "fewest_participants": ("estimators.bootstrap", lambda bootstrap: in_words(bootstrap.FEWEST_PARTICIPANTS)),
     "fewest_participants_of_baselines": (
         "judge.scoring.baselines",

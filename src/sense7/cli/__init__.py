@@ -36,7 +36,7 @@ _STANDARD_OUTPUT = "standard output"
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
 
 _PANELS = {
-    "Build a book": "build run ledger verify sweep",
+    "Build a book": "build run ledger verify",
     "Data": "check template fetch import simulate partition statistics",
     "Judge": "judge",
     "Collect and share": "instrument gather export site",
@@ -64,17 +64,17 @@ app = typer.Typer(
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
 for _verb in (
-    *(book.build, book.ledger, book.run, book.verify, book.sweep, book.site, book.notebooks),
+    *(book.build, book.ledger, book.run, book.verify, book.site, book.notebooks),
     *(collect.instrument, collect.gather),
     *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
 ):
     app.command()(_verb)
 app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
+app.command()(new)
 for _verb in (compare, learn, calibrate):
     judge.command()(_verb)
 app.add_typer(judge, name="judge")
-app.add_typer(new, name="new")
 
 
 def main() -> None:

@@ -12,14 +12,12 @@ from sense7 import __version__
 from sense7.cli.common import (
     AllowUnreadable,
     DataOption,
-    Jobs,
     Missing,
     Parameters,
     Prompted,
     Quiet,
     SameData,
     Scale,
-    Scheduler,
     Words,
     assignments,
     complain,
@@ -31,7 +29,7 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.terminal import plain_lines
 
-__all__ = ["build", "ledger", "notebooks", "run", "site", "sweep", "verify"]
+__all__ = ["build", "ledger", "notebooks", "run", "site", "verify"]
 
 
 def build(
@@ -102,19 +100,26 @@ def build(
 
 
 def ledger(
-    edition: Annotated[str, typer.Argument(help="Name of a built edition.")] = "synthetic",
+    edition: Annotated[
+        str, typer.Argument(metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value.")
+    ] = "synthetic",
     strict: Annotated[
         bool,
         typer.Option(help="Exit with 1 if the official workbook differs from a primary figure, or was not compared."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Print every published claim beside what an edition computed."""
+    """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
+    from sense7.book.editions import edition_folder
     from sense7.book.ledger import read_ledger
     from sense7.checkout import find_project
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
 
-    rows, label = read_ledger(find_project().place, edition)
+    place = find_project().place
+    if source := None if edition_folder(place, edition).exists() else _source_of_key(place, edition):
+        print(source)
+        return
+    rows, label = read_ledger(place, edition)
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
@@ -132,6 +137,18 @@ def ledger(
     differing = [row["id"] for row in rows if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
     if strict and differing:
         fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+
+
+def _source_of_key(place: Path, key: str):
+    """Where a value that some built edition records is computed; None if none records it."""
+    from sense7.book.editions import edition_folder
+    from sense7.book.key_index import source_of
+    from sense7.record import read_values
+
+    for results in sorted(edition_folder(place, "synthetic").parent.glob("*/results")):
+        if value := read_values(results).get(key):
+            return source_of(results.parent / "notebooks" / f"{value['notebook']}.ipynb", value)
+    return None
 
 
 def _of_another(row: Mapping) -> bool:
@@ -270,39 +287,6 @@ def _print_comparison(comparison) -> None:
     total = sum(counts.total() for counts in comparison.counts.values())
     differing = len(comparison.differences)
     print(f"{differing:,} of {total:,} differ" if differing else f"verified: all {total:,} agree")
-
-
-def sweep(
-    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or all.")],
-    out: Annotated[Path, typer.Option(metavar="TABLE.csv", help="Table to write.")],
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", metavar="NAME=V1,V2", help="Values of a parameter; may be repeated."),
-    ] = None,
-    grid: Annotated[Path | None, typer.Option(metavar="FILE.yml", help="The same as a file.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="A workbook, or a data set's name; may be repeated.")] = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
-) -> None:
-    """Execute notebooks over a grid of parameters and data sets and tabulate their values; exit code 1 if any fails."""
-    from sense7.book.scheduler import connect
-    from sense7.book.sweep import read_grid
-    from sense7.book.sweep import sweep as run_sweep
-    from sense7.checkout import find_project
-
-    require_book("A sweep")
-    project = find_project()
-    points = read_grid(grid, parameter or [])
-    with connect(scheduler, jobs, shared=project.place) as where, progress_bar(quiet) as (say, progress):
-        failures = run_sweep(
-            project, notebook, points, data or ["synthetic"], out, where=where, say=say, progress=progress
-        )
-    for failure in failures:
-        complain(failure)
-    print(out)
-    if failures:
-        raise typer.Exit(1)
 
 
 def site(

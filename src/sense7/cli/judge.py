@@ -38,9 +38,6 @@ PromptFile = Annotated[Path | None, typer.Option("--prompt", help="File of the p
 ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the prompt: zero, adaptive or personal.")]
 Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
 Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
-Embedder = Annotated[
-    str | None, typer.Option(help="wordllama: sentence vectors, installed with this, in place of TF-IDF.")
-]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
 Omit = Annotated[
@@ -72,7 +69,6 @@ def run(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     policy: Policy = "strict",
     unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
@@ -130,7 +126,7 @@ def run(
         folder=out,
         runs=runs,
         prompt=template,
-        shots=Shots(shots, examples, order, seed, embedder),
+        shots=Shots(shots, examples, order, seed),
         limit=limit,
         omit=omit or (),
         param=parse_parameters(param or ()),
@@ -215,7 +211,6 @@ def export_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     param: Param = None,
@@ -229,7 +224,7 @@ def export_batch(
     from sense7.judge.asking.questions import Shots
 
     prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
     print(out)
@@ -248,7 +243,6 @@ def import_batch(
     shots: ShotsKind = "zero",
     examples: Number = 5,
     order: Order = "similar-last",
-    embedder: Embedder = None,
     seed: Seed = 0,
     limit: Limit = None,
     param: Param = None,
@@ -259,7 +253,7 @@ def import_batch(
     from sense7.judge.asking.batch import import_replies
     from sense7.judge.asking.questions import Shots
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed, embedder), limit, omit, param)
+    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
     imported = import_replies(questions, replies, out, runs=runs, policy=policy)
     said = [
         f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",

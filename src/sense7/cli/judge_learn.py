@@ -21,8 +21,9 @@ def learn(
 ) -> None:
     """Predict every conversation by what other participants' ratings teach, offline.
 
-    The learned judge is the mean of two ridge regressions, on words and on sentence vectors. No conversation is
-    predicted by ratings of its own participant. Its files are those of a judge: evaluate, compare or calibrate them.
+    The learned judge is the mean of two ridge regressions, on words and on how much the assistant wrote. No
+    conversation is predicted by ratings of its own participant. Its files are those of a judge: evaluate, compare or
+    calibrate them.
     """
     from sense7.judge.scoring.learned import LEARNED, write_learned
     from sense7.loading import load

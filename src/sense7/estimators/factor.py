@@ -16,7 +16,7 @@ from sense7.estimators.item_analysis import correlations_from_covariances, unexp
 
 __all__ = ["FIT_INDICES", "OneFactor", "fit_one_factor", "indices_of", "minres_loadings", "omega_total"]
 
-FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "TLI", "RMSEA", "SRMR", "log-likelihood", "AIC", "BIC")
+FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
 """What :func:`indices_of` returns, in this order."""
 
 ITEMS_FOR_A_FACTOR = 3
@@ -272,19 +272,13 @@ def indices_of(
     chi_none, freedom_none = -n * np.linalg.slogdet(correlations)[1], k * (k - 1) / 2
     excess, excess_none = chi - freedom, chi_none - freedom_none
     residuals = (correlations - modeled)[np.triu_indices(k, 1)]
-    saturated = -n / 2 * (k * np.log(2 * np.pi) + np.linalg.slogdet(covariances)[1] + k)
-    likelihood = saturated - chi / 2
     worst = max(excess_none, excess, 0)
     return {
         "chi-square": chi,
         "degrees of freedom": freedom,
         "CFI": 1 - max(excess, 0) / worst if worst > 0 else 1.0,
-        "TLI": (chi_none / freedom_none - chi / freedom) / (chi_none / freedom_none - 1),
         "RMSEA": np.sqrt(max(excess, 0) / (freedom * n)),
         "SRMR": np.sqrt((residuals**2).sum() / (k * (k + 1) / 2)),
-        "log-likelihood": likelihood,
-        "AIC": -2 * likelihood + 2 * parameters,
-        "BIC": -2 * likelihood + parameters * np.log(n),
     }
 
 

@@ -43,37 +43,24 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
     0.9766
     """
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
-    sums = icc_sums(np.asarray(y, dtype=float), codes, np.ones((len(codes), 1)), len(names))
-    return float(icc_of_sums(sums.sum(axis=0), centered=False))
+    return float(icc_of_sums(icc_sums(np.asarray(y, dtype=float), codes, len(names)).sum(axis=0)))
 
 
-def icc_sums(y: np.ndarray, codes: np.ndarray, conditions: np.ndarray, count: int) -> np.ndarray:
-    """Return sums per participant: number, n, n², y²; then by condition n and totals, and their products by n."""
-    totals, counts = np.zeros((count, conditions.shape[1])), np.zeros((count, conditions.shape[1]))
-    np.add.at(totals, codes, conditions * y[:, None])
-    np.add.at(counts, codes, conditions)
-    n = counts.sum(axis=1)
-    both = np.concatenate([counts, totals], axis=1)
-    products = both[:, :, None] * both[:, None, :] / n[:, None, None]
-    head = np.column_stack([np.ones(count), n, n**2, np.bincount(codes, weights=y**2, minlength=count)])
-    return np.concatenate([head, both, products.reshape(count, -1)], axis=1)
+def icc_sums(y: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
+    """Return sums per participant: number, n, n², y², the total of y, and its square by n."""
+    n = np.bincount(codes, minlength=count).astype(float)
+    total = np.bincount(codes, weights=y, minlength=count)
+    squares = np.bincount(codes, weights=y**2, minlength=count)
+    return np.column_stack([np.ones(count), n, n**2, squares, total, total**2 / n])
 
 
-def icc_of_sums(sums: np.ndarray, *, centered: bool) -> np.ndarray:
-    """Return ICC(1) from the sums; of values minus their condition's mean if ``centered``."""
-    width = round((np.sqrt(4 * sums.shape[-1] - 15) - 1) / 4)  # from 4 + 2 width + (2 width)^2 entries
-    groups, n, squares_of_n, squares = np.moveaxis(sums[..., :4], -1, 0)
-    counts, totals = sums[..., 4 : 4 + width], sums[..., 4 + width : 4 + 2 * width]
-    products = sums[..., 4 + 2 * width :].reshape(*sums.shape[:-1], 2 * width, 2 * width)
+def icc_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Return ICC(1) from sums of the columns of :func:`icc_sums`."""
+    groups, n, squares_of_n, squares, total, of_groups = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if centered:
-            means = np.where(counts > 0, totals / counts, 0)
-        else:
-            means = np.broadcast_to((totals.sum(axis=-1) / n)[..., None], totals.shape)
-        # Total of a participant minus its expectation from the means: weights -mean on counts, 1 on totals.
-        weights = np.concatenate([-means, np.ones_like(means)], axis=-1)
-        between = np.einsum("...i,...ij,...j->...", weights, products, weights)
-        whole = squares - 2 * (means * totals).sum(axis=-1) + (means**2 * counts).sum(axis=-1)
+        mean = total / n
+        between = of_groups - 2 * mean * total + mean**2 * n
+        whole = squares - 2 * mean * total + mean**2 * n
         within = whole - between
         size = (n - squares_of_n / n) / (groups - 1)
         b, w = between / (groups - 1), within / (n - groups)

@@ -1,4 +1,4 @@
-"""Item analysis: correlations of items, corrected item-rest correlations, standardized alpha, Guttman's lambda 6."""
+"""Item analysis: correlations of items, corrected item-rest correlations."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,10 @@ __all__ = [
     "ROUNDING",
     "average_correlation",
     "correlations_from_covariances",
-    "guttman_lambda6",
     "item_rest_from_covariances",
     "joined",
     "lacking_items",
     "rows_of",
-    "standardized_alpha",
     "too_few",
     "usable",
     "varies",
@@ -121,17 +119,15 @@ def rows_of(
     unit: str,
     method: str,
     undefined: str,
-    lacking: str = "",
 ) -> dict[str, dict]:
     """Return rows of estimates from :meth:`ParticipantBootstrap.estimates`.
 
-    ``undefined`` is the reason where there is no estimate; ``lacking`` is added to the reason in every row.
+    ``undefined`` is the reason where there is no estimate.
     """
-    rows = {}
-    for name, estimate, n in zip(names, estimates, counts, strict=True):
-        row = bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
-        rows[name] = row | {"reason": joined(row["reason"], lacking)}
-    return rows
+    return {
+        name: bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
+        for name, estimate, n in zip(names, estimates, counts, strict=True)
+    }
 
 
 def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
@@ -193,66 +189,6 @@ def average_correlation(correlations: np.ndarray) -> np.ndarray:
     """
     k = correlations.shape[-1]
     return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (k * (k - 1))
-
-
-def standardized_alpha(correlations: np.ndarray) -> np.ndarray:
-    r"""Return standardized alpha: that of the items scaled to equal variances.
-
-    .. math:: \alpha_s = \frac{k \bar r}{1 + (k - 1) \bar r}
-
-    Parameters
-    ----------
-    correlations : array, shape (..., k, k)
-        One matrix or many.
-
-    Notes
-    -----
-    R: psych::alpha(use='pairwise')$total$std.alpha, tests/reference/reference.R; equal to 1e-7.
-
-    Examples
-    --------
-    >>> round(float(standardized_alpha(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
-    0.666667
-    """
-    k, r = correlations.shape[-1], average_correlation(correlations)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(1 + (k - 1) * r > ROUNDING, k * r / (1 + (k - 1) * r), np.nan)
-
-
-def guttman_lambda6(correlations: np.ndarray) -> np.ndarray:
-    r"""Return Guttman's lambda 6, a lower bound of reliability.
-
-    .. math:: \lambda_6 = 1 - \frac{\sum_i (1 - R_i^2)}{\sum_{ij} r_{ij}}, \quad
-              1 - R_i^2 = 1 / (R^{-1})_{ii}
-
-    with :math:`R_i^2` the squared multiple correlation of item i with the others.
-
-    Parameters
-    ----------
-    correlations : array, shape (..., k, k)
-        One matrix or many.
-
-    Returns
-    -------
-    array, shape (...)
-        NaN where the matrix is singular or not positive definite.
-
-    References
-    ----------
-    Guttman, L. (1945). Psychometrika 10, 255-282.
-
-    Notes
-    -----
-    R: psych::alpha(use='pairwise')$total$G6(smc), tests/reference/reference.R; equal to 1e-7.
-
-    Examples
-    --------
-    >>> round(float(guttman_lambda6(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
-    0.5
-    """
-    unexplained = unexplained_variances(correlations)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 1 - unexplained.sum(axis=-1) / correlations.sum(axis=(-2, -1))
 
 
 def unexplained_variances(correlations: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Shares of R squared by the method of Lindeman, Merenda and Gold, and slopes, from covariances."""
+"""Shares of R squared by the method of Lindeman, Merenda and Gold, from covariances."""
 
 from math import factorial
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sense7.arguments import check_arguments
 
-__all__ = ["ROUNDING", "lmg_from_covariances", "slopes_from_covariances"]
+__all__ = ["ROUNDING", "lmg_from_covariances"]
 
 ROUNDING = 1e-9
 
@@ -70,41 +70,6 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(outcome > ROUNDING, added / outcome, np.nan)
     return np.moveaxis(shares, 0, -1)
-
-
-def slopes_from_covariances(covariances: np.ndarray) -> np.ndarray:
-    r"""Return the least-squares coefficients of an outcome on k predictors, from the covariances of both.
-
-    .. math:: b = S_{xx}^{-1} S_{xy}
-
-    Parameters
-    ----------
-    covariances : array, shape (..., k + 1, k + 1)
-        The outcome last.
-
-    Returns
-    -------
-    array, shape (..., k)
-        Units of the outcome per unit of the predictor; NaN where the predictors are linearly dependent.
-
-    Notes
-    -----
-    Checked against numpy.linalg.lstsq to 1e-10.
-
-    Examples
-    --------
-    >>> slopes_from_covariances(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.8], [1.0, 0.8, 2.0]])).round(4).tolist()
-    [0.8, 0.4]
-    """
-    matrices = np.asarray(covariances, dtype=float)
-    predictors, outcome = matrices[..., :-1, :-1], matrices[..., :-1, -1:]
-    finite = np.isfinite(matrices).all(axis=(-2, -1))
-    own = np.diagonal(predictors, axis1=-2, axis2=-1)
-    identity = np.eye(predictors.shape[-1])
-    safe = np.where(finite[..., None, None], predictors, identity)
-    independent = finite & (np.linalg.eigvalsh(safe)[..., 0] > ROUNDING * np.where(finite, own.max(axis=-1), 1))
-    solved = np.linalg.solve(np.where(independent[..., None, None], safe, identity), np.nan_to_num(outcome))
-    return np.where(independent[..., None], solved[..., 0], np.nan)
 
 
 check_arguments(globals())

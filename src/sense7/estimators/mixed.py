@@ -24,7 +24,6 @@ __all__ = [
     "RandomIntercept",
     "fit_nested",
     "fit_random_intercept",
-    "likelihood_ratio",
     "nested_sums",
     "random_intercept_sums",
     "satterthwaite",
@@ -380,7 +379,7 @@ class Nested:
     variances : array, shape (..., 4)
         Of participants, of cells, of groups, and the residual one; 0 where it is not free.
     deviance : array, shape (...)
-        Minus twice the log-likelihood, the restricted one if that was maximized.
+        Minus twice the restricted log-likelihood.
     """
 
     coefficients: np.ndarray
@@ -447,10 +446,8 @@ def nested_sums(
     )
 
 
-def fit_nested(
-    sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None, *, restricted: bool = True
-) -> Nested:
-    r"""Return the nested model fitted by restricted maximum likelihood (REML) or full, for many resamples at once.
+def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None) -> Nested:
+    r"""Return the nested model fitted by restricted maximum likelihood (REML), for many resamples at once.
 
     .. math:: y = X\beta + u_p + v_{pc} + w_{pcg} + e
 
@@ -466,8 +463,6 @@ def fit_nested(
         How often each participant is taken; without it, once.
     start : array, shape (3,), optional
         Ratios of the variances to begin with.
-    restricted : bool
-        Whether the likelihood is the restricted one; the full one (ML) compares models of different fixed effects.
 
     Returns
     -------
@@ -480,7 +475,7 @@ def fit_nested(
 
     Notes
     -----
-    R: lme4::lmer, REML and ML, tests/reference/reference.R; variances, effects, standard errors and likelihood equal
+    R: lme4::lmer, tests/reference/reference.R; variances, effects, standard errors and likelihood equal
     to 2e-4.
 
     Examples
@@ -494,20 +489,20 @@ def fit_nested(
     ([3.5, 5.5], [4.3594, 0.0, 0.0, 0.8125])
     """
     if weights is None:
-        fit = fit_nested(sums, np.ones((1, len(sums.participants))), start, restricted=restricted)
+        fit = fit_nested(sums, np.ones((1, len(sums.participants))), start)
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
     begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
     width = _ARRAYS * len(sums.design)
-    fits = [_fit_chunk(sums, weights[piece], begin, restricted) for piece in pieces(len(weights), width, _CHUNK)]
+    fits = [_fit_chunk(sums, weights[piece], begin) for piece in pieces(len(weights), width, _CHUNK)]
     return Nested(*(np.concatenate([getattr(fit, name) for fit in fits]) for name in Nested.__dataclass_fields__))
 
 
-def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restricted: bool) -> Nested:
+def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nested:
     """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are shortened."""
     free = np.flatnonzero(sums.free)
     log_ratio = np.tile(begin, (len(weights), 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        state = _likelihood(sums, weights, log_ratio, restricted)
+        state = _likelihood(sums, weights, log_ratio)
         active, shrink = np.flatnonzero(np.isfinite(state.deviance)), np.ones(len(weights))
         for _ in range(_ITERATIONS if len(free) else 0):
             if not len(active):
@@ -516,7 +511,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restric
             step = shrink[active, None] * _newton_step(log_ratio[active], now, free)
             trial = np.clip(log_ratio[active] + step, 0, _LARGEST_LOG)
             trial[trial < _SMALL_STEP] = 0
-            tried = _likelihood(sums, weights[active], trial, restricted)
+            tried = _likelihood(sums, weights[active], trial)
             # Convergence is quadratic: the step after one this small is below rounding, as are its gains.
             small = np.abs(trial - log_ratio[active]).max(axis=1) < _SMALL_STEP
             before = state.deviance[active]
@@ -529,7 +524,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray, restric
             active = active[~small]
     variances = np.column_stack([np.expm1(log_ratio) * state.residual[:, None], state.residual])
     variances[~np.isfinite(state.deviance)] = np.nan
-    freedom = weights @ sums.rows - (sums.design.shape[1] if restricted else 0)
+    freedom = weights @ sums.rows - sums.design.shape[1]
     return Nested(
         state.coefficients,
         state.residual[:, None, None] * state.inverse,
@@ -578,7 +573,7 @@ class _Likelihood(NamedTuple):
     freedom: np.ndarray
 
 
-def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray, restricted: bool = True) -> _Likelihood:
+def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) -> _Likelihood:
     r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
 
     With a, c and g the ratios of participants, cells and groups: of a cell, :math:`I = \sum n s` and
@@ -598,27 +593,24 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray, re
     o = sums.by_participant(h, m)
     cross = sums.cross_products(weights, h, m, sums.within + squared - (c * m * total).sum(axis=1))
     cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
-    freedom = weights @ sums.rows - (sums.design.shape[1] if restricted else 0)
+    freedom = weights @ sums.rows - sums.design.shape[1]
     inverse, coefficients, residual = _solve(cross, freedom)
     logs = np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T - np.log(u).sum(axis=1) - np.log(v)
     deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
-    if restricted:
-        deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
+    deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
 
     # What a change of the cross products does to the deviance.
     r = np.concatenate([-coefficients, np.ones_like(residual)[:, None]], axis=1)
     effect = r[:, :, None] * r[:, None, :] / residual[:, None, None]
-    if restricted:
-        effect[:, :-1, :-1] += inverse
+    effect[:, :-1, :-1] += inverse
     gradient, curvature, slopes = _derivatives(sums, weights, effect, (c, u, m, rows, by_groups), (held, v, f, o))
     gradient += np.einsum("dij,dkij->dk", effect, slopes)
     turned = (slopes @ r[:, None, :, None])[..., 0]
     squares = (turned * r[:, None]).sum(axis=2) / residual[:, None]
     slopes, turned = slopes[..., :-1, :-1], turned[..., :-1]
     curvature -= 2 * turned @ inverse @ np.swapaxes(turned, 1, 2) / residual[:, None, None]
-    if restricted:
-        scaled = inverse[:, None] @ slopes
-        curvature -= np.einsum("dkij,dlji->dkl", scaled, scaled)
+    scaled = inverse[:, None] @ slopes
+    curvature -= np.einsum("dkij,dlji->dkl", scaled, scaled)
     return _Likelihood(deviance, gradient, curvature, squares, slopes, inverse, coefficients, residual, freedom)
 
 
@@ -768,40 +760,6 @@ def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tup
     expected = (own / (own - 2)).sum()
     freedom = float(own[0]) if q == 1 else float(2 * expected / (expected - q))
     return f, freedom, float(stats.f.sf(f, q, freedom))
-
-
-def likelihood_ratio(larger: Nested, smaller: Nested) -> tuple[float, int, float]:
-    r"""Return the test of the fixed effects that the smaller of two models lacks: chi-square, degrees of freedom, p.
-
-    .. math:: \chi^2 = 2 (\ell_1 - \ell_0)
-
-    Parameters
-    ----------
-    larger, smaller : Nested
-        Fitted to the same rows with the same random effects by full maximum likelihood
-        (``restricted=False``); the smaller one's fixed effects lie within the larger one's.
-
-    Returns
-    -------
-    chi, freedom, p : float
-        NaN where one of the models has no finite likelihood.
-
-    References
-    ----------
-    Wilks, S. S. (1938). Annals of Mathematical Statistics 9, 60-62.
-
-    Notes
-    -----
-    R: anova(lme4::lmer, lme4::lmer), tests/reference/reference.R; equal to 2e-4.
-
-    The chi-square distribution assumes many participants.
-    """
-    chi, freedom = float(smaller.deviance - larger.deviance), len(larger.coefficients) - len(smaller.coefficients)
-    if not np.isfinite(chi):
-        return np.nan, freedom, np.nan
-    # Rounding may leave slightly less than zero where nothing differs.
-    chi = max(chi, 0.0)
-    return chi, freedom, float(stats.chi2.sf(chi, freedom))
 
 
 check_arguments(globals())

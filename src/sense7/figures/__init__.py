@@ -1,7 +1,6 @@
 """Figures: one style, one function a figure, alt text computed from what is drawn."""
 
 from sense7.figures.agreement import intervals_by_group, published_against_computed
-from sense7.figures.agreement_matrix import agreement_matrix
 from sense7.figures.calibration import reliability_diagram
 from sense7.figures.caterpillar import caterpillar
 from sense7.figures.ceiling import ceiling_curves
@@ -17,7 +16,6 @@ from sense7.figures.charts import (
 )
 from sense7.figures.download import Download
 from sense7.figures.forest import forest
-from sense7.figures.growth import growth_curves
 from sense7.figures.judge import metric_panels
 from sense7.figures.observers import grouped_intervals, score_pairs
 from sense7.figures.participants import ratings_by_participant
@@ -27,12 +25,11 @@ from sense7.figures.robustness import specification_curve, specification_table
 from sense7.figures.structure import heat_map, scree
 from sense7.figures.style import Figure
 from sense7.figures.time_course import lines_by_turn
-from sense7.figures.words import distinctive_terms, topic_stability
+from sense7.figures.words import distinctive_terms
 
 __all__ = [
     "Download",
     "Figure",
-    "agreement_matrix",
     "caterpillar",
     "ceiling_curves",
     "cell_means",
@@ -43,7 +40,6 @@ __all__ = [
     "event_time",
     "forest",
     "grouped_intervals",
-    "growth_curves",
     "heat_map",
     "histogram",
     "intervals",
@@ -60,5 +56,4 @@ __all__ = [
     "specification_curve",
     "specification_table",
     "stacked_shares",
-    "topic_stability",
 ]

@@ -42,7 +42,6 @@ _QUESTIONS = {
     "averaging": "order of averaging",
     "coding": "coding of the levels",
     "conditions": "differences between conditions",
-    "counted": "who counts how often",
     "exclusions": "left out",
     "failure": "a failure is a rating",
     "missing": "missing ratings",
@@ -214,7 +213,6 @@ class SpecificationCurve:
         return {
             "as on the other pages": self._result(self.table.iloc[0]),
             "lowest": self._words(known.min()),
-            "median": self._words(known.median()),
             "highest": self._words(known.max()),
             "intervals that agree": f"{agree.sum()} of {len(agree)} {what}" if self._compared_with else "",
         }

@@ -11,9 +11,8 @@ import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from sense7.arguments import check_arguments
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows, under_keys
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
 from sense7.estimators.kappa import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
@@ -27,43 +26,12 @@ PAIRED = "Relational"
 NEAREST = "nearest of the others"
 """Row of :func:`kappa_differences`: the dimension whose kappa exceeds that of Relational least."""
 
-_KAPPAS = {
-    ("linear", "each"): """
-        kappa_linear_Affective kappa_linear_Cognitive kappa_linear_Response kappa_linear_Prosocial
-        kappa_linear_Interest kappa_linear_Contextual kappa_linear_Relational
-    """,
-    ("quadratic", "each"): """
-        kappa_quadratic_Affective kappa_quadratic_Cognitive kappa_quadratic_Response kappa_quadratic_Prosocial
-        kappa_quadratic_Interest kappa_quadratic_Contextual kappa_quadratic_Relational
-    """,
-    ("linear", "complete"): """
-        kappa_complete_Affective kappa_complete_Cognitive kappa_complete_Response kappa_complete_Prosocial
-        kappa_complete_Interest kappa_complete_Contextual kappa_complete_Relational
-    """,
-}
-"""Weights and turns of :func:`agreement_with_overall` -> keys, in the order of the dimensions."""
-
-_DIFFERENCES = {
-    "linear": """
-        kappa_difference_Affective kappa_difference_Cognitive kappa_difference_Response kappa_difference_Prosocial
-        kappa_difference_Interest kappa_difference_Contextual kappa_difference_nearest
-    """,
-    "quadratic": """
-        kappa_difference_quadratic_Affective kappa_difference_quadratic_Cognitive kappa_difference_quadratic_Response
-        kappa_difference_quadratic_Prosocial kappa_difference_quadratic_Interest kappa_difference_quadratic_Contextual
-        kappa_difference_quadratic_nearest
-    """,
-}
-"""Weights of :func:`kappa_differences` -> keys, in the order of the rows."""
-
 _CLAIMED = {"kappa_linear_Affective": "kappa_affective", "kappa_linear_Relational": "kappa_relational"}
 """Key of a row -> key under which the ledger compares it with a published value."""
 
 
-def agreement_with_overall(
-    study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear", *, turns: str = "each"
-) -> pd.DataFrame:
-    """Return weighted kappa of each dimension with the overall rating.
+def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
+    """Return weighted kappa of each dimension with the overall rating, over the turns that have both.
 
     Parameters
     ----------
@@ -73,43 +41,25 @@ def agreement_with_overall(
         Bootstrap resamples of participants for the intervals.
     weights : {"linear", "quadratic"}
         See :func:`weighted_kappa`.
-    turns : {"each", "complete"}
-        Each dimension over the turns that rate it and have an overall rating, so that the dimensions have turns of
-        their own; or all of them over the same turns, those with an overall rating and a rating of every dimension
-        that was rated at all.
 
     Returns
     -------
     DataFrame
-        One row per dimension: estimate, low, high (at most 1), n (turns with both ratings, or with all),
+        One row per dimension: estimate, low, high (at most 1), n (turns with both ratings),
         unit, method, reason.
-
-    Raises
-    ------
-    UserError
-        If ``turns`` is another word.
 
     Notes
     -----
-    R: psych::cohen.kappa, tests/reference/reference.R; see :func:`weighted_kappa`. That is of ``"each"``.
+    R: psych::cohen.kappa, tests/reference/reference.R; see :func:`weighted_kappa`.
     """
-    if turns not in {"each", "complete"}:
-        raise UserError(f"agreement_with_overall wants 'each' or 'complete' as turns; got {turns!r}.")
-    used, among = study.turns, "five levels"
-    if turns == "complete":
-        used, among = _complete(study), "five levels, turns that rate all"
-    rows = {name: kappa_row(study.turns, used, name, bootstrap, weights, among) for name in DIMENSION_NAMES}
-    return estimate_table(rows, "dimension", keys_of_rows(DIMENSION_NAMES, _KAPPAS.get((weights, turns), "")))
+    turns = study.turns
+    rows = {name: kappa_row(turns, turns, name, bootstrap, weights, "five levels") for name in DIMENSION_NAMES}
+    return estimate_table(rows, "dimension", {name: f"kappa_{weights}_{name}" for name in rows})
 
 
 def under_claims(table: pd.DataFrame) -> pd.DataFrame:
     """Return the kappas that the ledger compares with a published value, under the ledger's key."""
     return under_keys(table, _CLAIMED)
-
-
-def _complete(study: Study) -> pd.DataFrame:
-    """Turns with an overall rating and a rating of every dimension that was rated at all."""
-    return study.turns.dropna(subset=["overall", *study.rated_dimensions])
 
 
 def _tables(turns: pd.DataFrame, name: str) -> np.ndarray:
@@ -196,7 +146,9 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
         )
     rows = {name: rows[name] for name in others}
     rows[NEAREST] = rows[max(differences or rows, key=lambda name: np.nan_to_num(rows[name]["estimate"], nan=-np.inf))]
-    return estimate_table(rows, f"{PAIRED} minus", keys_of_rows(rows, _DIFFERENCES[weights]))
+    keys = {name: f"kappa_difference_{name}" for name in others} if weights == "linear" else {}
+    keys[NEAREST] = "kappa_difference_nearest" if weights == "linear" else "kappa_difference_quadratic_nearest"
+    return estimate_table(rows, f"{PAIRED} minus", keys)
 
 
 class _Difference(NamedTuple):

@@ -111,9 +111,10 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
     ----------
     design : {"within", "between"}
         Whether the simulated participants meet all conditions, or one each.
-    kind : {"participants", "naive", "false positives"}
-        Intervals that resample participants; intervals that take turns or conversations as independent;
-        or the share of studies without any effect in which a difference of conditions came out significant.
+    kind : {"participants", "naive", "other", "false positives"}
+        Intervals that resample participants; intervals that take turns or conversations as independent; another
+        interval of alpha; or the share of studies without any effect in which a difference of conditions came out
+        significant.
     path : path, optional
         Another file than that of the project's ``data/``.
 
@@ -130,7 +131,14 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
         )
         for entry in entries
     }
-    return estimate_table(rows, "statistic", {entry["name"]: entry["key"] for entry in entries})
+    return estimate_table(rows, "statistic", {entry["name"]: entry["key"] for entry in entries if _recorded(entry)})
+
+
+def _recorded(entry: dict) -> bool:
+    """Whether an entry's coverage is recorded: with one condition each, only that of comparisons of conditions is."""
+    if entry["kind"] == "false positives" or "condition_difference" in entry["key"]:
+        return True
+    return entry["design"] == "within" and "quadratic" not in entry["key"]
 
 
 def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:

@@ -33,7 +33,7 @@ __all__ = [
     "characteristics",
     "counts",
     "disturbance_shares",
-    "disturbances",
+    "durations",
     "ground_truth_mean",
     "ground_truth_sd",
     "in_words",
@@ -41,8 +41,6 @@ __all__ = [
     "levels_by_condition",
     "medians",
     "shown_by_condition",
-    "time_gaps",
-    "times",
     "topics_by_condition",
     "turns_per_conversation",
 ]
@@ -65,7 +63,6 @@ _QUANTITIES = {
     "assistant_words": ("median_assistant_words", "words in an assistant's message", "words", "messages"),
     "turns": ("median_turns", "turns in a conversation", "turns", "conversations"),
     "duration": ("median_duration", "seconds that a conversation lasts", "seconds", "conversations"),
-    "wait": ("median_wait", "seconds from a user's message to the assistant's turn", "seconds", "turns"),
     "importance": ("median_importance", "importance of the topic", "level, 1 to 5", "conversations"),
     "desired_empathy": ("median_desired_empathy", "desired empathy", "level, 1 to 3", "conversations"),
 }
@@ -78,11 +75,9 @@ _COUNTS = {
     "tasks": ("topics", "Tasks", "distinct topics in Tasks"),
     "dimensions": ("dimensions", "turns", "dimensions rated in at least one turn"),
     "levels": ("levels", "turns", "distinct levels among the ratings of turns"),
-    "messages": ("messages", "Messages", "rows of Messages that belong to a conversation"),
     "turns": ("turns", "Messages", "messages whose Role is assistant"),
     "turns_put_to_rating": ("turns", "turns", "turns with at least one rating answered, be it by unknown"),
     "conversations_with_ground_truth": ("conversations", "Tasks", "conversations with at least one rated turn"),
-    "error_rows": ("messages", "Messages", "messages whose Role is error"),
     "rescaled_columns": (
         "columns",
         "columns",
@@ -164,11 +159,11 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     -------
     DataFrame
         Rows participants, conversations_released, llm_conditions, tasks, dimensions (rated at
-        least once), levels (that occur among the ratings of turns), messages, turns,
-        turns_put_to_rating, conversations_with_ground_truth, error_rows, rescaled_columns, unreadable_answers; n is
-        the number of rows, columns or answers that were searched.
+        least once), levels (that occur among the ratings of turns), turns, turns_put_to_rating,
+        conversations_with_ground_truth, rescaled_columns, unreadable_answers; n is the number of rows, columns or
+        answers that were searched.
     """
-    conversations, messages = study.conversations, study.messages
+    conversations = study.conversations
     levels = study.turns[list(RATING_NAMES)].to_numpy()
     numbers = {
         "participants": conversations["participant"].nunique(),
@@ -177,17 +172,15 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         "tasks": conversations["topic"].nunique(),
         "dimensions": len(study.rated_dimensions),
         "levels": len(np.unique(levels[np.isfinite(levels)])),
-        "messages": len(messages),
         "turns": len(study.turns),
         "turns_put_to_rating": len(study.turns_put_to_rating),
         "conversations_with_ground_truth": int(_truth(study, truth).notna().sum()),
-        "error_rows": int((messages["role"] == "error").sum()),
         "rescaled_columns": len(study.rescaled),
         "unreadable_answers": int(study.columns["unreadable"].sum()),
     }
     sizes = {
         "Tasks": len(conversations),
-        "Messages": len(messages),
+        "Messages": len(study.messages),
         "turns": len(study.turns),
         "columns": len(study.columns),
         "answers": int(study.columns.loc[study.columns["question"], "filled"].sum()),
@@ -363,88 +356,18 @@ def _durations(study: Study, messages: pd.DataFrame) -> pd.Series:
     return seconds.reindex(study.conversations["conversation"])
 
 
-def _waits(messages: pd.DataFrame) -> pd.DataFrame:
-    """Assistant turns with their ``wait``; NaN if a time is missing, times fall, or no user spoke right before."""
-    spoken = messages[messages["role"] != "error"]
-    before = spoken.groupby("conversation", sort=False)[["role", "seconds"]].shift()
-    wait = (spoken["seconds"] - before["seconds"]).where(before["role"] == "user")
-    wait = wait.where(~spoken["conversation"].isin(_backwards(messages)))
-    return spoken.assign(wait=wait)[spoken["role"] == "assistant"]
+def durations(study: Study) -> Quantity:
+    """Return how long conversations last, in seconds: the time of the last message minus that of the first.
 
-
-def times(study: Study) -> list[Quantity]:
-    """Return how long conversations last, and how long users wait for a turn.
-
-    A conversation lasts from the time of its first message to that of its last. The wait is the time of a turn minus
-    that of the user's message right before it, error rows between them left out. Times that are missing,
-    or that the reader took for missing because they are negative, leave out what needs them. A conversation in
-    which a message has an earlier time than one before it is left out of both: which of the times is wrong is
-    not known.
-
-    Returns
-    -------
-    list of Quantity
-        Duration and wait, in seconds.
+    Conversations without these times are left out, and those in which a message has an earlier time than one before
+    it: which of the times is wrong is not known.
     """
     messages = _of_messages(study)
     conversations = _with_condition(study.conversations)
     duration = pd.Series(_durations(study, messages).to_numpy(), index=conversations.index)
-    turns = _waits(messages)
     timed = messages["seconds"].notna().any()
-    return [
-        _quantity(
-            "duration",
-            conversations,
-            duration,
-            "no conversation has usable times of its first and its last message" if timed else NO_TIMES,
-        ),
-        _quantity(
-            "wait",
-            turns,
-            turns["wait"],
-            "no turn and the user's message before it have usable times" if timed else NO_TIMES,
-        ),
-    ]
-
-
-def time_gaps(study: Study) -> pd.DataFrame:
-    """Return counts of what the times lack.
-
-    Returns
-    -------
-    DataFrame
-        A table of estimates without intervals: messages_without_time, conversations_backwards (times that fall),
-        conversations_without_duration, turns_without_wait; n is the number of messages, conversations or turns.
-    """
-    messages = _of_messages(study)
-    turns = _waits(messages)
-    rows = {
-        "messages_without_time": (
-            messages["seconds"].isna(),
-            "messages",
-            "messages whose time is missing, negative or no number",
-        ),
-        "conversations_backwards": (
-            study.conversations["conversation"].isin(_backwards(messages)),
-            "conversations",
-            "conversations whose times run backwards somewhere; left out of durations and waits",
-        ),
-        "conversations_without_duration": (
-            _durations(study, messages).isna(),
-            "conversations",
-            "conversations without a duration",
-        ),
-        "turns_without_wait": (
-            turns["wait"].isna(),
-            "turns",
-            "turns without a wait: times unusable, or no user's message right before",
-        ),
-    }
-    table = {
-        key: estimate_row(lacking.sum(), n=len(lacking), unit=unit, method=method, key=key)
-        for key, (lacking, unit, method) in rows.items()
-    }
-    return estimate_table(table, "gap")
+    reason = "no conversation has usable times of its first and its last message" if timed else NO_TIMES
+    return _quantity("duration", conversations, duration, reason)
 
 
 def answers(study: Study) -> list[Quantity]:
@@ -661,8 +584,8 @@ def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
     return messages.assign(retry=retry, error=messages["role"] == "error"), bool(recorded)
 
 
-def disturbances(study: Study) -> pd.DataFrame:
-    """Return the numbers of retries and errors in each condition.
+def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the shares of conversations with a retry and with an error.
 
     The release does not describe the column Retry. A message counts as a retry if its cell holds anything but
     zero, false, no or none. Errors are messages whose role is exactly ``error``.
@@ -670,55 +593,12 @@ def disturbances(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per condition, then ``(all)``: messages, marked as retries, errors, conversations, conversations with a
-        retry, conversations with an error. Retries are "not recorded" if no cell is filled.
+        A table of estimates: the share of conversations with each disturbance.
     """
     messages, recorded = _disturbed(study)
-    conversations = _with_condition(study.conversations)
-    with_any = messages.groupby("conversation")[["retry", "error"]].any()
-    with_any = with_any.reindex(conversations["conversation"], fill_value=False).set_index(conversations.index)
-    of_messages, of_conversations = messages.groupby("condition"), conversations.groupby("condition")
-    table = pd.DataFrame(
-        {
-            "messages": of_messages.size(),
-            "marked as retries": of_messages["retry"].sum(),
-            "errors": of_messages["error"].sum(),
-            "conversations": of_conversations.size(),
-            "with a retry": with_any["retry"].groupby(conversations["condition"]).sum(),
-            "with an error": with_any["error"].groupby(conversations["condition"]).sum(),
-        }
-    )
-    table = table.fillna(0).astype(int).rename_axis("condition")
-    table.loc[ALL] = table.sum()
-    if not recorded:
-        table = table.astype(object).assign(**{"marked as retries": "not recorded", "with a retry": "not recorded"})
-    return table
-
-
-def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return how many messages are retries, and the shares of conversations with a retry and with an error.
-
-    What counts as either is said at :func:`disturbances`.
-
-    Returns
-    -------
-    DataFrame
-        A table of estimates: messages marked as retries, and the share of conversations with each disturbance.
-    """
-    messages, recorded = _disturbed(study)
-    no_retries = "" if recorded else NO_RETRIES
-    rows = {
-        "messages marked as retries": estimate_row(
-            messages["retry"].sum() if recorded else np.nan,
-            n=len(messages),
-            unit="messages",
-            method="messages whose cell in Retry holds anything but zero, false, no or none",
-            reason=no_retries,
-            key="retries",
-        )
-    }
+    rows = {}
     for kind, (key, row) in _DISTURBED.items():
-        reason = no_retries if kind == "retry" else ""
+        reason = "" if recorded or kind != "retry" else NO_RETRIES
         rows[row] = _share_with(kind, messages, study.conversations, bootstrap, reason) | {"key": key}
     return estimate_table(rows, "disturbance")
 

@@ -23,16 +23,15 @@ from sense7.arguments import check_arguments
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
-from sense7.findings.conditions.means import condition_means
 from sense7.findings.context.shares import context_shares
 from sense7.findings.individualized.characteristics import relations
 from sense7.findings.individualized.same_person import participant_icc
 from sense7.findings.individualized.variance_components import variance_parts
-from sense7.findings.measures import conversation_ratings, turn_ratings
-from sense7.findings.structure.items import consistency, correlations
+from sense7.findings.measures import turn_ratings
+from sense7.findings.structure.items import correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
 from sense7.sources import released
@@ -46,19 +45,14 @@ __all__ = [
     "Finding",
     "Rule",
     "acknowledgements",
-    "bots",
     "ieval",
-    "liking",
     "lines_and_intervals",
     "matrix",
     "matrix_cells",
     "published",
-    "questionnaire",
     "rules",
     "tables",
     "tally",
-    "valence",
-    "valence_by_bot",
     "values_of",
     "verdict",
     "why_not_asked",
@@ -84,8 +78,6 @@ DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": 
 
 _CONSISTENCY = {
     "alpha of the five statements": "ieval_alpha",
-    "alpha, ratings minus their bot's mean": "ieval_alpha_without_bots",
-    "average correlation": "ieval_average_correlation",
     "understood with appropriate": "ieval_understood_appropriate_r",
     "attentive with sensible": "ieval_attentive_sensible_r",
 }
@@ -94,54 +86,20 @@ _CONSISTENCY = {
 _PERSON = {
     "person's share, mixed model with bots fixed": "ieval_person_share",
     "ICC(1), mean of five": "ieval_icc",
-    "ICC(1), mean of five minus bots' means": "ieval_icc_without_bots",
-    "ICC(1), understood and appropriate": "ieval_icc_understood_appropriate",
-    "ICC(1), understood and appropriate minus bots' means": "ieval_icc_understood_appropriate_without_bots",
 }
 """Row of :func:`person_share` -> key."""
 
-_BOTS = {
-    "bot-green": "ieval_mean_green",
-    "bot-pink": "ieval_mean_pink",
-    "bot-purple": "ieval_mean_purple",
-    "bot-yellow": "ieval_mean_yellow",
-    "bot's share of the variance within people": "ieval_bot_share",
+_SHARES = {
+    "bot": "ieval_bot_share",
+    "valence of the scenario": "ieval_valence_share",
 }
-"""Row of :func:`bots` -> key."""
-
-_VALENCE = {
-    "positive minus negative": "ieval_valence_difference",
-    "valence's share of the variance within people": "ieval_valence_share",
-}
-"""Row of :func:`valence` -> key."""
-
-_VALENCE_BY_BOT = {
-    "negative": {
-        "bot-green": "ieval_mean_green_negative",
-        "bot-pink": "ieval_mean_pink_negative",
-        "bot-purple": "ieval_mean_purple_negative",
-        "bot-yellow": "ieval_mean_yellow_negative",
-    },
-    "positive": {
-        "bot-green": "ieval_mean_green_positive",
-        "bot-pink": "ieval_mean_pink_positive",
-        "bot-purple": "ieval_mean_purple_positive",
-        "bot-yellow": "ieval_mean_yellow_positive",
-    },
-}
-"""Valence -> bot -> key."""
+"""Row of :func:`shares_within_people` -> key."""
 
 _LIKING = {
-    "all conversations": "ieval_liking",
-    "within people and bots": "ieval_liking_within",
+    "liking with the mean rating": "ieval_liking",
+    "questionnaire with the mean rating": "ieval_teq",
 }
-"""Row of :func:`liking` -> key."""
-
-_QUESTIONNAIRE = {
-    "correlation with the mean rating": "ieval_teq",
-    "p by permutation": "ieval_teq_p",
-}
-"""Row of :func:`questionnaire` -> key."""
+"""Row of :func:`liking_and_questionnaire` -> key."""
 
 _CORPUS_ALPHAS = {
     "Perceived Empathy, six feelings": "elsewhere_alpha_perceived_empathy",
@@ -219,11 +177,6 @@ def acknowledgements() -> pd.DataFrame:
     return pd.DataFrame({"credit": credit}).rename_axis("data set")
 
 
-def _statements(study: Study) -> pd.DataFrame:
-    """The five statements, one row per conversation, indexed by person."""
-    return turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
-
-
 def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Internal consistency of iEval's five statements, and two correlations that its authors report.
 
@@ -237,30 +190,16 @@ def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     Returns
     -------
     DataFrame
-        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method,
-        reason. Alpha without bots' means shows what is left when no difference between bots can make the statements
-        go together.
+        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method, reason.
     """
-    ratings = _statements(study)
-    bot = study.conversations["condition"].to_numpy()
-    centered = ratings - ratings.groupby(bot).transform("mean")
+    ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
     pairs = correlations(ratings, bootstrap)
-    alpha = alpha_row(centered, bootstrap)
     rows = {
         "alpha of the five statements": alpha_row(ratings, bootstrap),
-        "alpha, ratings minus their bot's mean": alpha
-        | {"method": f"ratings minus their bot's mean; {alpha['method']}"},
-        "average correlation": consistency(ratings, bootstrap).loc["average correlation"].to_dict(),
         "understood with appropriate": pairs.loc["understood with appropriate"].to_dict(),
         "attentive with sensible": pairs.loc["attentive with sensible"].to_dict(),
     }
     return estimate_table(rows, "measure", _CONSISTENCY)
-
-
-def _only(study: Study, dimensions: tuple[str, ...]) -> Study:
-    """The study as if no other dimension had been rated."""
-    others = [name for name in STATEMENTS if name not in dimensions]
-    return replace(study, turns=study.turns.assign(**dict.fromkeys(others, np.nan)))
 
 
 def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -277,122 +216,46 @@ def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     -------
     DataFrame
         Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method, reason.
-        The ICC(1) of two ratings is given as well: the mean of all five, and that of understood and appropriate.
 
     See Also
     --------
     sense7.findings.individualized.variance_components.variance_parts,
     sense7.findings.individualized.same_person.participant_icc : the formulas.
     """
-    two = _only(study, ("Affective", "Response"))
-    five_icc, two_icc = participant_icc(study, bootstrap), participant_icc(two, bootstrap)
     shares = (
         variance_parts(study, bootstrap).shares.loc["participant"],
-        *(table.iloc[row] for table in (five_icc, two_icc) for row in range(2)),
+        participant_icc(study, bootstrap).iloc[0],
     )
     rows = {name: share.to_dict() for name, share in zip(_PERSON, shares, strict=True)}
     return estimate_table(rows, "measure", _PERSON)
 
 
-def bots(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean rating of each bot, and the share of the variance within people that lies between bots.
+def shares_within_people(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Share of the variance within people that lies between bots, and between positive and negative scenarios.
 
     Parameters
     ----------
     study : Study
         As :func:`ieval` gives it.
     bootstrap : ParticipantBootstrap
-        Resamples of its people; for the share at most 2,000 of them.
+        Resamples of its people; at most 2,000 of them.
 
     Returns
     -------
     DataFrame
-        Table of estimates: means of the five statements (1 .. 5), then the adjusted share
-        (:func:`sense7.findings.context.shares.context_shares`, which is zero on average if bots do not matter).
+        Table of estimates: adjusted shares (:func:`sense7.findings.context.shares.context_shares`), at most 1 and zero
+        on average if it does not matter; low, high, n (conversations), unit, method, reason.
     """
-    rows = condition_means(study, bootstrap).to_dict("index")
-    rows["bot's share of the variance within people"] = _share_within(study, bootstrap, "condition", "bot")
-    return estimate_table(rows, "bot", _BOTS)
+    rows = {}
+    for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
+        grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
+        row = context_shares(grouped, bootstrap).iloc[0].to_dict()
+        rows[name] = row | {"method": f"{name}: {row['method']}"}
+    return estimate_table(rows, "what explains it", _SHARES)
 
 
-def _share_within(study: Study, bootstrap: ParticipantBootstrap, column: str, words: str) -> dict:
-    """Adjusted share of the variance within people that a grouping of conversations explains."""
-    grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
-    row = context_shares(grouped, bootstrap).loc["topic"].to_dict()
-    return row | {"method": f"{words}: {row['method']}"}
-
-
-def valence(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Mean difference of positive and negative scenarios within people, and the share of the variance there.
-
-    Everybody had as many positive as negative conversations, so the difference of the two means is the mean of the
-    differences within people.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people; for the share at most 2,000 of them.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: estimate in points of the mean of five statements, or as a share (at most
-        1; zero on average if valence does not matter), low, high, n (conversations), unit, method, reason.
-    """
-    frame = conversation_ratings(study)
-    groups = np.column_stack([frame["topic"] == "positive", frame["topic"] == "negative"]).astype(float)
-    values = groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame["ground_truth"]])[:, None, :]
-
-    def difference(sums: np.ndarray) -> np.ndarray:
-        means = sums[..., 1] / sums[..., 0]
-        return means[..., 0] - means[..., 1]
-
-    rows = {
-        "positive minus negative": bootstrap.row(
-            bootstrap.estimate(difference, values, frame["participant"]),
-            n=len(frame),
-            unit="points (levels from 1 to 5)",
-            method="difference of means within people, mean of five statements",
-        ),
-        "valence's share of the variance within people": _share_within(study, bootstrap, "topic", "valence"),
-    }
-    return estimate_table(rows, "measure", _VALENCE)
-
-
-def valence_by_bot(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    """Mean of understood and appropriate for each bot, in negative and in positive scenarios.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people.
-
-    Returns
-    -------
-    dict
-        Valence -> table of estimates with a row for each bot: estimate, low, high (1 .. 5), n (conversations), unit,
-        method, reason.
-    """
-    frame = conversation_ratings(_only(study, ("Affective", "Response")))
-    tables = {}
-    for name, keys in _VALENCE_BY_BOT.items():
-        rows = {}
-        for bot in study.conditions:
-            own = frame[(frame["topic"] == name) & (frame["condition"] == bot)]
-            values = np.column_stack([own["ground_truth"], np.ones(len(own))])
-            mean = bootstrap.estimate(ratio, values, own["participant"])
-            method = "mean over conversations of understood and appropriate"
-            rows[bot] = bootstrap.row(mean, n=len(own), unit="level (from 1 to 5)", method=method)
-        tables[name] = estimate_table(rows, "bot", keys)
-    return tables
-
-
-def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Correlation of liking the bot with the empathy ratings of the same conversation.
+def liking_and_questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Spearman correlations of empathy ratings with liking the bot, and with the Toronto Empathy Questionnaire.
 
     Parameters
     ----------
@@ -404,49 +267,16 @@ def liking(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``all conversations``: Spearman correlation of "likable" with the mean of the five statements
-        (:func:`sense7.findings.whole.outcomes.empathy_and_experience`). ``within people and bots``: Pearson correlation
-        of the two after each person's and each bot's mean is taken off. Estimate (-1 .. 1), low, high, n
-        (conversations), unit, method, reason.
+        "likable" with the mean of the five statements, over conversations
+        (:func:`sense7.findings.whole.outcomes.empathy_and_experience`), and the questionnaire with the person's mean
+        rating, over people. Estimate (-1 .. 1), low, high, n, unit, method, reason. Mean ratings are rounded to nine
+        decimals, so that equal ones are ties.
     """
-    frame = study.conversations[["participant", "condition", "positive_interaction"]]
-    both = pd.DataFrame(
-        {"liking": frame["positive_interaction"].to_numpy(), "empathy": conversation_ratings(study)["ground_truth"]}
-    )
-    both = both.set_index(pd.Index(frame["participant"], name="participant")).astype(float)
-    person, bot = both.groupby(level=0).transform("mean"), both.groupby(frame["condition"].to_numpy()).transform("mean")
-    within = correlations(both - person - bot + both.mean(), bootstrap).iloc[0].to_dict()
     rows = {
-        "all conversations": empathy_and_experience(study, bootstrap).loc["positive interaction"].to_dict(),
-        "within people and bots": within | {"method": f"without the means of people and bots; {within['method']}"},
+        "liking with the mean rating": empathy_and_experience(study, bootstrap).loc["positive interaction"].to_dict(),
+        "questionnaire with the mean rating": relations(study, bootstrap).estimates.loc["TEQ"].to_dict(),
     }
-    return estimate_table(rows, "conversations", _LIKING)
-
-
-def questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Correlation of the Toronto Empathy Questionnaire with the person's mean rating.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people; as many permutations as draws.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: Spearman correlation over people with its interval, and its p value
-        by permutation (no interval); n counts people. Mean ratings are rounded to nine decimals, so that equal ones
-        are ties.
-    """
-    related = relations(study, bootstrap)
-    rho = related.estimates.loc["TEQ"].to_dict()
-    method = f"share of {bootstrap.draws:,} permutations of people with at least as strong a correlation"
-    p = estimate_row(
-        related.tests.loc["TEQ", "p"], n=rho["n"], unit="p value", method=method, reason="no interval: a p value"
-    )
-    return estimate_table({"correlation with the mean rating": rho, "p by permutation": p}, "measure", _QUESTIONNAIRE)
+    return estimate_table(rows, "correlation", _LIKING)
 
 
 # The corpora of Kumar and others
@@ -533,16 +363,16 @@ def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.Data
 
 
 SECTIONS = {
-    "consistency": "elsewhere-consistency",
-    "person": "elsewhere-person",
-    "bots": "elsewhere-bots",
-    "valence": "elsewhere-bots",
-    "liking": "elsewhere-liking",
-    "questionnaire": "elsewhere-liking",
+    "consistency": "elsewhere-ieval",
+    "person": "elsewhere-ieval",
+    "shares": "elsewhere-ieval",
+    "liking": "elsewhere-ieval",
+    "effects": "elsewhere-felt-heard",
+    "feelings": "elsewhere-felt-heard",
     "corpora": "elsewhere-corpora",
-    "judge": "elsewhere-judge",
+    "judge": "elsewhere-corpora",
 }
-"""Table of :func:`tables` -> anchor of the section of the page that shows it."""
+"""Table of :func:`tables`, or of Felt heard -> anchor of the section of the page that shows it."""
 
 
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
@@ -564,10 +394,8 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     return {
         "consistency": ieval_consistency(study, bootstrap),
         "person": person_share(study, bootstrap),
-        "bots": bots(study, bootstrap),
-        "valence": valence(study, bootstrap),
-        "liking": liking(study, bootstrap),
-        "questionnaire": questionnaire(study, bootstrap),
+        "shares": shares_within_people(study, bootstrap),
+        "liking": liking_and_questionnaire(study, bootstrap),
         "corpora": alpha_of_corpora(*settings),
         "judge": judge_difference(*settings),
     }
@@ -579,15 +407,16 @@ def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
     Parameters
     ----------
     tables : mapping
-        As :func:`tables` gives it.
+        Name (those of ``SECTIONS``) -> table of estimates: those of :func:`tables`, and ``effects`` and ``feelings`` of
+        :mod:`sense7.findings.felt_heard`.
 
     Examples
     --------
     >>> row = estimate_row(0.5, n=9, unit="correlation", method="rho", key="ieval_liking")
-    >>> table = estimate_table({"all conversations": row}, "conversations")
+    >>> table = estimate_table({"liking": row}, "correlation")
     >>> value = values_of({"liking": table})["ieval_liking"]
     >>> value["estimate"], value["link"]
-    (0.5, '#elsewhere-liking')
+    (0.5, '#elsewhere-ieval')
     """
     return {
         row["key"]: row | {"link": f"#{SECTIONS[name]}"}
@@ -869,8 +698,7 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
     Parameters
     ----------
     values : mapping
-        Key -> value: those that other notebooks recorded (``s7.read_values``), and those of this module
-        (:func:`values_of`). The values that the findings name are used.
+        Key -> value, as :func:`values_of` gives them; those that the findings name are used.
 
     Returns
     -------
@@ -882,7 +710,7 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
     Raises
     ------
     UserError
-        If a value that a finding names was not recorded.
+        If a value that a finding names is not among them.
     """
     rows = []
     for finding in FINDINGS:
@@ -901,19 +729,14 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
                 rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
                 continue
             if asked.key not in values:
-                raise UserError(f"{asked.key}: not among the values. Run the notebook that records it first.")
+                raise UserError(
+                    f"{asked.key}: not among the values. Give values_of all tables that the matrix rests on."
+                )
             value = values[asked.key]
             known = {name: value[name] for name in ("estimate", "low", "high", "n", "unit", "method")}
-            said = {"verdict": verdict(value, finding.rule), "link": _address(value)}
+            said = {"verdict": verdict(value, finding.rule), "link": value["link"]}
             rows.append(row | {"key": asked.key, "measure": asked.measure} | said | known)
     return pd.DataFrame(rows)
-
-
-def _address(value: Mapping) -> str:
-    """Address of a value from the page of the matrix: its section there, or the cell of another notebook."""
-    if "link" in value:
-        return value["link"]
-    return f"{value['notebook']}.html" + (f"#cell-{value['cell']}" if value.get("cell") else "")
 
 
 def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:

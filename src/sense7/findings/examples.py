@@ -10,7 +10,15 @@ from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
-__all__ = ["ENDS", "dimensions_shown", "dimensions_with_examples", "rated_examples", "taxonomy"]
+__all__ = [
+    "ENDS",
+    "SAID",
+    "dimensions_shown",
+    "dimensions_with_examples",
+    "plain_examples",
+    "rated_examples",
+    "taxonomy",
+]
 
 OBSERVABLE = {
     "Affective": "a feeling is named or mirrored, and its reason is understood; low: it is passed over, or misread",
@@ -23,16 +31,49 @@ OBSERVABLE = {
 }
 """What a reader can look for in the text, by dimension: the companion's own reading."""
 
+SAID = "My presentation went badly this morning, and my manager walked out without a word."
+"""What the user says before each of the plain examples."""
+
+PLAIN = {
+    "Affective": (
+        "That silence must have hurt, after all the work you put in.",
+        "Glad to hear you gave a presentation! How can I help?",
+    ),
+    "Cognitive": (
+        "So the worst part is not the talk itself, but not knowing what your manager thinks of it now. Is that right?",
+        "It sounds as if you want to learn how to make better slides.",
+    ),
+    "Response": (
+        "We can look at what to say to your manager, or you can just tell me about it first. Which would you prefer?",
+        "1. Practice more. 2. Use fewer slides. 3. Speak more slowly. 4. Make eye contact.",
+    ),
+    "Prosocial": (
+        "I'm sorry your day began like this. I'd like to help you get through the rest of it.",
+        "Your message has been noted. Please state your request.",
+    ),
+    "Interest": (
+        "What happened just before your manager left? And how did the others react?",
+        "Okay. Is there anything else?",
+    ),
+    "Contextual": (
+        "You started in this team only two months ago and prefer to settle things in person. A short talk after the "
+        "weekly meeting might suit you better than an email.",
+        "Presentations are an important part of working life. Everybody has a bad day now and then.",
+    ),
+    "Relational": (
+        "Last week you worried that exactly this slide on costs would cause trouble. Was it that one?",
+        "I don't think you've mentioned a presentation before. What is it about?",
+    ),
+}
+"""Dimension -> an answer that shows it and one that misses it; both written for this companion."""
+
 ENDS = {"high": (5,), "low": (1, 2)}
 """Levels of the examples at each end of a scale."""
 
-CUT = 600
+CUT = 240
 """Characters after which a text is cut."""
 
 CUT_MARK = " [cut]"
-
-_COUNTS = {"high": "dimensions_rated_high", "low": "dimensions_rated_low", "both": "dimensions_with_examples"}
-"""Rows of :func:`dimensions_with_examples` -> key."""
 
 
 def taxonomy() -> pd.DataFrame:
@@ -55,6 +96,21 @@ def taxonomy() -> pd.DataFrame:
             "to look for in a text (the companion's reading)": OBSERVABLE[dimension.name],
             "group (the companion's reading)": dimension.group,
         }
+        for dimension in DIMENSIONS
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
+
+
+def plain_examples() -> pd.DataFrame:
+    """Return one answer that shows each dimension and one that misses it, written for this companion.
+
+    Returns
+    -------
+    DataFrame
+        One row per dimension, by its title. All answer the same message (``SAID``).
+    """
+    rows = {
+        dimension.title: dict(zip(("shows it", "misses it"), PLAIN[dimension.name], strict=True))
         for dimension in DIMENSIONS
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
@@ -182,7 +238,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
-    """Return how many dimensions have an example at each end, and at both.
+    """Return how many dimensions have an example at both ends.
 
     Parameters
     ----------
@@ -192,15 +248,19 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows high, low and both: estimate (a count, without interval), n (dimensions), unit, method, reason.
+        One row: estimate (a count, without interval), n (dimensions), unit, method, reason.
     """
     has_example = examples.assign(has_example=examples["reason"] == "").pivot_table(
         index="dimension", columns="end", values="has_example", aggfunc="any"
     )
-    unit, method = "dimensions", "dimensions with an example that fulfils the rule"
-    counts = {end: has_example[end].sum() for end in ENDS} | {"both": has_example.all(axis=1).sum()}
-    rows = {name: estimate_row(count, n=len(has_example), unit=unit, method=method) for name, count in counts.items()}
-    return estimate_table(rows, "examples", _COUNTS)
+    row = estimate_row(
+        has_example.all(axis=1).sum(),
+        n=len(has_example),
+        unit="dimensions",
+        method="dimensions with an example at both ends that fulfils the rule",
+        key="dimensions_with_examples",
+    )
+    return estimate_table({"both": row}, "examples")
 
 
 check_arguments(globals())

@@ -1,43 +1,26 @@
 """Ground truth of a conversation, to the letter of the authors' convention, and what other conventions would give."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.study import ABSENT, Study
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
-from sense7.terminal import count_of
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
-__all__ = [
-    "ChoiceComparison",
-    "compare_choices",
-    "exact_halves",
-    "fates",
-    "ground_truth",
-    "label_counts",
-    "label_shares",
-    "labels",
-]
+__all__ = ["changed_labels", "ground_truth", "label_counts", "label_shares", "labels"]
 
-CHOICES = (
-    "all ratings pooled",
-    "by dimension, then over dimensions",
-    "complete turns only",
-    "median of the turns",
-    "last rated turn",
-    "overall ratings",
-    "ratings after the conversation",
-)
-"""Other conventions of the ground truth."""
-
-FEWEST = 3
-"""Conversations below which a correlation is that of one or two points, and means nothing."""
-
-_WHOLE = 420  # divisible by every number of rated dimensions, so that a turn's mean times it is whole
+CHOICES = {
+    "all ratings pooled": "pooled",
+    "by dimension, then over dimensions": "by_dimension",
+    "complete turns only": "complete_turns",
+    "median of the turns": "median",
+    "last rated turn": "last_turn",
+    "overall ratings": "overall",
+    "ratings after the conversation": "post_task",
+}
+"""Other conventions of the ground truth -> end of the key of what they change."""
 
 
 def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
@@ -157,120 +140,6 @@ def _known(study: Study) -> tuple[np.ndarray, np.ndarray]:
     return truth[known], study.conversations["participant"].to_numpy()[known]
 
 
-def exact_halves(study: Study) -> pd.DataFrame:
-    r"""Number of ground truths on the edge of two labels, and where floating point puts them.
-
-    A half is rounded to the even label. The authors' script takes means of means in floating point, where
-    a mean that is a half exactly can come out slightly beside it, as 4.500000000000001, and then has the other
-    label. Whether it is a half is found in whole numbers: with :math:`s_t` the sum and :math:`m_t` the
-    number of the ratings of turn t, :math:`\sum_t 420\, s_t / m_t` is whole, since every m from 1 to 7 divides 420.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-
-    Returns
-    -------
-    DataFrame
-        Five counts of conversations: the halves, how many of them are above and below the half as computed, and how
-        many labels exact arithmetic and rounding halves up would change; n counts those with ground truth. There are
-        no intervals: what is counted is a property of these numbers.
-    """
-    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    half, exact = _halves(study)
-    computed, exact = truth[half], exact[half]
-    label = labels(computed)
-    counts = {
-        "halves in exact arithmetic": (half.sum(), "ground_truth_halves_exact"),
-        "of these, above the half as computed": ((computed > exact).sum(), "ground_truth_halves_above"),
-        "of these, below the half as computed": ((computed < exact).sum(), "ground_truth_halves_below"),
-        "labels that exact arithmetic would change": (
-            (label != labels(exact)).sum(),
-            "ground_truth_halves_changed_by_exactness",
-        ),
-        "labels that rounding halves up would change": (
-            (label != np.floor(exact) + 1).sum(),
-            "ground_truth_halves_changed_by_half_up",
-        ),
-    }
-    n = int(np.isfinite(truth).sum())
-    rows = {
-        name: estimate_row(
-            count if n else np.nan,
-            n=n,
-            unit="conversations",
-            method="counted; means in whole numbers, compared with those in floating point",
-            reason="" if n else _NONE,
-            key=key,
-        )
-        for name, (count, key) in counts.items()
-    }
-    return estimate_table(rows, "ground truths")
-
-
-def _halves(study: Study) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the ground truth of each conversation is a half, found in whole numbers; and its exact value if so."""
-    ratings = study.turns[list(DIMENSION_NAMES)].to_numpy(dtype=float)
-    counts = np.isfinite(ratings).sum(axis=1)
-    rated = counts > 0
-    whole = np.nansum(ratings[rated], axis=1).astype(np.int64) * (_WHOLE // counts[rated])
-    conversations = study.conversations["conversation"]
-    codes = pd.Index(conversations).get_indexer(study.turns.loc[rated, "conversation"])
-    twice, divisor = np.zeros(len(conversations), dtype=np.int64), np.zeros(len(conversations), dtype=np.int64)
-    np.add.at(twice, codes, 2 * whole)
-    np.add.at(divisor, codes, _WHOLE)
-    halves, rest = np.divmod(twice, np.maximum(divisor, 1))
-    return (divisor > 0) & (rest == 0) & (halves % 2 == 1), halves / 2
-
-
-def fates(study: Study) -> pd.DataFrame:
-    """Number of conversations with ground truth, and of those without it by the reason.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-
-    Returns
-    -------
-    DataFrame
-        Counts of conversations, each in one row: with ground truth, without a turn of the assistant, without a turn put
-        to rating, rated overall only, and with no answer but that it can't be rated; n counts all conversations.
-    """
-    names = study.conversations["conversation"]
-    turns = study.turns
-    states = turns[[f"{name}_state" for name in RATING_NAMES]]
-    has = pd.DataFrame(
-        {
-            "turn": True,
-            "put": (states != ABSENT).any(axis=1),
-            "overall": turns["overall"].notna(),
-            "rated": turns[list(DIMENSION_NAMES)].notna().any(axis=1),
-        },
-        index=turns.index,
-    )
-    has = has.groupby(turns["conversation"]).any().reindex(names).fillna(value=False).astype(bool)
-    none = ~has["rated"]
-    groups = {
-        "with ground truth": (has["rated"], "ground_truth_fate_known"),
-        "no turn of the assistant": (~has["turn"], "ground_truth_fate_no_turn"),
-        "no turn put to rating": (has["turn"] & ~has["put"], "ground_truth_fate_not_put"),
-        "turns rated overall only": (none & has["overall"], "ground_truth_fate_overall_only"),
-        "every answer was that it can't be rated": (
-            none & has["put"] & ~has["overall"],
-            "ground_truth_fate_unknown_only",
-        ),
-    }
-    rows = {
-        name: estimate_row(
-            chosen.sum(), n=len(names), unit="conversations", method="conversations counted, each once", key=key
-        )
-        for name, (chosen, key) in groups.items()
-    }
-    return estimate_table(rows, "conversations")
-
-
 def other_ground_truths(study: Study) -> pd.DataFrame:
     """Ground truth of each conversation under other conventions than the authors'.
 
@@ -317,32 +186,10 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     return frame.mask((frame - truth).abs() <= 1e-9, np.broadcast_to(truth, frame.shape))
 
 
-@dataclass(frozen=True, eq=False)
-class ChoiceComparison:
-    """Other conventions compared with the authors'; tables of estimates with one row per convention.
+def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Share of the conversations that have another label under other conventions of the ground truth.
 
-    Attributes
-    ----------
-    correlations : DataFrame
-        Pearson correlation with the authors' ground truth.
-    changed : DataFrame
-        Share of the conversations whose label is another one.
-    differences : DataFrame
-        Mean of the convention minus mean of the authors', in levels.
-    """
-
-    correlations: pd.DataFrame
-    changed: pd.DataFrame
-    differences: pd.DataFrame
-
-
-def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComparison:
-    r"""Correlations, changed labels and mean differences of other conventions of the ground truth and the authors'.
-
-    All over the conversations that have a value under both; n counts these. The correlation is Pearson's,
-
-    .. math:: r = \frac{n \sum xy - \sum x \sum y}
-              {\sqrt{(n \sum x^2 - (\sum x)^2)(n \sum y^2 - (\sum y)^2)}}
+    Over the conversations that have a value under both; n counts these.
 
     Parameters
     ----------
@@ -353,88 +200,28 @@ def compare_choices(study: Study, bootstrap: ParticipantBootstrap) -> ChoiceComp
 
     Returns
     -------
-    ChoiceComparison
-        Rows as ``CHOICES``; a convention for which nothing was rated has no estimate, and the reason.
-
-    Notes
-    -----
-    Correlations are checked against scipy.stats.pearsonr.
+    DataFrame
+        Table of estimates with one row per convention (``CHOICES``): 0..1; a convention for which nothing was rated has
+        no estimate, and the reason.
     """
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     people = study.conversations["participant"].to_numpy()
-    frame = other_ground_truths(study)
-    tables: dict[str, dict] = {table: {} for table in _COMPARED}
-    for number, name in enumerate(CHOICES):
+    frame, rows = other_ground_truths(study), {}
+    for name, ending in CHOICES.items():
         other = frame[name].to_numpy()
         both = np.isfinite(truth) & np.isfinite(other)
-        n = int(both.sum())
-        reason = _why_not(study, name, truth, other, n)
-        for table, (unit, method, statistic, keys) in _COMPARED.items():
-            shown = {"n": n, "unit": unit, "method": f"{method}: {name}", "key": keys.split()[number]}
-            few = f"only {count_of(n, 'conversation')}" if table == "correlations" and n < FEWEST else ""
-            if reason or few:
-                tables[table][name] = estimate_row(**shown, reason=reason or few)
-                continue
-            estimate = bootstrap.estimate(statistic, _summands(table, truth[both], other[both]), people[both])
-            tables[table][name] = bootstrap.row(estimate, **shown, undefined="one of the two does not vary")
-    return ChoiceComparison(
-        **{table: estimate_table(rows, "instead of the authors' convention") for table, rows in tables.items()}
-    )
-
-
-def _summands(table: str, truth: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """What is summed over conversations for one of the tables of :class:`ChoiceComparison`: (conversations, sums)."""
-    x, y, one = truth - _MIDDLE, other - _MIDDLE, np.ones(len(truth))
-    if table == "changed":
-        return np.column_stack([labels(truth) != labels(other), one])
-    if table == "differences":
-        return np.column_stack([y - x, one])
-    return np.column_stack([one, x, y, x * x, y * y, x * y])
-
-
-_MIDDLE = (1 + len(LEVELS)) / 2  # taken off before squares are summed, so that their differences stay exact
-
-
-def _correlation(sums: np.ndarray) -> np.ndarray:
-    """Pearson's correlation from n, and the sums of x, y, their squares and their product."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    spreads = np.maximum(n * xx - x**2, 0) * np.maximum(n * yy - y**2, 0)
-    defined = spreads > 1e-12 * n**4
-    return np.where(defined, np.clip((n * xy - x * y) / np.sqrt(np.where(defined, spreads, 1)), -1, 1), np.nan)
-
-
-_COMPARED = {
-    "correlations": (
-        "correlation",
-        "Pearson correlation of the authors' ground truth with",
-        _correlation,
-        """
-        ground_truth_correlation_pooled ground_truth_correlation_by_dimension ground_truth_correlation_complete_turns
-        ground_truth_correlation_median ground_truth_correlation_last_turn ground_truth_correlation_overall
-        ground_truth_correlation_post_task
-        """,
-    ),
-    "changed": (
-        "share of conversations",
-        "conversations whose label differs under",
-        ratio,
-        """
-        ground_truth_changed_pooled ground_truth_changed_by_dimension ground_truth_changed_complete_turns
-        ground_truth_changed_median ground_truth_changed_last_turn ground_truth_changed_overall
-        ground_truth_changed_post_task
-        """,
-    ),
-    "differences": (
-        "levels (from 1 to 5)",
-        "mean of the convention minus the authors'",
-        ratio,
-        """
-        ground_truth_shift_pooled ground_truth_shift_by_dimension ground_truth_shift_complete_turns
-        ground_truth_shift_median ground_truth_shift_last_turn ground_truth_shift_overall ground_truth_shift_post_task
-        """,
-    ),
-}
-"""Table of :class:`ChoiceComparison` -> unit, method, statistic of sums, and keys in the order of ``CHOICES``."""
+        shown = {
+            "n": int(both.sum()),
+            "unit": "share of conversations",
+            "method": f"conversations whose label differs under: {name}",
+            "key": f"ground_truth_changed_{ending}",
+        }
+        if reason := _why_not(study, name, truth, other, shown["n"]):
+            rows[name] = estimate_row(**shown, reason=reason)
+            continue
+        changed = np.column_stack([labels(truth[both]) != labels(other[both]), np.ones(shown["n"])])
+        rows[name] = bootstrap.row(bootstrap.estimate(ratio, changed, people[both]), **shown)
+    return estimate_table(rows, "instead of the authors' convention")
 
 
 def _why_not(study: Study, name: str, truth: np.ndarray, other: np.ndarray, both: int) -> str:

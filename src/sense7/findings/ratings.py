@@ -1,13 +1,11 @@
 """How the ratings are spread, and how often each dimension is rated at all."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows, under_keys
+from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -15,29 +13,15 @@ from sense7.workbook.options import Interval
 
 __all__ = [
     "applicability",
-    "applicability_by_turn",
+    "applicability_of_all_turns",
     "applicability_of_first_turn",
     "level_counts",
-    "level_shares",
     "mean_levels",
+    "nearest_rivals",
+    "relational_very_poor_of_all",
+    "shares_very_poor",
     "under_claims",
 ]
-
-TURNS = 10
-"""The last turn of :func:`applicability_by_turn`, as of the courses over turns on other pages."""
-
-_APPLICABILITY = {
-    "put": """
-        applicability_overall applicability_Affective applicability_Cognitive applicability_Response
-        applicability_Prosocial applicability_Interest applicability_Contextual applicability_Relational
-    """,
-    "all": """
-        applicability_all_turns_overall applicability_all_turns_Affective applicability_all_turns_Cognitive
-        applicability_all_turns_Response applicability_all_turns_Prosocial applicability_all_turns_Interest
-        applicability_all_turns_Contextual applicability_all_turns_Relational
-    """,
-}
-"""Turns of the denominator -> keys of :func:`applicability`, in the order of the ratings."""
 
 _FIRST_TURN = {
     "first turn": "relational_applicability_first_turn",
@@ -46,28 +30,18 @@ _FIRST_TURN = {
 }
 """Rows of :func:`applicability_of_first_turn`, of Relational -> key."""
 
-_VERY_POOR = {
-    "rated": """
-        very_poor_of_rated_overall very_poor_of_rated_Affective very_poor_of_rated_Cognitive very_poor_of_rated_Response
-        very_poor_of_rated_Prosocial very_poor_of_rated_Interest very_poor_of_rated_Contextual
-        very_poor_of_rated_Relational
-    """,
-    "all": """
-        very_poor_of_all_overall very_poor_of_all_Affective very_poor_of_all_Cognitive very_poor_of_all_Response
-        very_poor_of_all_Prosocial very_poor_of_all_Interest very_poor_of_all_Contextual very_poor_of_all_Relational
-    """,
-}
-"""Turns of the denominator -> keys of :func:`level_shares` of level 1, in the order of the ratings."""
+CLAIMED_DIMENSION = "Relational"
+"""The dimension of which the paper says that it applies least often, and is very poor most often."""
 
-_MEANS = """
-    mean_overall mean_Affective mean_Cognitive mean_Response mean_Prosocial mean_Interest mean_Contextual
-    mean_Relational
-"""
+_RIVALS = {
+    "applicability: nearest other minus Relational": ("relational_applicability_below_nearest", "share of turns"),
+    "very poor: Relational minus nearest other": ("relational_very_poor_above_nearest", "share of rated turns"),
+}
+"""Rows of :func:`nearest_rivals` -> key, unit."""
 
 _CLAIMED = {
     "applicability_Relational": "relational_applicability",
     "very_poor_of_rated_Relational": "relational_very_poor",
-    "very_poor_of_all_Relational": "relational_very_poor_of_all",
 }
 """Key of a row -> key under which the ledger compares it with a published value."""
 
@@ -96,12 +70,12 @@ def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
     return estimate_row(n=0, unit=unit, method=method, reason=reason)
 
 
-def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "put") -> pd.DataFrame:
+def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of turns in which each rating has a level.
 
     A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that nobody was asked
-    about say nothing about applicability. The share of all turns of the assistant counts them as not rated. Turns in
-    which the answer to a rating can't be read are left out of that rating's denominator in both.
+    about say nothing about applicability. Turns in which the answer to a rating can't be read are left out of that
+    rating's denominator.
 
     Parameters
     ----------
@@ -109,8 +83,6 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "p
         The data.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
-    of : {"put", "all"}
-        Whether the share is of the turns put to rating, or of all turns of the assistant.
 
     Returns
     -------
@@ -120,60 +92,34 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap, *, of: str = "p
 
     Notes
     -----
-    R: mean(!is.na), tests/reference/reference.R; equal to 1e-9. That is of the turns put to rating.
+    R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
     """
-    turns, words = (study.turns, "all turns") if of == "all" else (study.turns_put_to_rating, "turns put to rating")
+    turns, words = study.turns_put_to_rating, "turns put to rating"
+    rows = {name: _share_rated(study, turns, name, bootstrap, words) for name in RATING_NAMES}
+    return estimate_table(rows, "rating", {name: f"applicability_{name}" for name in rows})
+
+
+def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational") -> pd.DataFrame:
+    """Return the share of all turns of the assistant in which a dimension has a level: one row.
+
+    Turns that were not put to rating count as not rated.
+    """
+    row = _share_rated(study, study.turns, name, bootstrap, "all turns")
+    return estimate_table({name: row}, "rating", {name: f"applicability_all_turns_{name}"})
+
+
+def _share_rated(study: Study, turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, words: str) -> dict:
+    """Row of the share of turns in which a rating has a level."""
     method, unit = f"rated turns by {words}", "share of turns"
-    rows = {}
-    for name in RATING_NAMES:
-        if name not in study.asked:
-            rows[name] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
-            continue
-        rows[name] = _ratio_row(*_rated(turns, [name]), turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _APPLICABILITY[of]))
+    if name not in study.asked:
+        return estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
+    return _ratio_row(*_rated(turns, name), turns["participant"], bootstrap, unit, method)
 
 
-def _rated(turns: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """How many of these ratings each turn has, and how many of their answers can be read."""
-    states = turns[[f"{name}_state" for name in names]]
-    return (states == RATED).sum(axis=1).to_numpy(), (states != UNREADABLE).sum(axis=1).to_numpy()
-
-
-def applicability_by_turn(
-    study: Study, bootstrap: ParticipantBootstrap, names: Sequence[str] = ("Relational",)
-) -> pd.DataFrame:
-    """Return the share of the first turns put to rating, of the second, and so on, in which dimensions are rated.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-    names : sequence of str
-        Dimensions. Of several, the share is that of their ratings together.
-
-    Returns
-    -------
-    DataFrame
-        One row per turn, 1 to at most 10: estimate, low, high (0..1), n (ratings that were asked for), unit, method,
-        reason; keys for Relational alone. Later turns are those of longer conversations.
-    """
-    turns = study.turns_put_to_rating
-    unit, method = "share of turns", "ratings given by ratings asked for, turns put to rating"
-    asked = [name for name in names if name in study.asked]
-    last = int(turns["turn"].max()) if len(turns) else 1
-    rows = {}
-    for turn in range(1, min(TURNS, last) + 1):
-        own = turns[turns["turn"] == turn]
-        reason = NEVER_ASKED if not asked else "" if len(own) else "no such turn was put to rating"
-        rows[turn] = (
-            estimate_row(n=0, unit=unit, method=method, reason=reason)
-            if reason
-            else _ratio_row(*_rated(own, asked), own["participant"], bootstrap, unit, method)
-        )
-    keys = {turn: f"relational_applicability_turn_{turn}" for turn in rows} if list(names) == ["Relational"] else None
-    return estimate_table(rows, "turn", keys)
+def _rated(turns: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each turn has this rating, and whether its answer can be read."""
+    states = turns[f"{name}_state"]
+    return (states == RATED).to_numpy(), (states != UNREADABLE).to_numpy()
 
 
 def applicability_of_first_turn(
@@ -198,7 +144,7 @@ def applicability_of_first_turn(
     """
     turns, unit, method = study.turns_put_to_rating, "share of turns", "rated turns by turns put to rating"
     first = (turns["turn"] == 1).to_numpy()
-    rated, readable = _rated(turns, [name])
+    rated, readable = _rated(turns, name)
     values = np.column_stack([rated * first, readable * first, rated * ~first, readable * ~first]).astype(float)
     statistics = {
         "first turn": (lambda sums: sums[..., 0] / sums[..., 1], values[:, 1] > 0, "no first turn was put to rating"),
@@ -219,8 +165,8 @@ def applicability_of_first_turn(
     return estimate_table(rows, "turns", _FIRST_TURN if name == "Relational" else None)
 
 
-def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, of: str = "rated") -> pd.DataFrame:
-    """Return the share of one level, such as very poor, for each rating.
+def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the share of very poor among the turns that have a level, for each rating.
 
     Parameters
     ----------
@@ -228,28 +174,81 @@ def level_shares(study: Study, bootstrap: ParticipantBootstrap, level: int, *, o
         The data.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
-    level : int
-        1..5.
-    of : {"rated", "all"}
-        Whether the share is of the turns in which the rating has a level, or of all turns
-        put to rating.
 
     Returns
     -------
     DataFrame
-        One row per rating, as :func:`applicability`; keys for level 1.
+        One row per rating, as :func:`applicability`.
+    """
+    rows = {name: _share_very_poor(study, name, bootstrap, of_rated=True) for name in RATING_NAMES}
+    return estimate_table(rows, "rating", {name: f"very_poor_of_rated_{name}" for name in rows})
+
+
+def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
+    row = _share_very_poor(study, CLAIMED_DIMENSION, bootstrap, of_rated=False)
+    return estimate_table({CLAIMED_DIMENSION: row | {"key": "relational_very_poor_of_all"}}, "rating")
+
+
+def _share_very_poor(study: Study, name: str, bootstrap: ParticipantBootstrap, *, of_rated: bool) -> dict:
+    turns, words = study.turns_put_to_rating, "rated turns" if of_rated else "turns put to rating"
+    unit, method = f"share of {words}", f"turns at level 1 by {words}"
+    if missing := _missing(name, study, unit, method):
+        return missing
+    chosen = turns[name].notna() if of_rated else turns[f"{name}_state"] != UNREADABLE
+    return _ratio_row(labels(turns[name]) == 1, chosen, turns["participant"], bootstrap, unit, method)
+
+
+def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Return how far Relational Continuity lies from its nearest rival: below in applicability, above in very poor.
+
+    .. math:: \min_{j \ne R} a_j - a_R, \qquad v_R - \max_{j \ne R} v_j
+
+    with :math:`a_j` the share of turns put to rating in which dimension j has a level, and :math:`v_j` the share of
+    very poor among these. Relational is the lowest, or the highest, of all if the distance is above zero.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants. The nearest rival is found again in each of them.
+
+    Returns
+    -------
+    DataFrame
+        One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit, method, reason.
+        Dimensions that were never rated are no rivals.
     """
     turns = study.turns_put_to_rating
-    unit = "share of rated turns" if of == "rated" else "share of turns put to rating"
-    method = f"turns at level {level} by {'rated turns' if of == 'rated' else 'turns put to rating'}"
+    others = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
+    reason = (
+        "" if CLAIMED_DIMENSION in study.rated_dimensions else f"{CLAIMED_DIMENSION} was never rated in this data set"
+    )
+    reason = reason or ("" if others else "no other dimension was rated in this data set")
     rows = {}
-    for name in RATING_NAMES:
-        rows[name] = _missing(name, study, unit, method)
-        if rows[name] is None:
-            chosen = turns[name].notna() if of == "rated" else turns[f"{name}_state"] != UNREADABLE
-            at_level = labels(turns[name]) == level
-            rows[name] = _ratio_row(at_level, chosen, turns["participant"], bootstrap, unit, method)
-    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _VERY_POOR[of] if level == 1 else ""))
+    for row, (key, unit) in _RIVALS.items():
+        low = key == "relational_applicability_below_nearest"
+        method = "difference to the nearest other dimension, found again in each resample"
+        if reason:
+            rows[row] = estimate_row(n=len(turns), unit=unit, method=method, reason=reason, key=key)
+            continue
+        of_each = []
+        for name in (CLAIMED_DIMENSION, *others):
+            rated, readable = _rated(turns, name)
+            of_each.append((rated, readable) if low else (labels(turns[name]) == 1, rated))
+
+        def distance(sums: np.ndarray, low: bool = low) -> np.ndarray:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shares = sums[..., 0] / sums[..., 1]
+            own, rivals = shares[..., 0], shares[..., 1:]
+            return np.nanmin(rivals, axis=-1) - own if low else own - np.nanmax(rivals, axis=-1)
+
+        values = np.moveaxis(np.array(of_each, dtype=float), -1, 0)
+        estimate = bootstrap.estimate(distance, values, turns["participant"])
+        undefined = "no answer can be read"
+        rows[row] = bootstrap.row(estimate, n=len(turns), unit=unit, method=method, undefined=undefined) | {"key": key}
+    return estimate_table(rows, "distance")
 
 
 def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -275,7 +274,7 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
             rows[name] = _ratio_row(
                 turns[name].fillna(0), turns[name].notna(), turns["participant"], bootstrap, unit, method
             )
-    return estimate_table(rows, "rating", keys_of_rows(RATING_NAMES, _MEANS))
+    return estimate_table(rows, "rating", {name: f"mean_{name}" for name in rows})
 
 
 def under_claims(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-r"""How much each dimension adds to the explanation of an outcome: Shapley shares of R squared (LMG).
+r"""How much each dimension adds to the explanation of the overall rating: Shapley shares of R squared (LMG).
 
 Dimensions that go together share what they explain. LMG splits R squared among them by the mean,
 over all orders in which they could enter a regression, of what each adds. It is computed from
@@ -16,110 +16,25 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.item_analysis import joined, lacking_items, rows_of, usable
-from sense7.estimators.lmg import ROUNDING, lmg_from_covariances, slopes_from_covariances
-from sense7.findings.measures import OUTCOMES
+from sense7.estimators.lmg import ROUNDING, lmg_from_covariances
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["coefficients", "experience_and_ratings", "overall_and_ratings", "parts_and_shares"]
+__all__ = ["overall_and_ratings", "parts_and_shares"]
 
 TOTAL = "all together"
 """The row of R squared."""
 
 ROWS_A_DIMENSION = 10
 
-_WITHOUT_RELATIONAL = tuple(name for name in DIMENSION_NAMES if name != "Relational")
-
-_PARTS = {
-    "overall": """
-        relative_importance_Affective relative_importance_Cognitive relative_importance_Response
-        relative_importance_Prosocial relative_importance_Interest relative_importance_Contextual
-        relative_importance_Relational relative_importance_r2
-    """,
-    "overall, without Relational": """
-        relative_importance_without_relational_Affective relative_importance_without_relational_Cognitive
-        relative_importance_without_relational_Response relative_importance_without_relational_Prosocial
-        relative_importance_without_relational_Interest relative_importance_without_relational_Contextual
-        relative_importance_without_relational_r2
-    """,
-    "overall, within conversations": """
-        relative_importance_within_Affective relative_importance_within_Cognitive
-        relative_importance_within_Response relative_importance_within_Prosocial
-        relative_importance_within_Interest relative_importance_within_Contextual
-        relative_importance_within_Relational relative_importance_within_r2
-    """,
-    "experience": """
-        relative_importance_experience_Affective relative_importance_experience_Cognitive
-        relative_importance_experience_Response relative_importance_experience_Prosocial
-        relative_importance_experience_Interest relative_importance_experience_Contextual
-        relative_importance_experience_Relational relative_importance_experience_r2
-    """,
-}
-"""Regression -> keys of the parts of the variance: of its dimensions, then of R squared."""
-
-_SHARES = {
-    "overall": """
-        relative_importance_share_Affective relative_importance_share_Cognitive
-        relative_importance_share_Response relative_importance_share_Prosocial
-        relative_importance_share_Interest relative_importance_share_Contextual
-        relative_importance_share_Relational
-    """,
-    "overall, without Relational": """
-        relative_importance_without_relational_share_Affective
-        relative_importance_without_relational_share_Cognitive
-        relative_importance_without_relational_share_Response
-        relative_importance_without_relational_share_Prosocial
-        relative_importance_without_relational_share_Interest
-        relative_importance_without_relational_share_Contextual
-    """,
-    "overall, within conversations": """
-        relative_importance_within_share_Affective relative_importance_within_share_Cognitive
-        relative_importance_within_share_Response relative_importance_within_share_Prosocial
-        relative_importance_within_share_Interest relative_importance_within_share_Contextual
-        relative_importance_within_share_Relational
-    """,
-    "experience": """
-        relative_importance_experience_share_Affective relative_importance_experience_share_Cognitive
-        relative_importance_experience_share_Response relative_importance_experience_share_Prosocial
-        relative_importance_experience_share_Interest relative_importance_experience_share_Contextual
-        relative_importance_experience_share_Relational
-    """,
-}
-"""Regression -> keys of the shares of what is explained, of its dimensions."""
-
-_COEFFICIENTS = {
-    "overall": """
-        overall_coefficient_Affective overall_coefficient_Cognitive overall_coefficient_Response
-        overall_coefficient_Prosocial overall_coefficient_Interest overall_coefficient_Contextual
-        overall_coefficient_Relational
-    """,
-    "overall, within conversations": """
-        overall_coefficient_within_Affective overall_coefficient_within_Cognitive
-        overall_coefficient_within_Response overall_coefficient_within_Prosocial
-        overall_coefficient_within_Interest overall_coefficient_within_Contextual
-        overall_coefficient_within_Relational
-    """,
-}
-"""Regression -> keys of the coefficients, of its dimensions."""
-
 
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     """Return the overall rating of each turn put to rating, and its seven ratings, indexed by participant."""
     turns = study.turns_put_to_rating.set_index("participant")
     return turns["overall"], turns[list(DIMENSION_NAMES)]
-
-
-def experience_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
-    """Return the mean of the ratings of the experience of each conversation, and its seven ratings afterwards.
-
-    Those of the four ratings of the experience that were given are averaged; NaN if there is none.
-    """
-    conversations = study.conversations.set_index("participant")
-    columns = {f"post_{name}": name for name in DIMENSION_NAMES}
-    return conversations[OUTCOMES["experience"]].mean(axis=1), conversations[list(columns)].rename(columns=columns)
 
 
 def parts_and_shares(
@@ -144,8 +59,8 @@ def parts_and_shares(
     conversations : Series, shape (units,), optional
         Conversation of each unit. Outcome and ratings are then taken as departures from their means over the units of
         the conversation that have all of them: what is divided is the variance within conversations.
-    recorded_as : {"overall", "overall, without Relational", "overall, within conversations", "experience", ""}
-        The regression whose keys the rows get; "" for no keys.
+    recorded_as : {"relative_importance", "relative_importance_within", ""}
+        Beginning of the keys, which the shares and R squared get; "" for no keys.
 
     Returns
     -------
@@ -165,60 +80,15 @@ def parts_and_shares(
     """
     data = _regression_data(outcome, ratings, conversations)
     estimates = data.estimates(_lmg_and_shares, bootstrap)
-    dimensions = _WITHOUT_RELATIONAL if recorded_as == "overall, without Relational" else DIMENSION_NAMES
     items = data.used.shape[1]
     parts = _Quantity("share of variance", "LMG", "the outcome does not vary")
     shares = _Quantity("share of explained variance", "LMG divided by R squared", "nothing is explained")
+    keys = {name: f"{recorded_as}_share_{name}" for name in ratings} if recorded_as else None
+    r2 = {TOTAL: f"{recorded_as}_r2"} if recorded_as else None
     return (
-        estimate_table(
-            data.rows(parts, estimates[: items + 1], bootstrap, total=True),
-            "dimension",
-            keys_of_rows((*dimensions, TOTAL), _PARTS.get(recorded_as, "")),
-        ),
-        estimate_table(
-            data.rows(shares, estimates[items + 1 :], bootstrap),
-            "dimension",
-            keys_of_rows(dimensions, _SHARES.get(recorded_as, "")),
-        ),
+        estimate_table(data.rows(parts, estimates[: items + 1], bootstrap, total=True), "dimension", r2),
+        estimate_table(data.rows(shares, estimates[items + 1 :], bootstrap), "dimension", keys),
     )
-
-
-def coefficients(
-    outcome: pd.Series,
-    ratings: pd.DataFrame,
-    bootstrap: ParticipantBootstrap,
-    *,
-    conversations: pd.Series | None = None,
-    recorded_as: str = "",
-) -> pd.DataFrame:
-    """Return each rating's coefficient in the regression of the outcome on all (:func:`slopes_from_covariances`).
-
-    Parameters
-    ----------
-    outcome, ratings, bootstrap, conversations
-        As for :func:`parts_and_shares`; the units are the same.
-    recorded_as : {"overall", "overall, within conversations", ""}
-        The regression whose keys the rows get; "" for no keys.
-
-    Returns
-    -------
-    DataFrame
-        One row per item: estimate, low, high (points of the outcome per point of the rating, the others held fixed),
-        n (complete units), unit, method, reason.
-
-    Examples
-    --------
-    >>> generator = np.random.default_rng(1)
-    >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
-    >>> table = coefficients(0.5 * x["a"] + 0.2 * x["b"], x, ParticipantBootstrap(x.index, 200, 1))
-    >>> table["estimate"].round(6).tolist()
-    [0.5, 0.2]
-    """
-    data = _regression_data(outcome, ratings, conversations)
-    undefined = "some of the ratings are the same, or sums of others"
-    slopes = _Quantity("points per point", "least squares on all dimensions", undefined)
-    rows = data.rows(slopes, data.estimates(_slopes, bootstrap), bootstrap)
-    return estimate_table(rows, "dimension", keys_of_rows(DIMENSION_NAMES, _COEFFICIENTS.get(recorded_as, "")))
 
 
 class _Quantity(NamedTuple):
@@ -324,10 +194,6 @@ def _lmg_and_shares(sums: np.ndarray) -> np.ndarray:
     total = lmg.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.concatenate([lmg, total, np.where(total > ROUNDING, lmg / total, np.nan)], axis=-1)
-
-
-def _slopes(sums: np.ndarray) -> np.ndarray:
-    return slopes_from_covariances(_covariances(sums))
 
 
 check_arguments(globals())

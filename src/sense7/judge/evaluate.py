@@ -33,10 +33,7 @@ _ABOUT_P = (
 )
 
 
-_ABOUT_BIAS = (
-    "above zero: scores higher than the ratings. By level the error falls with the ground truth of any judge that is "
-    "not perfect. p by Holm over the table."
-)
+_ABOUT_BIAS = "above zero: scores higher than the ratings. p by Holm over the table."
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,10 @@ def _statistics(scores, truth, words, score, usable, known) -> dict[str, float]:
     read = np.where(usable, score, np.where(off_scale, _AUTHORS_OFF_SCALE, _AUTHORS_DEFAULT))
     values["judge_authors_accuracy"] = float(np.mean([(_labels(truth) == run).mean() for run in read]))
     values["judge_authors_spearman"] = float(np.mean([_rho(run, truth) for run in read]))
-    values |= _stability(scores)
+    several = (scores.kind == USABLE).sum(axis=0) > 1
+    score, usable = scores.score[:, several].astype(float), (scores.kind == USABLE)[:, several]
+    lowest, highest = np.where(usable, score, np.inf).min(axis=0), np.where(usable, score, -np.inf).max(axis=0)
+    values["judge_same_label"] = float((lowest == highest).mean()) if several.any() else np.nan
     return values
 
 
@@ -93,7 +96,6 @@ def _run(truth: np.ndarray, score: np.ndarray) -> dict[str, float]:
     label = _labels(truth)
     table = np.array([[((label == row) & (score == column)).sum() for column in _LEVELS] for row in _LEVELS], float)
     hits, rows, columns, total = np.diag(table), table.sum(axis=1), table.sum(axis=0), table.sum()
-    f1 = np.divide(2 * hits, rows + columns, out=np.zeros(5), where=rows + columns > 0)
     apart = np.subtract.outer(_LEVELS, _LEVELS) ** 2
     values = {
         "accuracy": hits.sum() / total,
@@ -101,7 +103,6 @@ def _run(truth: np.ndarray, score: np.ndarray) -> dict[str, float]:
         "mean_absolute_error": np.abs(truth - score).mean(),
         "spearman": _rho(truth, score),
         "quadratic_kappa": 1 - (apart * table).sum() / (apart * np.outer(rows, columns) / total).sum(),
-        "macro_f1_five": f1.mean(),
         "level_bias": (score - truth).mean(),
     }
     for level, hit, row, column in zip(_LEVELS, hits, rows, columns, strict=True):
@@ -116,21 +117,6 @@ def _labels(truth: np.ndarray) -> np.ndarray:
 
 def _rho(x: np.ndarray, y: np.ndarray) -> float:
     return correlation(ranks(x), ranks(y))
-
-
-def _stability(scores: JudgeScores) -> dict[str, float]:
-    """How much the runs agree on a conversation, over those with at least two usable scores."""
-    usable = scores.kind == USABLE
-    counts = usable.sum(axis=0)
-    several = counts > 1
-    score, usable, counts = scores.score[:, several].astype(float), usable[:, several], counts[several]
-    mean = np.where(usable, score, 0).sum(axis=0) / counts
-    squares = np.where(usable, (score - mean) ** 2, 0).sum(axis=0)
-    lowest, highest = np.where(usable, score, np.inf).min(axis=0), np.where(usable, score, -np.inf).max(axis=0)
-    return {
-        "judge_same_label": float((lowest == highest).mean()) if several.any() else np.nan,
-        "judge_score_deviation": float(np.sqrt(squares / (counts - 1)).mean()) if several.any() else np.nan,
-    }
 
 
 @functools.lru_cache(maxsize=8)
@@ -215,14 +201,12 @@ _MEANINGS = {
     "judge_mean_absolute_error": (_LEVEL, "mean absolute difference of score and ground truth, mean over runs"),
     "judge_spearman": ("1", "Spearman correlation of score and ground truth, mean over runs"),
     "judge_quadratic_kappa": ("1", "Cohen's kappa of labels with quadratic weights, mean over runs"),
-    "judge_macro_f1_five": ("1", "mean F1 over all five classes, mean over runs"),
     "judge_level_bias": (_LEVEL, "mean of score minus ground truth, mean over runs"),
     "judge_coverage": (_SHARE, "share of replies with a usable score"),
     "judge_length_spearman": ("1", "Spearman correlation of score and number of the assistant's words, mean over runs"),
     "judge_authors_accuracy": (_SHARE, "accuracy by the authors' rule for unusable replies, mean over runs"),
     "judge_authors_spearman": ("1", "Spearman correlation by the authors' rule for unusable replies, mean over runs"),
     "judge_same_label": (_SHARE, "share of conversations with the same score in every run that has a usable one"),
-    "judge_score_deviation": (_LEVEL, "mean over conversations of the sd (n - 1) of their scores over runs"),
     **{
         f"judge_sensitivity_{level}": (
             _SHARE,

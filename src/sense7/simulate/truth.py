@@ -10,7 +10,6 @@ import numpy as np
 
 from sense7.simulate.implied import TWINS, implied_values
 from sense7.simulate.implied.arrays import ground_truth
-from sense7.simulate.implied.conversations import prompted
 from sense7.simulate.implied.meanings import described, parameters_behind
 from sense7.simulate.model import Numbers
 from sense7.simulate.parameters import Parameters
@@ -47,7 +46,6 @@ _PUBLISHED = {
 _NEAR = {
     "applicability_Relational": "relational_applicability",
     "very_poor_of_rated_Relational": "relational_very_poor",
-    "very_poor_of_all_Relational": "relational_very_poor",
     "kappa_linear_Affective": "kappa_affective",
     "kappa_linear_Relational": "kappa_relational",
     "kappa_quadratic_Affective": "kappa_affective",
@@ -238,11 +236,6 @@ def _implied(ledger: Ledger, p: Parameters, values: dict[str, tuple[float, float
     placed = {entry["key"]: entry["value"] for entry in ledger.entries if entry["kind"] == "parameter"}
     best = max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0])
     words = [("best_condition", best, "condition of the highest mean ground truth")]
-    if (name := prompted(p)) is not None and len(p.conditions) > 1:
-        answer = "yes" if name == best else "no"
-        words.append(
-            ("prompted_is_highest", answer, "whether the prompted condition has the highest mean ground truth")
-        )
     conditions = parameters_behind(("condition_effect_*", "condition_slope_*", "condition_desired_slope_*"), placed)
     for key, value, meaning in words:
         ledger.add(key, value, "name", meaning, "implied", _BY_SIMULATION, rests_on=conditions)

@@ -57,7 +57,7 @@ VALUES = [
     value("counted", 109, unit="participants"),
     value("missing", None, reason="never asked"),
     value("untold", 0.5, 0.4, 0.6),
-    value("elsewhere", 0.5, 0.4, 0.6, notebook="13-whole"),
+    value("elsewhere", 0.5, 0.4, 0.6, notebook="06-poor-turn"),
 ]
 ROWS = """\
 drop | the <i>drop</i> | continuity_drop, overall_weights.Relational

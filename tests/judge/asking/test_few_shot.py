@@ -211,16 +211,6 @@ def test_the_size_of_a_block_changes_nothing(shots, monkeypatch):
     pd.testing.assert_frame_equal(chosen_examples(study, shots=shots), whole)
 
 
-def test_an_embedder_takes_the_place_of_tfidf():
-    def first_letter(said):
-        return np.array([[text.startswith("a"), text.startswith("b"), text.startswith("I")] for text in said], float)
-
-    study = study_of([1, 2, 3], [4, 4, 4], ["apple", "bread", "anise"])
-    chosen = chosen_examples(study, number=1, embedder=first_letter)
-    assert chosen["example"].tolist() == ["C3", "C1", "C1"]
-    assert chosen["similarity"].tolist() == [1.0, 0.5, 1.0]
-
-
 # In which order
 
 

@@ -18,7 +18,6 @@ import warnings
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import openpyxl
 import pytest
 from typer.testing import CliRunner
@@ -29,7 +28,6 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import asking
-from sense7.judge.asking import few_shot
 from sense7.judge.asking import journal as journals
 from sense7.judge.asking.answers import Answer
 from sense7.judge.asking.cost import Prices
@@ -38,7 +36,7 @@ from sense7.judge.asking.journal import JOURNAL, MANIFEST, Journal, read_journal
 from sense7.judge.asking.logs import LOGS, bundle_logs
 from sense7.judge.asking.plan import plan_session
 from sense7.judge.asking.prompt import REQUEST, Prompt
-from sense7.judge.asking.questions import Shots, questions_for
+from sense7.judge.asking.questions import Shots
 from sense7.judge.asking.run import carry_out
 from sense7.judge.chat import chats
 from sense7.judge.predictions import COLUMNS, read_predictions
@@ -159,16 +157,6 @@ def test_examples_stand_in_the_prompt(study_of, tmp_path):
         assert before.count("<S2>") == 2
         assert own in set(chats(study))
         assert own not in before
-
-
-def test_the_embedder_of_examples_is_asked_and_noted(study_of, monkeypatch):
-    asked = []
-    monkeypatch.setattr(few_shot, "embed", lambda texts, name: asked.append(name) or np.eye(len(texts)))
-    shots = Shots("adaptive", number=2, embedder="a model")
-    questions = questions_for(study_of(6), Prompt("few", "~~EXAMPLES~~ Rate this: {chat}"), "judge", shots=shots)
-    assert questions.frame["prompt"].str.count("<S2>").tolist() == [2] * 6
-    assert asked == ["a model"]
-    assert shots.to_dict()["embedder"] == "a model"
 
 
 def test_what_a_conversation_holds_changes_nothing_outside_it(study_of, tmp_path):

@@ -8,7 +8,6 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.multiplicity import holm
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.scoring.bias import bias_in_words, bias_table, factors, family_of
-from sense7.judge.scoring.reply_language import language_of
 from sense7.loading import load
 
 
@@ -49,9 +48,9 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
 
 def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
     error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
-    row = bias_table(study, {"1": run_of(study, error)}, bootstrap).loc[("position", "first")]
+    row = bias_table(study, {"1": run_of(study, error)}, bootstrap).loc[("condition", "model-b")]
     known = run_of(study, 0)["score"].notna().to_numpy()
-    first = ~study.conversations["participant"].duplicated().to_numpy()
+    first = (study.conversations["condition"] == "model-b").to_numpy()
     codes = bootstrap.codes(study.conversations["participant"])
     drawn = []
     for weights in bootstrap.weights():
@@ -82,12 +81,8 @@ def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):
 
 def test_every_conversation_has_its_groups(study):
     groups, reasons = factors(study)
-    assert groups["length"].value_counts().between(200, 250).all()
-    assert (groups["position"] == "first").sum() == study.conversations["participant"].nunique()
-    assert reasons == {
-        "model family": "not known: the judge's name (none) names no known model family",
-        "reply language": "nothing to compare: English everywhere",
-    }
+    assert groups["condition"].tolist() == study.conversations["condition"].tolist()
+    assert reasons == {"model family": "not known: the judge's name (none) names no known model family"}
 
 
 def named(study, conditions):
@@ -146,42 +141,10 @@ def test_without_a_judge_each_factor_says_why(study, bootstrap):
 
 
 def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
-    topics = study.conversations["topic"].to_numpy(dtype=object, copy=True)
-    topics[:3] = "rare"
-    rare = study.__class__(**{**vars(study), "conversations": study.conversations.assign(topic=topics)})
-    row = bias_table(rare, {"1": run_of(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap).loc[
-        ("topic", "rare")
-    ]
+    conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
+    conditions[:3] = "rare"
+    rare = study.__class__(**{**vars(study), "conversations": study.conversations.assign(condition=conditions)})
+    table = bias_table(rare, {"1": run_of(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap)
+    row = table.loc[("condition", "rare")]
     assert row["reason"] == "no interval: only 1 participant to resample"
     assert np.isnan(row["p"])
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("I hear that this has been hard for you, and I am sorry. What would help you with it now?", "English"),
-        (
-            "Es tut mir leid, dass das so schwer ist. Was würde dir jetzt helfen, und wie geht es dir mit der Arbeit?",
-            "German",
-        ),
-        (
-            "Je comprends que c'est difficile pour vous. Est-ce que vous avez parlé de cela avec votre équipe ?",
-            "French",
-        ),
-        ("Entiendo que esto es difícil para usted. ¿Qué es lo que más le ayuda en un momento como este?", "Spanish"),
-        (
-            "Capisco che è difficile. Che cosa ti può aiutare di più in questo momento, e come ti senti con loro?",
-            "Italian",
-        ),
-        ("Мне очень жаль, что вам так тяжело.", "Cyrillic script"),
-        ("这对你来说一定很难。", "Chinese"),
-        ("정말 힘드셨겠어요.", "Korean"),
-        ("", "not known"),
-        ("12345 !!", "not known"),
-        ("ok thanks", "not known"),
-        ("lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor incididunt", "not known"),
-        ("Мне очень жаль. I am very sorry.", "not known"),
-    ],
-)
-def test_a_language_is_named_or_not_known(text, language):
-    assert language_of(text) == language

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.scoring import compared
@@ -42,8 +43,7 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
     assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 2
     outcomes = [counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")]
     assert sum(outcomes) == table["p_holm"].notna().sum()  # the majority label orders nothing
-    error = found.differences["mean_absolute_error"]
-    assert counts["compared_worse_error"] == ((error["p_holm"] < 0.05) & (error["estimate"] > 0)).sum() > 0
+    assert table["key"].tolist()[0] == ""
 
 
 def test_the_page_counts_conversations_that_all_have(found):
@@ -53,32 +53,28 @@ def test_the_page_counts_conversations_that_all_have(found):
     assert list(found.panels()) == [
         "Spearman: right of zero the judge is better",
         "accuracy: right of zero the judge is better",
-        "MAE: left of zero the judge is better",
     ]
 
 
-def test_juries_of_the_runs_have_keys_and_are_corrected_over_all_rules(found, judges, bootstrap):
-    juries = compared.juries_of_edition(judges, bootstrap, found)
-    assert juries.agreement["key"].tolist() == ["jury_runs_alpha"]
-    gains = juries.gains
-    assert gains["key"].tolist()[:2] == ["jury_runs_mean_accuracy", "jury_runs_mean_error"]
-    assert gains["key"].nunique() == len(gains) == 12
-    by_metric = gains.xs("accuracy", level="metric")
-    assert (by_metric["p_holm"] >= by_metric["p"]).all()
-    assert (by_metric["p_holm"] > by_metric["p"]).any()
-    words = compared.gains_in_words(gains)
-    assert set(words["worth its calls"]) <= {"yes", "not shown"}
+def test_the_jury_of_the_runs_is_their_mean_score(found, study, judges, bootstrap):
+    table = compared.jury_of_runs(judges, bootstrap, found)
+    assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert table["method"].str.startswith("simulated judge: ").all()
+    names = found.comparison.people.index
+    runs = [frame.set_index("conversation").loc[names] for frame in judges["simulated-judge"].values()]
+    truth = runs[0]["ground_truth"]
+    scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
+    each = [spearmanr(score, truth).statistic for score in scores]
+    gain = spearmanr(scores.mean(axis=0), truth).statistic - np.mean(each)
+    assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
 
 
-def test_several_judges_form_a_jury_of_judges_too(study, judges, bootstrap):
-    runs = judges["simulated-judge"]
-    first, second = list(runs.items())[:2]
+def test_one_run_is_no_jury(judges, bootstrap):
+    first, second = list(judges["simulated-judge"].items())[:2]
     two = Judges({"a": dict([first]), "b": dict([second])}, {})
     pair = compared.compare_edition(two, "a", {}, bootstrap)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
-    juries = compared.juries_of_edition(two, bootstrap, pair)
-    assert set(juries.gains.index.get_level_values("jury")) == {f"{rule} of 2 judges" for rule in compared.RULES}
-    assert set(juries.gains["key"]) == {""}  # of no judge's runs
+    assert set(compared.jury_of_runs(two, bootstrap, pair)["reason"]) == {"one run of one judge is no jury"}
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, judges, bootstrap):
@@ -87,10 +83,9 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, judges, boots
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
     assert empty.left_out().empty
-    juries = compared.juries_of_edition({}, bootstrap, empty)
-    of_the_page = set(compared.juries_of_edition(judges, bootstrap, found).gains["key"])
-    assert set(juries.gains["key"]) == of_the_page
-    assert juries.agreement["reason"].tolist() == [empty.reason]
+    jury = compared.jury_of_runs({}, bootstrap, empty)
+    assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert set(jury["reason"]) == {empty.reason}
     from sense7.figures import forest
 
     assert isinstance(forest(empty.panels(), name="x", caption="none"), Sentence)

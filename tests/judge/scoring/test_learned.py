@@ -1,7 +1,5 @@
 """The learned judge as files: read back, evaluated like any judge's, and refused where there is nothing to learn."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -13,9 +11,6 @@ from sense7.judge.predictions import read_predictions
 from sense7.judge.scoring import learned
 from sense7.judge.scoring.baselines import Baseline, baseline_predictions
 from sense7.judge.scoring.learned import learned_predictions, write_learned
-from sense7.judge.scoring.sentence_vectors import PACKAGE
-
-pytestmark = pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"{PACKAGE} has no wheel for this system")
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7.errors import UserError
-from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
+from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts
 from sense7.workbook import parse_sheets
 
 TEXTS = st.lists(st.sampled_from(["tea", "ale", "a warm day", "Day!", "", "tea tea", "7"]), min_size=6, max_size=6)
@@ -90,39 +88,3 @@ def test_the_product_is_the_mean_of_the_cosines_of_both_sides():
 
 def test_texts_without_a_word_have_no_columns():
     assert tfidf(word_counts(texts_of(["", "1 2", "?"]))).shape == (3, 0)
-
-
-# Embeddings
-
-
-def lengths(said):
-    return np.array([[len(text), 1.0] for text in said])
-
-
-def test_an_embedder_gives_each_side_half_of_a_unit_and_nothing_said_gives_nothing():
-    x = embed(texts_of(["aaa", "", " "], ["b", "bb", ""]), lengths)
-    assert x.shape == (3, 4)
-    assert (x**2).sum(axis=1).round(12).tolist() == [1.0, 0.5, 0.0]
-
-
-def test_what_an_embedder_returned_stays_as_it_was():
-    kept = np.array([[3.0, 4.0], [1.0, 0.0]])
-    embed(pd.DataFrame({"user": ["a", ""], "assistant": ["b", "c"]}), lambda texts: kept)
-    assert kept.tolist() == [[3.0, 4.0], [1.0, 0.0]]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [lambda said: np.ones((1, 2)), lambda said: np.ones(len(said)), lambda said: np.full((len(said), 2), np.nan)],
-    ids=["too few rows", "no matrix", "not finite"],
-)
-def test_an_embedder_that_returns_something_else_is_refused(wrong):
-    with pytest.raises(UserError, match="one row of finite numbers a text"):
-        embed(texts_of(["a", "b", "c"]), wrong)
-
-
-def test_a_name_is_that_of_the_weights_or_refused():
-    pytest.importorskip("wordllama")
-    assert embed(texts_of(["kind", "cold"]), "wordllama").shape == (2, 512)
-    with pytest.raises(UserError, match=r"'potion' is no embedder\. Give wordllama"):
-        embed(texts_of(["a"]), "potion")

@@ -30,6 +30,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sense7.book.banner import banner
 from sense7.book.extensions.page_table import page_table
 from sense7.book.how_made import describe
+from sense7.book.key_index import source_of
 from sense7.book.settings import module_of, setting
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
@@ -161,6 +162,8 @@ class ValueRole(_TextRole):
         with contextlib.suppress(KeyError):  # said by lookup
             value = edition.values[self._key(edition)[0]]
             explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
+            if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
+                explained = f"{explained}; computed by {source}"
             if value["estimate"] is not None or self._said_before(value["reason"]):
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
                 # has no room for them.

@@ -3,9 +3,7 @@
 A Sphinx extension with one directive, ``reference-values`` and its argument:
 
 - ``counts``: one sentence with the number of values, and of those that are asserted;
-- ``families``: statistic and function, R call with the package's version, number of values, tolerance, largest error;
-- ``not-computed``: values of R that the library does not compute, with the reason;
-- ``without-reference``: statistics that R's values do not cover, with what they are compared with instead.
+- ``families``: statistic and function, R call with the package's version, number of values, tolerance, largest error.
 
 Everything is read from ``data/reference.json``, which ``make reference`` measures.
 """
@@ -15,7 +13,6 @@ from collections.abc import Sequence
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.page_table import page_table
@@ -30,7 +27,7 @@ FILE = "reference.json"
 NOT_STORED = "The table of reference values is not part of this checkout. `make reference` measures it."
 _CLASSES = ("sense7-reference", "colwidths-given")
 _TIMES = "\u00d7"
-_PARTS = ("counts", "families", "not-computed", "without-reference")
+_PARTS = ("counts", "families")
 
 
 def power_of_ten(number: float) -> str:
@@ -72,7 +69,7 @@ class ReferenceValues(SphinxDirective):
             return [nodes.paragraph(text=NOT_STORED)]
         self.env.note_dependency(str(file))
         stored = json.loads(file.read_text(encoding="utf-8"))
-        return [getattr(self, f"_{part.replace('-', '_')}")(stored)]
+        return [getattr(self, f"_{part}")(stored)]
 
     def _counts(self, stored):
         left = stored["values"] - stored["asserted"]
@@ -82,7 +79,7 @@ class ReferenceValues(SphinxDirective):
         )
 
     def _families(self, stored):
-        head = ("Statistic, function, and reference in R", "Values", "Tolerance", "Largest error")
+        head = ("Statistic, function, and call of R", "Values", "Tolerance", "Largest error")
         return page_table(
             "Every statistic that is compared with R",
             head,
@@ -91,7 +88,7 @@ class ReferenceValues(SphinxDirective):
                 [
                     [
                         nodes.paragraph("", "", nodes.strong(text=row["statistic"])),
-                        *map(_function, row["functions"]),
+                        *map(_code, row["functions"]),
                         _r_call(row["r"], row["packages"]),
                     ],
                     [nodes.paragraph(text=f"{row['values']:,}")],
@@ -106,37 +103,6 @@ class ReferenceValues(SphinxDirective):
             _CLASSES,
         )
 
-    def _not_computed(self, stored):
-        return page_table(
-            "Values of R that the library does not compute",
-            ("Values of R", "Number", "Why not"),
-            (40, 10, 50),
-            [
-                [
-                    [_code(_shortened(row["quantities"])), nodes.paragraph(text=", ".join(row["packages"]))],
-                    [nodes.paragraph(text=f"{len(row['quantities']):,}")],
-                    [nodes.paragraph(text=row["reason"])],
-                ]
-                for row in stored["not_computed"]
-            ],
-            _CLASSES,
-        )
-
-    def _without_reference(self, stored):
-        return page_table(
-            "Statistics without a reference in R",
-            ("Statistic, module or function", "No reference; compared instead with"),
-            (50, 50),
-            [
-                [
-                    [nodes.paragraph("", "", nodes.strong(text=row["statistic"])), *map(_function, row["functions"])],
-                    [nodes.paragraph(text=row["instead"])],
-                ]
-                for row in stored["without_reference"]
-            ],
-            _CLASSES,
-        )
-
 
 def _code(text: str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.literal(text=text))
@@ -146,23 +112,9 @@ def _r_call(call: str, packages: Sequence[str]) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.Text("R: "), nodes.literal(text=call), nodes.Text(f" ({', '.join(packages)})"))
 
 
-def _function(name: str) -> nodes.paragraph:
-    """A function of the library is a link into its reference; one of a script stands as it is."""
-    if ":" in name:
-        return _code(name.replace(":", ": "))
-    link = addnodes.pending_xref(
-        "", nodes.literal(text=name), refdomain="py", reftype="obj", reftarget=f"sense7.{name}", refexplicit=True
-    )
-    return nodes.paragraph("", "", link)
-
-
 def _size(error: dict, kind: str) -> str:
     relative = error["kind"] == "relative" and error[kind] > 0
     return power_of_ten(error[kind]) + (" of it" if relative else "")
-
-
-def _shortened(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 2 else f"{names[0]}, {names[1]} …"
 
 
 def setup(app):

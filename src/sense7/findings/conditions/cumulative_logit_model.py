@@ -10,39 +10,27 @@ from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.cumulative_logit import CumulativeLogit, fit_cumulative_logit, separated
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.findings.conditions.mixed_model import mixed_contrasts
 from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["compare_models", "main_turn_rating", "odds_ratios", "order_of_conditions", "same_order"]
+__all__ = ["main_turn_rating", "odds_ratios"]
 
 UNIT = "odds ratio"
-_ALIKE = 1e-5
-"""A difference below which two conditions are alike: about the precision to which both models are fitted."""
 
 
-def main_turn_rating(study: Study) -> dict:
-    """Return the rating of turns by which conditions are compared, as a value for a record.
+def main_turn_rating(study: Study) -> str:
+    """Return the rating of turns by which conditions are compared.
 
     Returns
     -------
-    dict
-        ``estimate`` is its name: ``overall`` if any turn has an overall rating, otherwise the dimension rated most
-        often; n counts the turns that have it and a condition.
+    str
+        ``overall`` if any turn has an overall rating, otherwise the dimension rated most often.
     """
-    turns = study.turns
-    name = "overall"
-    if not turns["overall"].notna().any():
-        name = str(turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
-    return {
-        "key": "ordinal_rating",
-        "estimate": name,
-        "n": int((turns[name].notna() & turns["condition"].notna()).sum()),
-        "unit": "rating",
-        "method": "the overall rating, or else the dimension rated most often",
-    }
+    if study.turns["overall"].notna().any():
+        return "overall"
+    return str(study.turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
 
 
 def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
@@ -83,7 +71,7 @@ def odds_ratios(study: Study, rating: str = "overall", confidence: float = 0.95)
         rows[_against(*pair)] = estimate_row(*odds[:3], **common, method=words, reason=odds.reason)
     if not rows:
         return estimate_table({"no pair": estimate_row(**common, method=method, reason=reason)}, "pair", {})
-    recorded = rating == main_turn_rating(study)["estimate"]
+    recorded = rating == main_turn_rating(study)
     return estimate_table(rows, "pair", _keys(study) if recorded else None)
 
 
@@ -122,118 +110,6 @@ def _fitted(turns: pd.DataFrame, rating: str, present: list[str]) -> tuple[Cumul
     design = np.column_stack([turns["condition"] == name for name in present[1:]]).astype(float)
     fit = fit_cumulative_logit(levels, design, turns["participant"])
     return fit, "" if fit else "too few turns for the model"
-
-
-def compare_models(study: Study, rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
-    """Return each pair of conditions by both models, in words, with whether they agree on which is higher.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    rating : str
-        ``overall`` or a dimension, of turns.
-    confidence : float
-        Of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair that both models have: ``points (mixed model)``, ``odds ratio (cumulative logit)``, ``same
-        sign``; empty if there is none.
-    """
-    points = mixed_contrasts(study, rating, turns=True, confidence=confidence).differences
-    odds = odds_ratios(study, rating, confidence)
-    rows = {}
-    for difference, pair in condition_pairs(study).items():
-        if difference not in points.index:
-            continue
-        name = _against(*pair)
-        one, other = points.loc[difference], odds.loc[name]
-        if np.isfinite(one["estimate"]) and np.isfinite(other["estimate"]):
-            same = _sign(one["estimate"]) == _sign(np.log(other["estimate"]))
-            rows[name] = [_words(one), _words(other), "yes" if same else "no"]
-    columns = ["points (mixed model)", "odds ratio (cumulative logit)", "same sign"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("pair")
-
-
-def _sign(difference: float) -> int:
-    return 0 if abs(difference) < _ALIKE else int(np.sign(difference))
-
-
-def _words(row: pd.Series) -> str:
-    limits = f" ({row['low']:z.3f} to {row['high']:z.3f})" if np.isfinite(row["low"]) else ""
-    return f"{row['estimate']:z.3f}{limits}"
-
-
-def order_of_conditions(study: Study) -> pd.DataFrame:
-    """Return the order of the conditions by both models, for the overall rating and each dimension of turns.
-
-    Returns
-    -------
-    DataFrame
-        One row per rating: ``mixed model``, ``cumulative logit`` (names of the conditions from the highest to the
-        lowest, or why there is no order), ``same order`` (yes, no, or "").
-    """
-    rows = {}
-    for rating in RATING_NAMES:
-        points = mixed_contrasts(study, rating, turns=True)
-        odds = odds_ratios(study, rating)
-        orders = _order(study, points.differences["estimate"]), _order(study, np.log(odds["estimate"]))
-        same = "" if None in orders else "yes" if orders[0] == orders[1] else "no"
-        reasons = points.reason, next(filter(None, odds["reason"]), "")
-        words = [
-            order or f"none: {reason or 'not all pairs are known'}"
-            for order, reason in zip(orders, reasons, strict=True)
-        ]
-        rows[rating] = [*words, same]
-    return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["mixed model", "cumulative logit", "same order"]
-    ).rename_axis("rating")
-
-
-def _order(study: Study, differences: pd.Series) -> str | None:
-    """Conditions by the sum of their differences from the others, alike ones joined; None if one is missing."""
-    pairs = condition_pairs(study)
-    if not pairs or len(differences) < len(pairs) or not np.isfinite(differences).all():
-        return None
-    scores = dict.fromkeys(ordered_conditions(study), 0.0)
-    for difference, (first, second) in zip(differences, pairs.values(), strict=True):
-        scores[first] += difference
-        scores[second] -= difference
-    groups: list[list[str]] = []
-    for name in sorted(scores, key=lambda name: -scores[name]):
-        if groups and scores[groups[-1][-1]] - scores[name] < _ALIKE * len(scores):
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-    return " > ".join(" = ".join(sorted(group)) for group in groups)
-
-
-def same_order(orders: pd.DataFrame) -> dict:
-    """Return for how many ratings both models put the conditions in the same order: a value for a record.
-
-    Parameters
-    ----------
-    orders : DataFrame
-        From :func:`order_of_conditions`.
-
-    Returns
-    -------
-    dict
-        estimate (number of ratings, None if no rating has both orders), n (ratings that have both), unit, method,
-        reason.
-    """
-    known = orders[orders["same order"] != ""]
-    value = {
-        "key": "ordinal_same_order",
-        "n": len(known),
-        "unit": "ratings",
-        "method": "ratings with the same order by mixed model and cumulative logit",
-    }
-    if known.empty:
-        return value | {"estimate": None, "reason": "no rating has an order of conditions by both models"}
-    return value | {"estimate": int((known["same order"] == "yes").sum())}
 
 
 check_arguments(globals())

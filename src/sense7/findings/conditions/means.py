@@ -1,7 +1,5 @@
 """Mean ratings of the conditions, their differences, and which condition is rated highest."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -22,7 +20,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["best_condition", "condition_differences", "condition_means", "prompted_by_dimension", "prompted_is_highest"]
+__all__ = ["best_condition", "condition_differences", "condition_means", "prompted_minus_mean_of_others"]
 
 RATINGS = {
     "ground_truth": "ground truth of the conversation",
@@ -35,19 +33,6 @@ _POINTS = "points (levels from 1 to 5)"
 
 _MEANS = {"ground_truth": "condition_mean", "overall": "condition_mean_overall"}
 """Rating -> beginning of the key of a condition's mean."""
-
-_PROMPTED = {
-    "ground_truth": "prompted_difference_ground_truth",
-    "overall": "prompted_difference_overall",
-    "Affective": "prompted_difference_Affective",
-    "Cognitive": "prompted_difference_Cognitive",
-    "Response": "prompted_difference_Response",
-    "Prosocial": "prompted_difference_Prosocial",
-    "Interest": "prompted_difference_Interest",
-    "Contextual": "prompted_difference_Contextual",
-    "Relational": "prompted_difference_Relational",
-}
-"""Rating -> key of the prompted condition's difference from the others."""
 
 _EQUAL = 1e-9
 """Means that differ by no more are equal but for rounding."""
@@ -155,48 +140,37 @@ def condition_differences(
         moments = group_moments(both["y"], both["condition"] == pair[1])
         difference = bootstrap.estimate(statistic, moments, both["participant"])
         rows[name] = bootstrap.row(difference, n=len(both), unit=unit, method=method, undefined=undefined)
-    keys = {
-        name: f"condition_d_{pair}" if standardized else f"condition_difference_{pair}"
-        for name, pair in pairs_in_keys(study).items()
-    }
-    return estimate_table(rows, "pair", keys if rating == "ground_truth" else None)
+    keys = {name: f"condition_d_{pair}" for name, pair in pairs_in_keys(study).items()}
+    return estimate_table(rows, "pair", keys if standardized and rating == "ground_truth" else None)
 
 
-def prompted_by_dimension(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the prompted condition's mean minus the mean of the other conditions' means, for each rating.
+def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the prompted condition's mean ground truth minus the mean of the other conditions' means.
 
     Each of the other conditions counts the same, however many conversations it has.
 
     Returns
     -------
     DataFrame
-        One row for the ground truth, the overall rating and each of the seven dimensions; n counts
-        conversations.
+        One row; n counts conversations.
     """
-    unit, method = _POINTS, "mean of the prompted condition minus mean of the others' means"
-    rows, ratings = {}, conversation_ratings(study)
-    for rating in RATINGS:
-        frame = compared_conversations(study, rating, ratings)
-        present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-        reason = why_not_compared(study, rating, frame) or _why_prompted_is_not_compared(study, present)
-        if not reason and len(present) < 2:
-            reason = "no rated conversation in any other condition"
-        if reason:
-            rows[rating] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
-            continue
-        values = _by_condition(frame, present)
-        difference = bootstrap.estimate(_first_minus_rest, values, frame["participant"])
-        rows[rating] = bootstrap.row(
-            difference, n=len(frame), unit=unit, method=method, undefined="the ratings do not vary"
-        )
-    return estimate_table(rows, "rating", _PROMPTED).rename(index={"ground_truth": "ground truth"})
-
-
-def _why_prompted_is_not_compared(study: Study, present: list[str]) -> str:
-    """Why the prompted condition is not among those with ratings; "" if it is."""
-    if study.prompted_condition is None:
-        return f"which condition is prompted is not known: {study.prompted_reason}"
-    return "" if study.prompted_condition in present else "no rated conversation in the prompted condition"
+    method = "mean of the prompted condition minus mean of the others' means"
+    frame = compared_conversations(study, "ground_truth")
+    present = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
+    reason = why_not_compared(study, "ground_truth", frame)
+    if not reason and study.prompted_condition is None:
+        reason = f"which condition is prompted is not known: {study.prompted_reason}"
+    if not reason and study.prompted_condition not in present:
+        reason = "no rated conversation in the prompted condition"
+    if not reason and len(present) < 2:
+        reason = "no rated conversation in any other condition"
+    common = {"n": len(frame), "unit": _POINTS, "method": method}
+    row = estimate_row(**common, reason=reason)
+    if not reason:
+        difference = bootstrap.estimate(_first_minus_rest, _by_condition(frame, present), frame["participant"])
+        row = bootstrap.row(difference, **common, undefined="the ratings do not vary")
+    keys = {"ground truth": "prompted_difference_ground_truth"}
+    return estimate_table({"ground truth": row}, "rating", keys)
 
 
 def _by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
@@ -222,94 +196,35 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         estimates, the share of resamples of participants in which that condition alone is the highest. There is no
         share with fewer than five rated participants, as there is no interval.
     """
-    means = _ConditionMeans.of(study, bootstrap)
+    frame = compared_conversations(study, "ground_truth")
+    names = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
+    values = _by_condition(frame, names) if names else np.empty((0, 0, 2))
+    means = ratio(values.sum(axis=0))
+    highest = [name for name, mean in zip(names, means, strict=True) if mean >= means.max() - _EQUAL]
     kind = f"condition with the highest mean {RATINGS['ground_truth']}"
-    reason = why_not_compared(study, "ground_truth") or (ONE_CONDITION if len(means.names) < 2 else "")
-    if not reason and len(means.highest) > 1:
+    reason = why_not_compared(study, "ground_truth") or (ONE_CONDITION if len(names) < 2 else "")
+    if not reason and len(highest) > 1:
         reason = "several conditions have the same highest mean"
-    name = None if reason else means.highest[0]
-    best = {"estimate": name, "n": means.n, "unit": "condition", "method": kind, "reason": reason}
-    share = means.share(name, kind, reason)
-    return {"best": best | {"key": "best_condition"}, "share": share | {"key": "best_condition_share"}}
-
-
-def prompted_is_highest(study: Study, bootstrap: ParticipantBootstrap) -> dict:
-    """Return whether the prompted condition has the highest mean, and in which share of the bootstrap resamples.
-
-    Returns
-    -------
-    dict
-        ``highest``: a value for a record: "yes", "no", or "tie" where another condition has the same highest mean;
-        ``share``: a row of a table of estimates, as in :func:`best_condition`.
-    """
-    means = _ConditionMeans.of(study, bootstrap)
-    kind = f"whether the prompted condition has the highest mean {RATINGS['ground_truth']}"
-    prompted = study.prompted_condition
-    reason = why_not_compared(study, "ground_truth") or (ONE_CONDITION if len(means.names) < 2 else "")
-    reason = reason or _why_prompted_is_not_compared(study, means.names)
-    answer = None
-    if not reason:
-        answer = "no" if prompted not in means.highest else "yes" if len(means.highest) == 1 else "tie"
-    highest = {"estimate": answer, "n": means.n, "unit": "yes, no or tie", "method": kind, "reason": reason}
-    share = means.share(prompted, kind, reason)
-    return {"highest": highest | {"key": "prompted_is_highest"}, "share": share | {"key": "prompted_is_highest_share"}}
-
-
-@dataclass(frozen=True, eq=False)
-class _ConditionMeans:
-    """Mean ground truths of the conditions that have ratings.
-
-    Attributes
-    ----------
-    names : list of str
-        The conditions.
-    values : array, shape (conditions,)
-        Their means.
-    resampled : array, shape (resamples, conditions)
-        Their means in every resample; NaN where it does not hold the condition.
-    participants : Series
-        Participant of each rated conversation.
-    bootstrap : ParticipantBootstrap
-        The resamples.
-    """
-
-    names: list[str]
-    values: np.ndarray
-    resampled: np.ndarray
-    participants: pd.Series
-    bootstrap: ParticipantBootstrap
-
-    @classmethod
-    def of(cls, study: Study, bootstrap: ParticipantBootstrap) -> "_ConditionMeans":
-        frame = compared_conversations(study, "ground_truth")
-        names = [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
-        if not names:
-            return cls(names, np.empty(0), np.empty((0, 0)), frame["participant"].iloc[:0], bootstrap)
-        values = _by_condition(frame, names)
+    best = {"estimate": None if reason else highest[0], "n": len(frame), "unit": "condition", "method": kind}
+    common = {
+        "n": len(frame),
+        "unit": "share of resamplings",
+        "method": f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants",
+    }
+    why_no_share = reason or bootstrap.too_few(frame["participant"]).replace("no interval", "no share")
+    if why_no_share:
+        share = estimate_row(**common, reason=why_no_share)
+    else:
         resampled = bootstrap.distribution(ratio, values, frame["participant"])
-        return cls(names, ratio(values.sum(axis=0)), resampled, frame["participant"], bootstrap)
-
-    @property
-    def n(self) -> int:
-        """Number of rated conversations."""
-        return len(self.participants)
-
-    @property
-    def highest(self) -> list[str]:
-        """The condition with the highest mean, or all that share it."""
-        return [name for name, mean in zip(self.names, self.values, strict=True) if mean >= self.values.max() - _EQUAL]
-
-    def share(self, name: str | None, kind: str, reason: str = "") -> dict:
-        """Share of the resamples in which a condition alone is the highest, as a row of estimates."""
-        unit, method = "share of resamplings", f"{kind}; {count_of(self.bootstrap.draws, 'resampling')} of participants"
-        reason = reason or self.bootstrap.too_few(self.participants).replace("no interval", "no share")
-        if reason:
-            return estimate_row(n=self.n, unit=unit, method=method, reason=reason)
-        column = self.names.index(name)
-        others = np.delete(self.resampled, column, axis=1)
+        column = names.index(highest[0])
+        others = np.delete(resampled, column, axis=1)
         # A condition that a resample does not hold is not the highest in it.
-        above = self.resampled[:, [column]] > np.where(np.isnan(others), -np.inf, others) + _EQUAL
-        return estimate_row(above.all(axis=1).mean(), n=self.n, unit=unit, method=method)
+        above = resampled[:, [column]] > np.where(np.isnan(others), -np.inf, others) + _EQUAL
+        share = estimate_row(above.all(axis=1).mean(), **common)
+    return {
+        "best": best | {"reason": reason, "key": "best_condition"},
+        "share": share | {"key": "best_condition_share"},
+    }
 
 
 check_arguments(globals())

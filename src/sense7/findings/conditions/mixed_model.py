@@ -1,6 +1,6 @@
 """Mixed model of the conditions, with its contrasts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from sense7.estimators.mixed import (
     Nested,
     NestedSums,
     fit_nested,
-    likelihood_ratio,
     nested_sums,
     satterthwaite,
     satterthwaite_f,
@@ -23,11 +22,11 @@ from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_
 from sense7.study import Study
 from sense7.terminal import count_of
 
-__all__ = ["Contrasts", "mixed_contrasts", "prompted_minus_best_other"]
+__all__ = ["Contrasts", "mixed_contrasts", "p_values_in_words", "prompted_minus_best_other"]
 
 _POINTS = "points (levels from 1 to 5)"
 _MODEL = "mixed model: participant, participant by condition, conversation; REML"
-_TESTS = {"F test": "condition_p_f_test", "likelihood ratio": "condition_p_likelihood_ratio"}
+_TESTS = {"F test": "condition_p_f_test"}
 """Test of all conditions at once -> key."""
 
 
@@ -44,7 +43,7 @@ class Contrasts:
     reason : str
         Why there are none; "" if there are.
     overall : DataFrame
-        Whether the conditions differ at all: p values of the ``F test`` and by the ``likelihood ratio``.
+        Whether the conditions differ at all: the p value of the ``F test``.
     errors, freedom : Series
         Standard error (points) and degrees of freedom (Satterthwaite) of each difference; empty if there are none.
     """
@@ -181,31 +180,23 @@ def _shown(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _any_difference(sums: NestedSums, fit: Nested, n: int, *, recorded: bool) -> pd.DataFrame:
-    """P values of all conditions being alike: by F, and by the ratio of the likelihoods with and without them."""
+    """P value of all conditions being alike, by F."""
     conditions = len(fit.coefficients)
     f, freedom, p = satterthwaite_f(sums, fit, np.eye(conditions)[1:] - np.eye(conditions)[0])
-    chi, degrees, p_of_ratio = likelihood_ratio(
-        fit_nested(sums, restricted=False),
-        fit_nested(replace(sums, design=np.ones((len(sums.design), 1))), restricted=False),
+    common = {"n": n, "unit": "p value"}
+    row = estimate_row(**common, method=_MODEL, reason="too few participants and conversations for a test")
+    if np.isfinite(p):
+        words = f"F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
+        row = estimate_row(p, **common, method=f"{_MODEL}; {words}")
+    return estimate_table({"F test": row}, "test", _TESTS if recorded else None)
+
+
+def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the p values of a table of estimates in words: p, n, method, and a note where there is none."""
+    shown = pd.DataFrame(
+        {"p": tests["estimate"].map(p_in_words), "n": tests["n"], "method": tests["method"], "note": tests["reason"]}
     )
-    common, why = {"n": n, "unit": "p value"}, "too few participants and conversations for a test"
-    words = {
-        "F test": (
-            p,
-            f"{_MODEL}; F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)",
-        ),
-        "likelihood ratio": (
-            p_of_ratio,
-            f"{_MODEL.replace('REML', 'ML')}; chi squared = {chi:z.2f} on {count_of(degrees, 'degree')} of freedom",
-        ),
-    }
-    rows = {
-        name: estimate_row(value, **common, method=method)
-        if np.isfinite(value)
-        else estimate_row(**common, method=_MODEL, reason=why)
-        for name, (value, method) in words.items()
-    }
-    return estimate_table(rows, "test", _TESTS if recorded else None)
+    return shown if shown["note"].any() else shown.drop(columns="note")
 
 
 def prompted_minus_best_other(study: Study, contrasts: Contrasts, confidence: float = 0.95) -> dict:

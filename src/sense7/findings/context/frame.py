@@ -1,17 +1,14 @@
 """Context and ground truth of the conversations, and the columns of models of them.
 
-Conversations differ in context, and so do the people who had them. So every effect is estimated twice where
-possible: over conversations, and within participants, each person's conversations compared with that person's
-own mean. Demeaned cross products are sums over participants, so that resampling them is exact.
+Conversations differ in context, and so do the people who had them. So effects are estimated within participants: each
+person's conversations are compared with that person's own mean. Demeaned cross products are sums over participants, so
+that resampling them is exact.
 """
-
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth
 from sense7.study import Study
 
@@ -70,10 +67,6 @@ def indicators(texts: pd.Series) -> np.ndarray:
 
 def products(z: np.ndarray) -> np.ndarray:
     return z[:, :, None] * z[:, None, :]
-
-
-def fewer_resamples(bootstrap: ParticipantBootstrap) -> ParticipantBootstrap:
-    return replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
 
 
 check_arguments(globals())

@@ -1,5 +1,6 @@
 """Share of the variance that context explains."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,19 +10,12 @@ from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, least_squares, within
-from sense7.findings.context.frame import CONTEXT, context_design, context_frame, fewer_resamples, not_varying, products
+from sense7.findings.context.frame import CONTEXT, MOST_DRAWS, context_design, context_frame, not_varying, products
 from sense7.study import Study
 
 __all__ = ["context_shares"]
 
 WITHIN, EXPLAINED = "share of the variance within participants", "adjusted share explained by least squares"
-
-_SHARES = {
-    "topic": "context_share_topic",
-    "importance": "context_share_importance",
-    "desired empathy": "context_share_desired_empathy",
-    "all of the context": "context_share",
-}
 
 
 def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -45,8 +39,8 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Rows topic, importance, desired empathy, all that were given: estimate (at most 1), low,
-        high, n (conversations), unit, method, reason.
+        One row, of topic, importance and desired empathy together, as far as they were given and vary: estimate (at
+        most 1), low, high, n (conversations), unit, method, reason.
 
     References
     ----------
@@ -54,18 +48,15 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     """
     frame = context_frame(study)
     varying = [name for name in CONTEXT if not not_varying(frame, name)]
-    rows = {CONTEXT[name]: _share_row(frame, [name], not_varying(frame, name), bootstrap) for name in CONTEXT}
-    reason = "" if varying else "nothing of the context varies in this data set"
-    rows["all of the context"] = _share_row(frame, varying, reason, bootstrap)
-    return estimate_table(rows, "context", _SHARES)
-
-
-def _share_row(frame: pd.DataFrame, names: list, reason: str, bootstrap: ParticipantBootstrap) -> dict:
-    if reason:
-        return estimate_row(n=0, unit=WITHIN, method=EXPLAINED, reason=reason)
-    undefined = "too few conversations of the same participant to compare, or their ratings do not vary"
-    frame = frame[frame[names].notna().all(axis=1)]
-    return adjusted_share_row(frame, names, fewer_resamples(bootstrap), undefined)
+    if not varying:
+        reason = "nothing of the context varies in this data set"
+        row = estimate_row(n=0, unit=WITHIN, method=EXPLAINED, reason=reason)
+    else:
+        undefined = "too few conversations of the same participant to compare, or their ratings do not vary"
+        frame = frame[frame[varying].notna().all(axis=1)]
+        fewer = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
+        row = adjusted_share_row(frame, varying, fewer, undefined)
+    return estimate_table({"all of the context": row}, "context", {"all of the context": "context_share"})
 
 
 def adjusted_share_row(frame: pd.DataFrame, names: list, bootstrap: ParticipantBootstrap, undefined: str) -> dict:

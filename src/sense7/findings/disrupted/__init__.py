@@ -1,10 +1,10 @@
-"""Disrupted: turns around the first poor one, failures of single dimensions, unmet expectations."""
+"""Disrupted: turns around the first poor one, neighboring turns, failures of continuity, unmet expectations."""
 
 from sense7.findings.disrupted.expectations import response_surface, unmet_expectations
-from sense7.findings.disrupted.failures import continuity_contrasts, failure_losses
+from sense7.findings.disrupted.failures import continuity_contrasts
+from sense7.findings.disrupted.neighbors import lag_1_correlation
 from sense7.findings.disrupted.recovery import (
     LASTING_DROP,
-    event_study,
     lasting_drop,
     levels_by_event_time,
     reversed_order,
@@ -14,8 +14,7 @@ from sense7.findings.disrupted.recovery import (
 __all__ = [
     "LASTING_DROP",
     "continuity_contrasts",
-    "event_study",
-    "failure_losses",
+    "lag_1_correlation",
     "lasting_drop",
     "levels_by_event_time",
     "response_surface",

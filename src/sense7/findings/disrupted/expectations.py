@@ -37,37 +37,17 @@ COMPARISONS = {
 """Comparison -> columns that are held equal."""
 
 _COMPARED = {
-    "empathy": {
-        "against all other conversations": "expectation_difference",
-        "at the same mean rating of turns": "expectation_difference_adjusted",
-        "beyond low ratings and high wishes by themselves": "expectation_loss",
-    },
-    "experience": {
-        "against all other conversations": "expectation_difference_experience",
-        "at the same mean rating of turns": "expectation_difference_adjusted_experience",
-        "beyond low ratings and high wishes by themselves": "expectation_loss_experience",
-    },
+    "against all other conversations": "expectation_difference",
+    "at the same mean rating of turns": "expectation_difference_adjusted",
+    "beyond low ratings and high wishes by themselves": "expectation_loss",
 }
-"""Outcome -> comparison -> key."""
+"""Comparison -> key."""
 
-_SURFACE = {
-    "mean rating": "response_surface_mean_rating",
-    "wish": "response_surface_wish",
-    "mean rating squared": "response_surface_mean_rating_squared",
-    "mean rating by wish": "response_surface_interaction",
-    "wish squared": "response_surface_wish_squared",
-    "slope where rating and wish match": "response_surface_slope_match",
-    "curvature where rating and wish match": "response_surface_curvature_match",
-    "slope from too little to too much": "response_surface_slope_mismatch",
-    "curvature from too little to too much": "response_surface_curvature_mismatch",
-}
-"""Rows of :func:`response_surface` -> keys."""
+_SURFACE = {"mean rating by wish": "response_surface_interaction"}
+"""Row of :func:`response_surface` -> key."""
 
 WISHES = {1: "minimal empathy wished for", 2: "some empathy wished for", 3: "high empathy wished for"}
 """Levels of desired empathy, in words for a figure."""
-
-_CONTRASTS = np.vstack([np.eye(5), [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, -1, 0, 0, 0], [0, 0, 1, -1, 1]]])
-"""Rows of the response surface as linear combinations of its five coefficients."""
 
 SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 """Mean ratings at which :func:`response_surface` shows the surface."""
@@ -75,23 +55,21 @@ SHOWN_RATINGS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 _NEAR = 0.25
 
 
-def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
-    """Return wish, mean rating and post-task outcome of each conversation.
+def expectation_conversations(study: Study) -> pd.DataFrame:
+    """Return wish, mean rating and post-task empathy of each conversation.
 
     Parameters
     ----------
     study : Study
         The data.
-    outcome : {"empathy", "experience"}
-        See ``sense7.findings.measures.OUTCOMES``.
 
     Returns
     -------
     DataFrame
         participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given,
         mean of the rated dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below ``LOW_BELOW``);
-        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings given, 1..5).
-        Only conversations with a rated turn, a desired empathy and a post-task rating.
+        ``high`` (highest desired empathy); ``unmet`` (both); ``outcome`` (mean of the post-task
+        ratings of empathy given, 1..5). Only conversations with a rated turn, a desired empathy and a post-task rating.
     """
     conversations = study.conversations.set_index("conversation")
     levels, _ = turn_levels(study)
@@ -101,7 +79,7 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
             "participant": conversations["participant"],
             "mean": means.reindex(conversations.index).astype(float),
             "desired": conversations["desired_empathy"].astype(float),
-            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+            "outcome": conversations[OUTCOMES["empathy"]].mean(axis=1),
         }
     ).dropna(subset=["mean", "desired", "outcome"])
     frame["low"], frame["high"] = frame["mean"] < LOW_BELOW, frame["desired"] == HIGH
@@ -109,7 +87,7 @@ def expectation_conversations(study: Study, outcome: str = "empathy") -> pd.Data
     return frame
 
 
-def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return how much lower conversations with an unmet expectation are rated afterwards.
 
     Minus the coefficient of ``unmet`` in a least-squares regression of the outcome on it and on
@@ -125,8 +103,6 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
         The data.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals, which take the place of clustered errors.
-    outcome : {"empathy", "experience"}
-        Mean of the seven post-task ratings of empathy, or of the four of the experience.
 
     Returns
     -------
@@ -140,8 +116,8 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
     simulated studies with a planted loss the last comparison finds it, up to what the unobserved
     threshold of the simulation blurs.
     """
-    frame = expectation_conversations(study, outcome)
-    missing = _missing(study, frame, outcome)
+    frame = expectation_conversations(study)
+    missing = _missing(study, frame)
     rows = {}
     for name, adjusted_for in COMPARISONS.items():
         method = f"least squares on unmet{''.join(f', {column}' for column in adjusted_for)}"
@@ -150,10 +126,10 @@ def unmet_expectations(study: Study, bootstrap: ParticipantBootstrap, outcome: s
             rows[name] = estimate_row(n=len(frame), unit=UNIT, method=method, reason=missing)
         else:
             rows[name] = _row(frame, adjusted_for, bootstrap, method)
-    return estimate_table(rows, "comparison", _COMPARED[outcome])
+    return estimate_table(rows, "comparison", _COMPARED)
 
 
-def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> dict:
+def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     r"""Return how the judgment after the conversation depends on the mean rating of its turns and on the wish.
 
     A quadratic polynomial by least squares over conversations,
@@ -161,11 +137,8 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     .. math:: y = b_0 + b_1 m + b_2 w + b_3 m^2 + b_4 m w + b_5 w^2 + e
 
     with the mean rating and the wish each put on the scale from -1 (their lowest level) to 1 (their highest):
-    :math:`m = (\bar r - 3) / 2`, :math:`w` = desired empathy - 2. Along the line of a match, m = w, the surface has the
-    slope :math:`b_1 + b_2` and the curvature :math:`b_3 + b_4 + b_5` at the middle; along the line of a mismatch,
-    m = -w, with too much for the wish at its positive end, :math:`b_1 - b_2` and :math:`b_3 - b_4 + b_5`. If low
-    ratings cost more where more was wished for, :math:`b_4` is positive. That the two scales match level for level is
-    an assumption of the two lines, not of the coefficients.
+    :math:`m = (\bar r - 3) / 2`, :math:`w` = desired empathy - 2. If low ratings cost more where more was wished for,
+    :math:`b_4` is positive.
 
     Parameters
     ----------
@@ -173,15 +146,12 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
         The data.
     bootstrap : ParticipantBootstrap
         Resamples of participants for the intervals.
-    outcome : {"empathy", "experience"}
-        See ``sense7.findings.measures.OUTCOMES``.
 
     Returns
     -------
     dict
-        ``surface``: a table of estimates, the coefficients and four combinations of them: estimate (levels of the
-        judgment for a step of
-        1 on the scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
+        ``surface``: a table of estimates with :math:`b_4`: estimate (levels of the judgment for a step of 1 on the
+        scale from -1 to 1), low, high, n (conversations), unit, method, reason. ``levels``: for each wish, in
         the words of ``WISHES``, a table with one row per mean rating (``SHOWN_RATINGS``, as far as conversations with
         that wish reach) and the judgment that the surface gives there, not cut off at the ends of the scale; n counts
         the conversations with that wish. Missing values: see :func:`expectation_conversations`.
@@ -195,16 +165,16 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     -----
     Checked against statsmodels' OLS.
     """
-    frame = expectation_conversations(study, outcome)
+    frame = expectation_conversations(study)
     method = "quadratic response surface by least squares"
-    missing = _never(study, frame, outcome)
+    missing = _never(study, frame)
     if not missing and frame["desired"].eq(frame["desired"].iloc[0]).all():
         missing = "all participants wished for the same level of empathy"
     shown = {words: _shown_ratings(frame, wish) for wish, words in WISHES.items()}
     points = [
         _surface_columns(np.array(shown[words]), np.full(len(shown[words]), wish)) for wish, words in WISHES.items()
     ]
-    parts = [np.pad(_CONTRASTS, ((0, 0), (1, 0))), *points]
+    parts = [np.eye(6)[[4]], *points]
     if missing:
         estimates = [Estimate(np.nan)] * sum(map(len, parts))
     else:
@@ -249,20 +219,20 @@ def _combinations(parts: np.ndarray):
     return statistic
 
 
-def _never(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+def _never(study: Study, frame: pd.DataFrame) -> str:
     """Which variable was never given; "" if there are conversations with all of them."""
     if not study.conversations["desired_empathy"].notna().any():
         return "desired empathy was never given in this data set"
-    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
-        return f"post-task {outcome} was never rated in this data set"
+    if not study.conversations[OUTCOMES["empathy"]].notna().any(axis=None):
+        return "post-task empathy was never rated in this data set"
     if frame.empty:
         return "no conversation has a rated turn, a desired empathy and a post-task rating"
     return ""
 
 
-def _missing(study: Study, frame: pd.DataFrame, outcome: str) -> str:
+def _missing(study: Study, frame: pd.DataFrame) -> str:
     """Why there is nothing to compare; "" if there is."""
-    if never := _never(study, frame, outcome):
+    if never := _never(study, frame):
         return never
     unmet = int(frame["unmet"].sum())
     if min(unmet, len(frame) - unmet) < FEWEST:

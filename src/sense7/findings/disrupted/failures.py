@@ -1,4 +1,4 @@
-"""Loss of ratings with a failure of one dimension: in the same turn, in the next, and after the conversation.
+"""Loss of ratings with a failure of Relational beyond failures of the other dimensions.
 
 A dimension fails in a turn if its rating there is poor (:func:`sense7.findings.measures.is_poor`). Turns are
 compared with the other turns of their own conversation, failures among them: to leave out the bad ones of these
@@ -17,23 +17,17 @@ from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
-from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_rating
+from sense7.findings.measures import POOR, turn_rating
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["continuity_contrast", "continuity_contrasts", "failure_losses"]
-
-MOMENTS = ("same_turn", "next_turn", "after")
-"""When the loss is measured: in the turn itself, in the next one, after the conversation."""
+__all__ = ["continuity_contrast", "continuity_contrasts"]
 
 CONTRASTED = "Relational"
-CONTRAST = "Relational minus the mean of the others"
 
 _CONTINUITY = {
     "same turn, Relational minus the others": "continuity_contrast_same_turn",
-    "same turn, Relational": "continuity_failure_same_turn",
-    "same turn, mean of the others": "other_failures_same_turn",
     "next turn, Relational minus the others": "continuity_contrast_next_turn",
     "next turn, Relational": "continuity_failure_next_turn",
     "next turn, mean of the others": "other_failures_next_turn",
@@ -42,98 +36,6 @@ _CONTINUITY = {
 
 FEWEST = 2
 UNIT = "level, difference"
-
-_METHODS = {
-    "same_turn": "mean overall rating of the conversation's other turns (the next apart) minus that of the turn",
-    "next_turn": "mean overall rating of the conversation's other turns minus that of the turn after the failure",
-    "after": "mean post-task empathy of conversations without a failure minus that of those with one",
-}
-
-
-_LOSSES = {
-    moment: dict(zip((*DIMENSION_NAMES, CONTRAST), keys.split(), strict=True))
-    for moment, keys in {
-        "same_turn": "failure_same_turn_Affective failure_same_turn_Cognitive failure_same_turn_Response "
-        "failure_same_turn_Prosocial failure_same_turn_Interest failure_same_turn_Contextual "
-        "failure_same_turn_Relational failure_same_turn_contrast",
-        "next_turn": "failure_next_turn_Affective failure_next_turn_Cognitive failure_next_turn_Response "
-        "failure_next_turn_Prosocial failure_next_turn_Interest failure_next_turn_Contextual "
-        "failure_next_turn_Relational failure_next_turn_contrast",
-        "after": "failure_after_Affective failure_after_Cognitive failure_after_Response failure_after_Prosocial "
-        "failure_after_Interest failure_after_Contextual failure_after_Relational failure_after_contrast",
-    }.items()
-}
-"""Moment -> rows of :func:`failure_losses` -> keys."""
-
-
-def failure_losses(study: Study, bootstrap: ParticipantBootstrap, moment: str) -> pd.DataFrame:
-    r"""Return how much lower ratings are where a dimension failed, for each dimension.
-
-    With t a turn in which the dimension is rated at most poor, t + 1 the turn after it, and R the rated
-    turns of the conversation other than these two: the mean over failures of
-    :math:`\bar y_R - y_t` (same turn) or of :math:`\bar y_R - y_{t+1}` (next turn), y the overall rating. If
-    the order of turns meant nothing, the loss of the next turn would be zero on average. After the
-    conversation: mean post-task empathy of conversations in which the dimension was rated and never failed,
-    minus that of conversations in which it failed at least once.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-    moment : {"same_turn", "next_turn", "after"}
-        See ``MOMENTS``.
-
-    Returns
-    -------
-    DataFrame
-        One row per dimension, and one for Relational minus the mean of the other dimensions: estimate
-        (levels; positive: lower where it failed), low, high, n (failures; after the conversation,
-        conversations), unit, method, reason. A failure whose turn, or next turn, or all other turns have no
-        overall rating is left out.
-
-    Notes
-    -----
-    Checked against brute force, and that the loss of the next turn is zero over all orders.
-    """
-    columns = [_after(study, name) if moment == "after" else _turns(study, name, moment) for name in DIMENSION_NAMES]
-    lengths = [len(values) for values, _ in columns]
-    sums = np.zeros((sum(lengths), len(DIMENSION_NAMES), 4))
-    start = 0
-    for i, (values, _) in enumerate(columns):
-        sums[start : start + len(values), i] = values
-        start += len(values)
-    participants = pd.concat([who for _, who in columns], ignore_index=True)
-    totals = sums.sum(axis=0)
-    reasons = [_missing(study, name, moment, totals[i]) for i, name in enumerate(DIMENSION_NAMES)]
-    rows = {}
-    for i, name in enumerate(DIMENSION_NAMES):
-        n = int(totals[i, 0] + (totals[i, 2] if moment == "after" else 0))
-        own = sums[:, i].any(axis=1)
-        rows[name] = _row(_loss_of([i]), sums[own], participants[own], bootstrap, n, _METHODS[moment], reasons[i])
-    rows[CONTRAST] = _contrast(rows, reasons, sums, participants, bootstrap)
-    return estimate_table(rows, "dimension", _LOSSES[moment])
-
-
-def _loss_of(dimensions: list[int]):
-    """Mean loss over dimensions; columns are n and sum of the failures, n and sum of their comparison."""
-
-    def statistic(sums: np.ndarray) -> np.ndarray:
-        chosen = sums[..., dimensions, :]
-        return (chosen[..., 3] / chosen[..., 2] - chosen[..., 1] / chosen[..., 0]).mean(axis=-1)
-
-    return statistic
-
-
-def _contrast(rows: dict, reasons: list[str], sums, participants, bootstrap: ParticipantBootstrap) -> dict:
-    own = DIMENSION_NAMES.index(CONTRASTED)
-    others = [i for i, reason in enumerate(reasons) if not reason and i != own]
-    method = f"loss of {CONTRASTED} minus the mean loss of the other dimensions that failed"
-    reason = reasons[own] or ("" if others else "no other dimension failed often enough")
-    n = rows[CONTRASTED]["n"]
-    first, rest = _loss_of([own]), _loss_of(others)
-    return _row(lambda s: first(s) - rest(s), sums, participants, bootstrap, n, method, reason)
 
 
 def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -166,9 +68,10 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     Returns
     -------
     DataFrame
-        Three rows for each of two moments: estimate (levels; positive: lower where it failed, or lower with
-        Relational), low, high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without
-        y, without a next turn (for the next turn), or without another rated turn is left out.
+        Relational minus the others in the same turn and in the next; and of the next turn Relational, and the mean of
+        the others: estimate (levels; positive: lower where it failed, or lower with Relational), low, high, n (failures
+        of Relational; of any other dimension), unit, method, reason. A turn without y, without a next turn (for the
+        next turn), or without another rated turn is left out.
 
     Notes
     -----
@@ -183,7 +86,7 @@ def continuity_contrasts(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
             estimates = bootstrap.estimates(regressed.statistic, regressed.cross, regressed.participants)
         names = [name for name in _CONTINUITY if name.startswith(moment)]
         undefined = reason or "the failures of the dimensions cannot be distinguished"
-        for name, estimate, n in zip(names, estimates, regressed.numbers, strict=True):
+        for name, estimate, n in zip(names, estimates, regressed.numbers, strict=False):
             rows[name] = bootstrap.row(estimate, n=int(n), unit=UNIT, method=regressed.method, undefined=undefined)
     return estimate_table(rows, "loss", _CONTINUITY)
 
@@ -225,16 +128,12 @@ def continuity_contrast(
         A row of estimates; n counts failures of Relational.
     """
     regressed = _regressed(study, moment, rating, poor, first_turn)
+    common = {"n": int(regressed.numbers[0]), "unit": UNIT, "method": regressed.method}
+    if regressed.reason:
+        return estimate_row(**common, reason=regressed.reason)
     statistic = regressed.statistic
-    return _row(
-        lambda cross: statistic(cross)[..., 0],
-        regressed.cross,
-        regressed.participants,
-        bootstrap,
-        int(regressed.numbers[0]),
-        regressed.method,
-        regressed.reason,
-    )
+    contrast = bootstrap.estimate(lambda cross: statistic(cross)[..., 0], regressed.cross, regressed.participants)
+    return bootstrap.row(contrast, **common)
 
 
 class _Regressed(NamedTuple):
@@ -291,16 +190,6 @@ def _no_contrast(study: Study, rating: str, failures: float, others: list[int]) 
     return "" if others else "no other dimension failed often enough"
 
 
-def _turns(study: Study, name: str, moment: str) -> tuple[np.ndarray, pd.Series]:
-    """For each failure: 1, overall rating of the turn or the next, 1, mean of the other turns."""
-    turns = in_order_of_appearance(study.turns, "conversation", "turn")
-    level, following, others = _compared(turns, turns["overall"])
-    outcome = level if moment == "same_turn" else following
-    used = is_poor(turns[name]) & outcome.notna() & others.notna()
-    ones = np.ones(int(used.sum()))
-    return np.column_stack([ones, outcome[used], ones, others[used]]), turns.loc[used, "participant"]
-
-
 def _compared(turns: pd.DataFrame, level: pd.Series) -> tuple[pd.Series, pd.Series, pd.Series]:
     """Level of each turn, that of the next turn, and the mean of the conversation's others; turns in their order."""
     level = level.astype(float)
@@ -310,39 +199,6 @@ def _compared(turns: pd.DataFrame, level: pd.Series) -> tuple[pd.Series, pd.Seri
     count = groups.transform("count") - level.notna() - following.notna()
     others = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(count > 0)
     return level, following, others
-
-
-def _after(study: Study, name: str) -> tuple[np.ndarray, pd.Series]:
-    """For each conversation in which the dimension was rated: n and outcome if it failed, n and outcome if not."""
-    conversations = study.conversations.set_index("conversation")
-    outcome = conversations[OUTCOMES["empathy"]].mean(axis=1)
-    lowest = study.turns[name].astype(float).groupby(study.turns["conversation"]).min().reindex(conversations.index)
-    used = outcome.notna() & lowest.notna()
-    y, failed = outcome[used].to_numpy(), is_poor(lowest[used]).to_numpy()
-    values = np.column_stack([failed, y * failed, ~failed, y * ~failed]).astype(float)
-    return values, conversations.loc[used, "participant"]
-
-
-def _missing(study: Study, name: str, moment: str, totals: np.ndarray) -> str:
-    """Why a dimension has no loss; "" if it has."""
-    if not study.turns[name].notna().any():
-        return f"{name} was never rated in this data set"
-    if moment != "after" and not study.turns["overall"].notna().any():
-        return "the overall rating was never given in this data set"
-    if moment == "after" and not study.conversations[OUTCOMES["empathy"]].notna().any(axis=None):
-        return "post-task empathy was never rated in this data set"
-    failed, others = int(totals[0]), int(totals[2])
-    if failed < FEWEST or others < FEWEST:
-        if moment == "after":
-            return f"{count_of(failed, 'conversation')} with a failure and {others} without one: too few"
-        return f"{failed} failures with what they can be compared with: too few"
-    return ""
-
-
-def _row(statistic, values, participants, bootstrap: ParticipantBootstrap, n: int, method: str, reason: str) -> dict:
-    if reason:
-        return estimate_row(n=n, unit=UNIT, method=method, reason=reason)
-    return bootstrap.row(bootstrap.estimate(statistic, values, participants), n=n, unit=UNIT, method=method)
 
 
 check_arguments(globals())

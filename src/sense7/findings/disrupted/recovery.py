@@ -1,11 +1,9 @@
 r"""Ratings around the first poor turn of a conversation, compared with chance order.
 
-The usual event study compares the turns after the first poor one with the turn before it.
-That is a trap: *before* it no turn is poor, by the meaning of "first", while turns after it may
-be poor. So ratings in an arbitrary order show a lasting drop too. What an arbitrary order
-shows is known exactly: the mean over all orders of the ratings within each conversation. It is
-subtracted here. What follows a poor turn is then compared with what went before it, by the same statistic on the
-turns in reversed order.
+Before the first poor turn no turn is poor, by the meaning of "first", while turns after it may be poor. So ratings in
+an arbitrary order show a lasting drop too. What an arbitrary order shows is known exactly: the mean over all orders of
+the ratings within each conversation. It is subtracted here. What follows a poor turn is then compared with what went
+before it, by the same statistic on the turns in reversed order.
 """
 
 from dataclasses import replace
@@ -17,7 +15,6 @@ from scipy.special import gammaln
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import coefficient
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -26,9 +23,7 @@ from sense7.terminal import in_words
 
 __all__ = [
     "LASTING_DROP",
-    "STUDY_TIMES",
     "TIMES",
-    "event_study",
     "lasting_drop",
     "levels_by_event_time",
     "reversed_order",
@@ -38,9 +33,6 @@ __all__ = [
 TIMES = tuple(range(-3, 6))
 """Event times: turns after (negative: before) the first poor turn of the conversation."""
 
-STUDY_TIMES = (-3, -2, 0, 1, 2, 3, 4)
-"""Event times of the usual event study; the first and last hold all that are further away, -1 is the reference."""
-
 _BEFORE = ("recovery_before_3", "recovery_before_2", "recovery_before_1")
 _AFTER = (
     *("recovery_after_0", "recovery_after_1", "recovery_after_2"),
@@ -49,17 +41,6 @@ _AFTER = (
 _DIFFERENCES = dict(zip(TIMES, (*_BEFORE, *_AFTER), strict=True))
 """Event time -> key of the difference from chance order."""
 
-_STUDY = {
-    -3: "event_study_before_3",
-    -2: "event_study_before_2",
-    0: "event_study_after_0",
-    1: "event_study_after_1",
-    2: "event_study_after_2",
-    3: "event_study_after_3",
-    4: "event_study_after_4",
-}
-"""Event time -> key of the coefficient of the usual event study."""
-
 _DROP = {
     "as rated": "lasting_drop_as_rated",
     "in chance order": "lasting_drop_in_chance_order",
@@ -67,9 +48,7 @@ _DROP = {
 }
 
 _REVERSED = {
-    "right after, in reversed order": "recovery_after_1_reversed",
     "right after, as it happened minus reversed": "recovery_after_1_minus_reversed",
-    "lasting drop, in reversed order": "lasting_drop_reversed",
     "lasting drop, as it happened minus reversed": "lasting_drop_minus_reversed",
 }
 
@@ -113,55 +92,6 @@ def turns_around_first_poor(study: Study) -> pd.DataFrame:
         return pd.DataFrame({"conversation": [], "time": [], "level": []})
     near = turns[turns["time"].isin(TIMES)].reset_index(drop=True)
     return near[["conversation", "time"]].assign(level=labels(near["level"])).astype({"time": int, "level": int})
-
-
-def event_study(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return the usual event study: ratings around the first poor turn, against the turn right before it.
-
-    .. math:: y_{ct} = \alpha_c + \sum_{k \ne -1} \beta_k [t - f_c = k] + e_{ct}
-
-    by least squares, with an intercept of each conversation and :math:`f_c` its first poor turn;
-    k = -3 holds all earlier and k = 4 all later turns. Shown because it misleads:
-    see :func:`levels_by_event_time`.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per event time: estimate (levels; negative: lower than right before the first poor turn),
-        low, high, n (turns at that time), unit, method, reason. Turns without a level are left out.
-
-    Notes
-    -----
-    R: lm(overall ~ kb + factor(conversation)), tests/reference/reference.R; equal to 1e-7.
-    """
-    method = "event study by least squares with conversation intercepts, against the turn right before"
-    turns, reason = _around_first_poor(study)
-    if not reason and not (turns["time"] == -1).any():
-        reason = "no rated turn stands right before a first poor one"
-    if reason:
-        none = estimate_row(n=0, unit=UNIT, method=method, reason=reason)
-        return estimate_table(dict.fromkeys(STUDY_TIMES, none), "event time", _STUDY)
-    bins = turns["time"].clip(STUDY_TIMES[0], STUDY_TIMES[-1])
-    counts = {time: int((bins == time).sum()) for time in STUDY_TIMES}
-    present = [time for time in STUDY_TIMES if counts[time]]
-    z = pd.DataFrame({time: (bins == time).astype(float) for time in present}).assign(level=turns["level"])
-    z = (z - z.groupby(turns["conversation"]).transform("mean")).to_numpy()
-    cross = z[:, :, None] * z[:, None, :]
-    rows = {}
-    for time in STUDY_TIMES:
-        if time not in present:
-            rows[time] = estimate_row(n=0, unit=UNIT, method=method, reason=NOT_THERE)
-            continue
-        own = coefficient(present.index(time))
-        rows[time] = _row(own, cross, turns["participant"], bootstrap, counts[time], method)
-    return estimate_table(rows, "event time", _STUDY)
 
 
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
@@ -300,7 +230,7 @@ def reversed_turns(study: Study) -> Study:
 
 
 def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return the difference from chance order with the turns of every conversation reversed: a placebo.
+    r"""Return the difference from chance order minus that with the turns of every conversation reversed: a placebo.
 
     Effects of a poor turn on later turns are absent there: what now follows came before. That turns resemble their
     neighbors, whichever of them is first, remains, and so does what conditioning on the conversation's own mean does.
@@ -316,10 +246,10 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Two rows for each of two statistics. *Right after*: mean level one turn after the first poor one minus that in
+        One row for each of two statistics. *Right after*: mean level one turn after the first poor one minus that in
         chance order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
-        :func:`lasting_drop` (positive: lower afterwards). For each: estimate in reversed order, and as it happened
-        minus in reversed order; low, high, n (turns after, in the reversed order), unit, method, reason.
+        :func:`lasting_drop` (positive: lower afterwards). For each: estimate as it happened minus in reversed order,
+        low, high, n (turns after, in the reversed order), unit, method, reason.
     """
     parts = {
         "right after": (_right_after, lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]),
@@ -330,31 +260,23 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     for name, (sums_of, statistic) in parts.items():
         forward, people, _, reason = sums_of(study)
         backward, people_backward, n, none_backward = sums_of(backwards)
-        method = f"{name} minus chance order, turns in reversed order"
-        difference = f"{name} minus chance order, turns as they came minus turns in reversed order"
+        method = f"{name} minus chance order, turns as they came minus turns in reversed order"
         reason = reason or none_backward
+        row = f"{name}, as it happened minus reversed"
+        if reason:
+            rows[row] = estimate_row(n=n, unit=UNIT, method=method, reason=reason)
+            continue
+        # The two directions are an axis before those of a row.
         both = np.zeros((len(forward) + len(backward), 2, *forward.shape[1:]))
         both[: len(forward), 0], both[len(forward) :, 1] = forward, backward
         who = pd.concat([people, people_backward], ignore_index=True)
-        for row, words, of in (
-            ("in reversed order", method, lambda s, f=statistic, k=forward.ndim: f(_direction(s, 1, k))),
-            (
-                "as it happened minus reversed",
-                difference,
-                lambda s, f=statistic, k=forward.ndim: f(_direction(s, 0, k)) - f(_direction(s, 1, k)),
-            ),
-        ):
-            rows[f"{name}, {row}"] = (
-                estimate_row(n=n, unit=UNIT, method=words, reason=reason)
-                if reason
-                else _row(of, both, who, bootstrap, n, words)
-            )
+
+        def difference(sums: np.ndarray, of=statistic, dimensions: int = forward.ndim) -> np.ndarray:
+            first, second = (np.take(sums, direction, axis=sums.ndim - dimensions) for direction in (0, 1))
+            return of(first) - of(second)
+
+        rows[row] = _row(difference, both, who, bootstrap, n, method)
     return estimate_table(rows, "order of the turns", _REVERSED)
-
-
-def _direction(sums: np.ndarray, direction: int, dimensions: int) -> np.ndarray:
-    """Sums of one of the two directions, which are the axis before those of a row."""
-    return np.take(sums, direction, axis=sums.ndim - dimensions)
 
 
 def _right_after(study: Study) -> tuple[np.ndarray, pd.Series, int, str]:

@@ -41,9 +41,7 @@ _KEYS = {"number": "characteristic_correlation_{}", "group": "characteristic_ome
 
 _EXPLAINED = {
     "explained, adjusted": "characteristics_explained",
-    "left to the person": "characteristics_left_to_the_person",
     "predicted, cross-validated": "characteristics_explained_cross_validated",
-    "predicted, expected": "characteristics_explained_cross_validated_expected",
 }
 """Rows of :func:`explained_together` -> keys."""
 
@@ -362,13 +360,8 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
       groups), an estimate of what the true coefficients would explain; its interval from the noncentral F
       distribution, :math:`\lambda / (\lambda + n)`, its lower limit at most the estimate, which may be negative.
       Participants are its independent units.
-    - *left to the person*: one minus this, with its interval.
     - *predicted, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
       participant predicted from the others; below zero where prediction is worse than the others' mean.
-    - *predicted, expected*: the same if the adjusted share is right,
-      :math:`1 - \hat\sigma^2 \sum 1 / (1 - h_i) / \sum (y_i - \bar y_{(i)})^2`, with :math:`\hat\sigma^2` the
-      residual mean square and h the leverage. Its distance from the adjusted share is the price of estimating so
-      many coefficients from so few participants.
 
     Returns
     -------
@@ -399,47 +392,27 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         none = estimate_row(n=len(y), unit=unit, method=method, reason=reason)
         return estimate_table(dict.fromkeys(_EXPLAINED, none), "share", _EXPLAINED)
     method = f"{method}, {count_of(design.shape[1] - 1, 'coefficient')}"
-    rows = {
-        name: estimate_row(*numbers, n=len(y), unit=unit, method=words)
-        for name, (*numbers, words) in zip(
-            _EXPLAINED,
-            (*_explained(design, y, method, bootstrap.confidence), *_predicted(design, y, method)),
-            strict=True,
-        )
-    }
-    return estimate_table(rows, "share", _EXPLAINED)
-
-
-def _explained(design: np.ndarray, y: pd.Series, method: str, confidence: float) -> list[tuple]:
-    """Adjusted share of the variance that is explained, and one minus it: estimate, limits and method."""
-    (n, width), (_, residual, whole) = design.shape, _fitted(design, y)
+    (n, width), common = design.shape, {"n": len(y), "unit": unit}
+    basis = np.linalg.qr(design)[0]
+    residual, whole = y.to_numpy() - basis @ (basis.T @ y.to_numpy()), ((y - y.mean()) ** 2).sum()
     within = (residual**2).sum()
     adjusted = 1 - within / (n - width) / (whole / (n - 1))
     f = (whole - within) / (width - 1) / (within / (n - width))
-    low, high = _noncentral(f, width - 1, n - width, n, confidence)
-    low = min(low, adjusted)
-    method = f"adjusted R squared, {method}; {confidence:.0%} {NONCENTRAL}"
-    return [(adjusted, low, high, method), (1 - adjusted, 1 - high, 1 - low, f"one minus {method}")]
-
-
-def _predicted(design: np.ndarray, y: pd.Series, method: str) -> list[tuple]:
-    """Share of the variance that is predicted, as observed and as expected: estimate, no limits, and method."""
-    (n, width), (basis, residual, _) = design.shape, _fitted(design, y)
+    low, high = _noncentral(f, width - 1, n - width, n, bootstrap.confidence)
+    how = f"{bootstrap.confidence:.0%} {NONCENTRAL}"
     leverage = np.minimum((basis**2).sum(axis=1), 1)
     alone = leverage > 1 - 1e-9  # a participant who is the only one of a group can't be predicted
     predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
     without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
-    expected = (residual**2).sum() / (n - width) * (1 / (1 - leverage[~alone])).sum()
-    return [
-        (1 - predicted / without, np.nan, np.nan, f"leave one participant out, {method}"),
-        (1 - expected / without, np.nan, np.nan, f"leave one participant out if adjusted R squared holds, {method}"),
-    ]
-
-
-def _fitted(design: np.ndarray, y: pd.Series) -> tuple[np.ndarray, np.ndarray, float]:
-    """Orthonormal basis of the design, residuals of y, and sum of squares of y around its mean."""
-    basis = np.linalg.qr(design)[0]
-    return basis, y.to_numpy() - basis @ (basis.T @ y.to_numpy()), ((y - y.mean()) ** 2).sum()
+    rows = {
+        "explained, adjusted": estimate_row(
+            adjusted, min(low, adjusted), high, **common, method=f"adjusted R squared, {method}; {how}"
+        ),
+        "predicted, cross-validated": estimate_row(
+            1 - predicted / without, **common, method=f"leave one participant out, {method}"
+        ),
+    }
+    return estimate_table(rows, "share", _EXPLAINED)
 
 
 def _design(participants: pd.DataFrame, columns: pd.DataFrame, means: pd.Series) -> tuple[np.ndarray, pd.Series]:

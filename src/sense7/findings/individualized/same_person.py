@@ -1,7 +1,5 @@
 """How alike the conversations of one participant are."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
@@ -17,14 +15,11 @@ __all__ = ["own_ratings", "participant_icc", "same_condition_differences"]
 
 FEWEST_PAIRS = 10
 
-_ICC = {"as rated": "icc_1", "without conditions' means": "icc_1_without_conditions"}
+_ICC = {"as rated": "icc_1"}
 _PAIRS = {
     "two people, same condition": "apart_two_people",
     "one person, same condition": "apart_one_person",
     "two people minus one person, same condition": "apart_excess",
-    "two people, same condition and topic": "apart_two_people_topic",
-    "one person, same condition and topic": "apart_one_person_topic",
-    "two people minus one person, same condition and topic": "apart_excess_topic",
 }
 _PAIRED = 100  # resamples at once: what fits into the cache is faster
 
@@ -43,44 +38,26 @@ def own_ratings(study: Study) -> pd.DataFrame:
 
 
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return ICC(1) of participants over conversations' ground truth, as it is and without conditions' means.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals; conditions' means are taken again in each.
+    """Return ICC(1) of participants over conversations' ground truth, by analysis of variance.
 
     Returns
     -------
     DataFrame
-        Rows *as rated* and *without conditions' means* (the degrees of freedom of these means are not
-        subtracted); n counts conversations.
+        One row, *as rated*; n counts conversations.
     """
     frame, words = rated_conversations(study, "ground_truth")
-    unit = "intraclass correlation"
-    rows = {}
-    for name in _ICC:
-        centered = name != "as rated"
-        method = f"ICC(1) of participants by analysis of variance; {words}, {name}"
-        reason = ""
-        if frame.empty:
-            reason = f"no {words} in this data set"
-        elif frame["participant"].value_counts().max() < 2:
-            reason = ONE_EACH
-        elif centered and frame["condition"].nunique() < 2:
-            reason = "there is one condition only" if study.conditions else "no conversation has a condition"
-        if reason:
-            rows[name] = estimate_row(n=len(frame), unit=unit, method=method, reason=reason)
-            continue
+    method = f"ICC(1) of participants by analysis of variance; {words}"
+    common = {"n": len(frame), "unit": "intraclass correlation", "method": method}
+    if frame.empty:
+        row = estimate_row(**common, reason=f"no {words} in this data set")
+    elif frame["participant"].value_counts().max() < 2:
+        row = estimate_row(**common, reason=ONE_EACH)
+    else:
         codes, names = pd.factorize(frame["participant"].to_numpy())
-        conditions = pd.get_dummies(frame["condition"], dtype=float).to_numpy()
-        sums = icc_sums(frame["y"].to_numpy(), codes, conditions, len(names))
-        icc = bootstrap.estimate(partial(icc_of_sums, centered=centered), sums, pd.Series(names))
+        icc = bootstrap.estimate(icc_of_sums, icc_sums(frame["y"].to_numpy(), codes, len(names)), pd.Series(names))
         undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
-        rows[name] = bootstrap.row(icc, n=len(frame), unit=unit, method=method, undefined=undefined)
-    return estimate_table(rows, "ratings", _ICC)
+        row = bootstrap.row(icc, **common, undefined=undefined)
+    return estimate_table({"as rated": row}, "ratings", _ICC)
 
 
 def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -89,39 +66,30 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
     .. math:: \frac{\sum_{p < q} \sum_{i \in p, j \in q} a_{ij} |g_i - g_j|}
               {\sum_{p < q} \sum_{i \in p, j \in q} a_{ij}}
 
-    with g the ground truth of a conversation and a = 1 if two are in the same condition, or in
-    the same condition and on the same topic. For one person, the pairs are of the same participant. Every pair of
-    conversations counts the same. In a resample a pair of participants counts as often as both
-    were taken together; a participant is never compared with a copy of themselves.
+    with g the ground truth of a conversation and a = 1 if two are in the same condition. For one person, the pairs are
+    of the same participant. Every pair of conversations counts the same. In a resample a pair of participants counts as
+    often as both were taken together; a participant is never compared with a copy of themselves.
 
     Parameters
     ----------
     study : Study
-        The data. Conversations without a condition (and, for the pairs by topic, a topic) are left out; if no
-        conversation has a condition, all count as of one.
+        The data. Conversations without a condition are left out; if no conversation has one, all count as of one.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
     DataFrame
-        Rows for two people, one person, and the first minus the second, for both kinds of pairs;
-        estimate in levels; n counts pairs of conversations (for the difference,
-        conversations).
+        Rows for two people, one person, and the first minus the second; estimate in levels; n counts pairs of
+        conversations (for the difference, conversations).
     """
     frame, words = rated_conversations(study, "ground_truth")
-    unit = "levels (from 1 to 5)"
-    rows = {}
-    for kind in ("same condition", "same condition and topic"):
-        some = frame[frame["topic"].notna()] if "topic" in kind else frame
-        method = f"mean absolute difference of the {words} over pairs in the {kind}"
-        names = [f"{who}, {kind}" for who in ("two people", "one person", "two people minus one person")]
-        if some.empty:
-            reason = f"no {words} in this data set" if frame.empty else "no rated conversation has a topic"
-            rows |= {name: estimate_row(n=0, unit=unit, method=method, reason=reason) for name in names}
-            continue
-        cell = some.groupby(["condition", "topic"] if "topic" in kind else "condition").ngroup().to_numpy()
-        rows |= _pair_rows(some["y"].to_numpy(), cell, some["participant"], names, bootstrap, unit, method)
+    unit, method = "levels (from 1 to 5)", f"mean absolute difference of the {words} over pairs in the same condition"
+    if frame.empty:
+        none = estimate_row(n=0, unit=unit, method=method, reason=f"no {words} in this data set")
+        return estimate_table(dict.fromkeys(_PAIRS, none), "two conversations", _PAIRS)
+    cell = frame.groupby("condition").ngroup().to_numpy()
+    rows = _pair_rows(frame["y"].to_numpy(), cell, frame["participant"], list(_PAIRS), bootstrap, unit, method)
     return estimate_table(rows, "two conversations", _PAIRS)
 
 

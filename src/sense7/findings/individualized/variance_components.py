@@ -25,74 +25,26 @@ __all__ = ["VarianceParts", "variance_parts"]
 
 PARTS = ("participant", "participant by condition", "conversation", "turn")
 _VARIANCES = {
-    "ground_truth": {
-        "participant": "variance_participant",
-        "participant by condition": "variance_participant_condition",
-        "conversation": "variance_conversation",
-    },
-    "turn_mean": {
-        "participant": "variance_turn_participant",
-        "participant by condition": "variance_turn_participant_condition",
-        "conversation": "variance_turn_conversation",
-        "turn": "variance_turn_residual",
-    },
-    "overall": {
-        "participant": "variance_overall_participant",
-        "participant by condition": "variance_overall_participant_condition",
-        "conversation": "variance_overall_conversation",
-        "turn": "variance_overall_residual",
-    },
+    "participant": "variance_participant",
+    "participant by condition": "variance_participant_condition",
+    "conversation": "variance_conversation",
 }
-"""Rating -> rows of :attr:`VarianceParts.variances` -> keys."""
+"""Rows of :attr:`VarianceParts.variances` -> keys."""
 
-_SHARES = {
-    "ground_truth": {
-        "participant": "icc_participant",
-        "participant by condition": "share_participant_condition",
-        "conversation": "share_conversation",
-    },
-    "turn_mean": {"participant": "icc_turn_participant"},
-    "overall": {"participant": "icc_overall_participant"},
-}
-"""Rating -> rows of :attr:`VarianceParts.shares` -> keys."""
+_SHARES = {"participant": "icc_participant"}
+"""Rows of :attr:`VarianceParts.shares` -> keys."""
 
-DIFFERENCES = ("two participants' levels", "two conversations of one participant")
-_DIFFERENCES = {
-    "ground_truth": {
-        "two participants' levels": "levels_two_participants",
-        "two conversations of one participant": "levels_one_participant",
-    }
+_ON_ONE_BASE = {
+    "participant": "conversation_mean_share_participant",
+    "condition": "conversation_mean_share_condition",
+    "participant by condition": "conversation_mean_share_participant_by_condition",
+    "conversation": "conversation_mean_share_conversation",
+    "turn": "conversation_mean_share_turn",
+    "noise within a turn": "conversation_mean_share_noise",
 }
-"""Rating -> rows of :attr:`VarianceParts.differences` -> keys."""
+"""Rows of :attr:`VarianceParts.on_one_base` -> keys."""
 
-BASE_PARTS = ("participant", "condition", "participant by condition", "conversation", "turn", "noise within a turn")
-_BASE_SHARES = {
-    "ground_truth": {
-        "participant": "conversation_mean_share_participant",
-        "condition": "conversation_mean_share_condition",
-        "participant by condition": "conversation_mean_share_participant_by_condition",
-        "conversation": "conversation_mean_share_conversation",
-        "turn": "conversation_mean_share_turn",
-        "noise within a turn": "conversation_mean_share_noise",
-    },
-    "turn_mean": {
-        "participant": "turn_mean_share_participant",
-        "condition": "turn_mean_share_condition",
-        "participant by condition": "turn_mean_share_participant_by_condition",
-        "conversation": "turn_mean_share_conversation",
-        "turn": "turn_mean_share_turn",
-        "noise within a turn": "turn_mean_share_noise",
-    },
-    "overall": {
-        "participant": "turn_overall_share_participant",
-        "condition": "turn_overall_share_condition",
-        "participant by condition": "turn_overall_share_participant_by_condition",
-        "conversation": "turn_overall_share_conversation",
-        "turn": "turn_overall_share_turn",
-        "noise within a turn": "turn_overall_share_noise",
-    },
-}
-"""Rating -> rows of :attr:`VarianceParts.on_one_base` -> keys."""
+OF_ALL = "share of the variance, conditions included"
 
 MODEL_DRAWS = 1000
 """A mixed model is fitted again in each resample, so fewer are drawn than where sums suffice."""
@@ -112,18 +64,14 @@ class VarianceParts:
     ----------
     variances, shares : DataFrame
         In squared levels, and as shares of their sum; conditions are fixed and not among them.
-    differences : DataFrame
-        What they mean for two ratings, in levels, if the parts are normally distributed: expected
-        difference of two participants' levels in a condition (:math:`2\sqrt{(\sigma_p^2 + \sigma_{pc}^2)/\pi}`),
-        and of two conversations of one participant in a condition (:math:`2 \sigma_c / \sqrt{\pi}`).
     on_one_base : DataFrame
-        Shares of the variance of all ratings, the conditions' included: participant, condition (see
-        :func:`variance_of_effects`), participant by condition, conversation, turn, and noise within a turn.
+        Shares of the variance of conversations' ground truth, the conditions' included: participant, condition (see
+        :func:`variance_of_effects`), participant by condition, conversation, turn, and noise within a turn; empty for
+        ratings of turns.
     """
 
     variances: pd.DataFrame
     shares: pd.DataFrame
-    differences: pd.DataFrame
     on_one_base: pd.DataFrame
 
 
@@ -152,8 +100,8 @@ def variance_parts(
 
     - *noise within a turn* is what the dimensions of a turn do not have in common,
       :math:`s^2_e \overline{1/k}`, with :math:`s^2_e` the mean square of ratings around the turn and the dimension,
-      and k the number of dimensions rated in a turn. An overall rating is a single one: its noise belongs to *turn*.
-    - In a conversation's mean, *turn* is :math:`s^2_t \overline{1/T}` less the noise, with :math:`s^2_t` the mean
+      and k the number of dimensions rated in a turn.
+    - *turn* is :math:`s^2_t \overline{1/T}` less the noise, with :math:`s^2_t` the mean
       square of turn means around the conversation's and T the rated turns of a conversation: what is left of turns in
       a mean over few of them. *Conversation* is the rest.
 
@@ -179,13 +127,21 @@ def variance_parts(
     estimate, and is part of that one.
     """
     frame, words = rated_conversations(study, rating)
-    parts = PARTS if rating in TURN_RATINGS else PARTS[:3]
+    turns = rating in TURN_RATINGS
+    parts = PARTS if turns else PARTS[:3]
     method = f"{words}: mixed model with conditions fixed; REML"
-    reason, model = fit_variance_model(frame, words, rating in TURN_RATINGS)
+    reason, model = fit_variance_model(frame, words, turns)
     if reason:
-        return _no_parts(rating, parts, len(frame), method, reason)
+        units = ("squared levels", parts), ("share of the variance", parts), (OF_ALL, () if turns else _ON_ONE_BASE)
+        return _tables(
+            turns,
+            *(
+                {name: estimate_row(n=len(frame), unit=unit, method=method, reason=reason) for name in names}
+                for unit, names in units
+            ),
+        )
     # At the level of conversations the model's residual is the conversation.
-    components = [0, 1, 2, 3] if rating in TURN_RATINGS else [0, 1, 3]
+    components = [0, 1, 2, 3] if turns else [0, 1, 3]
     known = [component == 3 or bool(model.sums.free[component]) for component in components]
     own = replace(bootstrap, draws=min(bootstrap.draws, draws))
     resamples = model.resampled(own, frame["participant"])
@@ -205,22 +161,20 @@ def variance_parts(
         }
 
     share = lambda values: values / values.sum(axis=-1, keepdims=True)  # noqa: E731
-    return _with_keys(
-        rating,
+    return _tables(
+        turns,
         rows(lambda values: values, parts, "squared levels", known),
         rows(share, parts, "share of the variance", known),
-        rows(_differences, DIFFERENCES, "levels (from 1 to 5)", [True, known[2]]),
-        _on_one_base(study, frame, rating, model, resamples, own, method),
+        {} if turns else _on_one_base(study, frame, model, resamples, own, method),
     )
 
 
-def _with_keys(rating: str, variances: dict, shares: dict, differences: dict, on_one_base: dict) -> VarianceParts:
-    """Tables of these rows, with the keys of the rating."""
+def _tables(turns: bool, variances: dict, shares: dict, on_one_base: dict) -> VarianceParts:
+    """Tables of these rows, with keys unless they are of turns."""
     return VarianceParts(
-        estimate_table(variances, "part", _VARIANCES.get(rating)),
-        estimate_table(shares, "part", _SHARES.get(rating)),
-        estimate_table(differences, "two of", _DIFFERENCES.get(rating)),
-        estimate_table(on_one_base, "part", _BASE_SHARES.get(rating)),
+        estimate_table(variances, "part", None if turns else _VARIANCES),
+        estimate_table(shares, "part", None if turns else _SHARES),
+        estimate_table(on_one_base, "part", _ON_ONE_BASE),
     )
 
 
@@ -306,34 +260,37 @@ def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts
     return (shares * centered**2).sum(axis=-1) - own + together
 
 
-def _on_one_base(study, frame, rating, model, resamples, own, method) -> dict[str, dict]:
-    """Shares of the variance of all ratings, the conditions' included and the residual variance split: rows by part."""
+def _on_one_base(study, frame, model, resamples, own, method) -> dict[str, dict]:
+    """Shares of the variance of the ground truth, the conditions' included and the residual variance split."""
     turns = _turns_of(study, frame, model.sums.participants)
+    undefined = dict.fromkeys(_ON_ONE_BASE, "")
     one_condition = model.counts.shape[1] < 2
+    if one_condition:
+        undefined["condition"] = (
+            "there is one condition only" if study.conditions else "no conversation has a condition"
+        )
+    if not model.sums.free[1]:
+        undefined["participant by condition"] = confounded("participant by condition", frame)
+    turn, noise, *_ = _within_conversations(turns.sum(axis=0))
+    if not np.isfinite(turn):
+        undefined["turn"] = "no conversation has two rated turns: it is part of the conversation"
+    if not np.isfinite(noise):
+        undefined["noise within a turn"] = "too few turns with two rated dimensions: it is part of the turn"
+    kept = np.array([not reason for reason in undefined.values()])
 
-    def parts(fit: Nested, weights: np.ndarray | None) -> np.ndarray:
-        values = np.zeros((*fit.variances.shape[:-1], len(BASE_PARTS)))
-        values[..., [0, 2, 3]] = fit.variances[..., :3]
+    def shares(fit: Nested, weights: np.ndarray | None) -> np.ndarray:
+        values = np.zeros((*fit.variances.shape[:-1], len(_ON_ONE_BASE)))
+        values[..., [0, 2]] = fit.variances[..., :2]
         values[..., 1] = 0 if one_condition else model.of_conditions(fit, weights)
-        sums = turns.sum(axis=0) if weights is None else weights @ turns
-        _, noise, turn_of_mean, noise_of_mean = _within_conversations(sums)
-        if rating == "ground_truth":
-            values[..., 4], values[..., 5] = turn_of_mean, noise_of_mean
-            values[..., 3] = fit.variances[..., 3] - turn_of_mean - noise_of_mean
-        else:
-            values[..., 5] = noise if rating == "turn_mean" else 0
-            values[..., 4] = fit.variances[..., 3] - values[..., 5]
-        return values
-
-    undefined = _undefined_parts(study, frame, rating, model, turns)
-    kept = np.array([not undefined[name] for name in BASE_PARTS])
-
-    def shares(values: np.ndarray) -> np.ndarray:
+        _, _, values[..., 4], values[..., 5] = _within_conversations(
+            turns.sum(axis=0) if weights is None else weights @ turns
+        )
+        values[..., 3] = fit.variances[..., 3] - values[..., 4] - values[..., 5]
         values = np.where(kept, values, 0)
         return values / values.sum(axis=-1, keepdims=True)
 
-    estimates, draws = shares(parts(model.fit, None)), shares(parts(*resamples))
-    common = {"n": len(frame), "unit": "share of the variance, conditions included", "method": method}
+    estimates, draws = shares(model.fit, None), shares(*resamples)
+    common = {"n": len(frame), "unit": OF_ALL, "method": method}
     rows = {}
     for i, (name, reason) in enumerate(undefined.items()):
         if reason:
@@ -343,27 +300,6 @@ def _on_one_base(study, frame, rating, model, resamples, own, method) -> dict[st
         interval = own.interval(draws[:, i], frame["participant"], shift_to=shift)
         rows[name] = own.row(Estimate(estimates[i], *interval), **common)
     return rows
-
-
-def _undefined_parts(study, frame, rating, model, turns) -> dict[str, str]:
-    """Why a part of the one base has no estimate; "" if it has one."""
-    undefined = dict.fromkeys(BASE_PARTS, "")
-    if model.counts.shape[1] < 2:
-        undefined["condition"] = (
-            "there is one condition only" if study.conditions else "no conversation has a condition"
-        )
-    if not model.sums.free[1]:
-        undefined["participant by condition"] = confounded("participant by condition", frame)
-    if not model.sums.free[2] and rating != "ground_truth":
-        undefined["conversation"] = confounded("conversation", frame)
-    turn, noise, *_ = _within_conversations(turns.sum(axis=0))
-    if rating == "overall":
-        undefined["noise within a turn"] = "an overall rating is a single one: its noise is part of the turn"
-    elif not np.isfinite(noise):
-        undefined["noise within a turn"] = "too few turns with two rated dimensions: it is part of the turn"
-    if rating == "ground_truth" and not np.isfinite(turn):
-        undefined["turn"] = "no conversation has two rated turns: it is part of the conversation"
-    return undefined
 
 
 def _turns_of(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
@@ -431,11 +367,6 @@ def _within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
         return turn, noise * one_by_rated / turns, turn_of_mean, noise_of_mean
 
 
-def _differences(variances: np.ndarray) -> np.ndarray:
-    pairs = np.stack([variances[..., 0] + variances[..., 1], variances[..., 2]], axis=-1)
-    return 2 * np.sqrt(pairs / np.pi)
-
-
 def confounded(name: str, frame: pd.DataFrame) -> str:
     """Why a part can't be distinguished from another."""
     if name == "participant by condition":
@@ -447,23 +378,6 @@ def confounded(name: str, frame: pd.DataFrame) -> str:
     if frame.groupby("participant")["condition"].nunique().max() < 2:
         return "it can't be told from the participant's"
     return "no participant has two conversations in a condition: it is part of participant by condition"
-
-
-def _no_parts(rating: str, parts, n: int, method: str, reason: str) -> VarianceParts:
-    """Tables without estimates, and the reason in every row."""
-    units = {
-        "squared levels": parts,
-        "share of the variance": parts,
-        "levels (from 1 to 5)": DIFFERENCES,
-        "share of the variance, conditions included": BASE_PARTS,
-    }
-    return _with_keys(
-        rating,
-        *(
-            {name: estimate_row(n=n, unit=unit, method=method, reason=reason) for name in names}
-            for unit, names in units.items()
-        ),
-    )
 
 
 check_arguments(globals())

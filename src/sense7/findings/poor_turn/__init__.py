@@ -6,15 +6,11 @@ from sense7.findings.poor_turn.definitions import (
     poor_turn_measures,
     published_in_grid,
 )
-from sense7.findings.poor_turn.intervals import poor_turn_interval_widths, poor_turn_intervals
-from sense7.findings.poor_turn.ladder import poor_turn_by_length, poor_turn_ladder
+from sense7.findings.poor_turn.ladder import poor_turn_ladder
 
 __all__ = [
-    "poor_turn_by_length",
     "poor_turn_effects",
     "poor_turn_grid",
-    "poor_turn_interval_widths",
-    "poor_turn_intervals",
     "poor_turn_ladder",
     "poor_turn_measures",
     "published_in_grid",

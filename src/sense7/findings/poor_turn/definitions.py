@@ -22,7 +22,7 @@ __all__ = ["poor_turn_conversations", "poor_turn_effects", "poor_turn_grid", "po
 FEWEST = 2
 UNIT = "Cohen's d"
 POINTS = "points (levels from 1 to 5)"
-MEASURES = {"d": UNIT, "points": POINTS, "spread": "levels, standard deviation"}
+MEASURES = {"d": UNIT, "points": POINTS}
 """What :func:`poor_turn_measures` returns -> unit."""
 
 DEFINITIONS = {
@@ -35,33 +35,17 @@ DEFINITIONS = {
 }
 """Definitions of the effect: row -> which conversations count as poor, comparison."""
 
-_KEYS = {
-    ("empathy", "d"): """
-        poor_turn_d poor_turn_d_exactly_one poor_turn_d_within poor_turn_d_within_exactly_one poor_turn_d_mixed
-        poor_turn_d_mixed_exactly_one
-    """,
-    ("empathy", "points"): """
-        poor_turn_points poor_turn_points_exactly_one poor_turn_points_within poor_turn_points_within_exactly_one
-        poor_turn_points_mixed poor_turn_points_mixed_exactly_one
-    """,
-    ("empathy", "spread"): """
-        poor_turn_spread poor_turn_spread_exactly_one poor_turn_spread_within poor_turn_spread_within_exactly_one
-        poor_turn_spread_mixed poor_turn_spread_mixed_exactly_one
-    """,
-    ("experience", "d"): """
-        poor_turn_d_experience poor_turn_d_exactly_one_experience poor_turn_d_within_experience
-        poor_turn_d_within_exactly_one_experience poor_turn_d_mixed_experience
-        poor_turn_d_mixed_exactly_one_experience
-    """,
-}
-"""Outcome and measure -> keys, in the order of the definitions."""
+_D = """
+    poor_turn_d poor_turn_d_exactly_one poor_turn_d_within poor_turn_d_within_exactly_one poor_turn_d_mixed
+    poor_turn_d_mixed_exactly_one
+"""
+"""Keys of d on empathy, in the order of the definitions."""
 
-SPREADS = {
-    "between": "sd of conversations",
-    "within": "sd of participants' means",
-    "mixed": "sd of the model",
+_POINTS = {
+    "at least one poor turn, between conversations": "poor_turn_points",
+    "at least one poor turn, within participants": "poor_turn_points_within",
 }
-"""Comparison -> what the difference in points is divided by."""
+"""Definition -> key of the difference in points on empathy."""
 
 
 def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
@@ -122,7 +106,7 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: st
 def poor_turn_measures(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
 ) -> dict[str, pd.DataFrame]:
-    r"""Return the effect of a poor turn by every definition: as Cohen's d, in points, and what d divides by.
+    r"""Return the effect of a poor turn by every definition: as Cohen's d and in points.
 
     - *Between conversations*: :func:`~sense7.estimators.effect_size.cohens_d` of conversations without and with poor
       turns.
@@ -143,10 +127,9 @@ def poor_turn_measures(
     Returns
     -------
     dict of DataFrame
-        ``d`` (Cohen's d), ``points`` (the difference, levels 1 to 5) and ``spread`` (the standard deviation, levels);
-        d is points divided by spread. Each with one row per definition: estimate (positive where conversations with a
-        poor turn are rated lower), low, high, n (conversations, or participants within participants), unit, method,
-        reason.
+        ``d`` (Cohen's d) and ``points`` (the difference, levels 1 to 5). Each with one row per definition: estimate
+        (positive where conversations with a poor turn are rated lower), low, high, n (conversations, or participants
+        within participants), unit, method, reason.
 
     Notes
     -----
@@ -163,10 +146,8 @@ def poor_turn_measures(
             rows = _COMPARISONS[comparison](chosen, bootstrap, name)
         for measure, row in rows.items():
             tables[measure][name] = row
-    return {
-        measure: estimate_table(rows, "definition", keys_of_rows(DEFINITIONS, _KEYS.get((outcome, measure), "")))
-        for measure, rows in tables.items()
-    }
+    keys = {"d": keys_of_rows(DEFINITIONS, _D), "points": _POINTS} if outcome == "empathy" else {}
+    return {measure: estimate_table(rows, "definition", keys.get(measure)) for measure, rows in tables.items()}
 
 
 def conversations_compared(conversations: pd.DataFrame, counted: str) -> pd.DataFrame:
@@ -202,9 +183,9 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
     Returns
     -------
     DataFrame
-        One row per definition: d with its interval, the difference in points, what it is divided by and how large
-        that is, conversations with and without such a turn (within participants, those of participants who have both),
-        whether the interval holds the published value, and a note where something is missing.
+        One row per definition: d with its interval, the difference in points, conversations with and without such a
+        turn (within participants, those of participants who have both), whether the interval holds the published value,
+        and a note where something is missing.
     """
     conversations = poor_turn_conversations(study)
     rows = {}
@@ -212,14 +193,12 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
         chosen = conversations_compared(conversations, counted)
         if comparison == "within":
             chosen = chosen[chosen.groupby("participant")["poor"].transform("nunique") == 2]
-        d, points, spread = (measures[measure].loc[name] for measure in MEASURES)
+        d, points = (measures[measure].loc[name] for measure in MEASURES)
         known = np.isfinite(d["low"])
         rows[name] = {
             "Cohen's d": f"{d['estimate']:z.3f}" if np.isfinite(d["estimate"]) else "not available",
             "interval": f"{d['low']:z.3f} to {d['high']:z.3f}" if known else "none",
             "points": f"{points['estimate']:z.2f}" if np.isfinite(points["estimate"]) else "not available",
-            "divided by": SPREADS[comparison]
-            + (f", {spread['estimate']:.2f}" if np.isfinite(spread["estimate"]) else ", not available"),
             "with": int(chosen["poor"].sum()),
             "without": int((~chosen["poor"]).sum()),
             "holds it": ("yes" if d["low"] <= published <= d["high"] else "no") if known else "",
@@ -349,7 +328,7 @@ def _bootstrapped(statistic, values, participants, bootstrap, method: str, n: in
     common = {"n": n or len(values), "method": method, "undefined": "the outcome does not vary"}
     return {
         measure: bootstrap.row(estimate, unit=unit, **common)
-        for (measure, unit), estimate in zip(MEASURES.items(), estimates, strict=True)
+        for (measure, unit), estimate in zip(MEASURES.items(), estimates[:2], strict=True)
     }
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import least_squares
 from sense7.findings.measures import is_poor
 from sense7.findings.poor_turn.definitions import POINTS, poor_turn_conversations, why_not_compared
 from sense7.study import Study
 
-__all__ = ["poor_turn_by_length", "poor_turn_ladder"]
+__all__ = ["poor_turn_ladder"]
 
 _LADDER = {
     "as they are": "poor_turn_ladder_as_they_are",
@@ -20,13 +20,6 @@ _LADDER = {
     "and within the same participant": "poor_turn_ladder_same_participant",
 }
 """Rows of :func:`poor_turn_ladder` -> key."""
-
-_LENGTHS = {
-    "shortest third": "poor_turn_share_shortest_third",
-    "middle third": "poor_turn_share_middle_third",
-    "longest third": "poor_turn_share_longest_third",
-}
-"""Rows of :func:`poor_turn_by_length` -> key."""
 
 
 def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
@@ -94,43 +87,6 @@ def _minus_own_mean(values: np.ndarray, groups: pd.Series) -> np.ndarray:
     frame = pd.DataFrame(values)
     codes = pd.factorize(groups)[0]
     return (frame - frame.groupby(codes).transform("mean")).to_numpy()
-
-
-def poor_turn_by_length(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the share of conversations with at least one poor turn, by the number of their rated turns.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants for the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Shortest, middle and longest third: estimate (0..1), low, high, n (conversations of that length), unit, method,
-        reason. The thirds are cut at the tertiles of the number of turns; equal lengths are in the same third, so that
-        thirds are not equally large.
-    """
-    frame = poor_turn_conversations(study)
-    unit, method = "share of conversations", "with at least one poor turn"
-    third = np.zeros(0, dtype=int)
-    if len(frame):
-        third = np.searchsorted(np.quantile(frame["rated"], [1 / 3, 2 / 3]), frame["rated"], side="left")
-    never = not study.turns["overall"].notna().any()
-    rows = {}
-    for number, name in enumerate(_LENGTHS):
-        chosen = frame[third == number]
-        if chosen.empty:
-            reason = "the overall rating was never given in this data set" if never else "no conversation is so long"
-            rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
-            continue
-        span = f"{chosen['rated'].min()} to {chosen['rated'].max()} rated turns"
-        values = np.column_stack([chosen["poor"] > 0, np.ones(len(chosen))]).astype(float)
-        share = bootstrap.estimate(ratio, values, chosen["participant"])
-        rows[name] = bootstrap.row(share, n=len(chosen), unit=unit, method=f"{method}, of those with {span}")
-    return estimate_table(rows, "length", _LENGTHS)
 
 
 check_arguments(globals())

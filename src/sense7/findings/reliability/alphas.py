@@ -8,63 +8,22 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["alpha_if_dropped", "alpha_table"]
+__all__ = ["alpha_if_dropped", "alpha_table", "alpha_taking_turns_as_independent"]
 
 _ALPHAS = {
     "per turn, pairwise": ("turn", "pairwise", []),
     "per turn, listwise": ("turn", "listwise", []),
     "per turn, without Relational": ("turn", "pairwise", ["Relational"]),
-    "after the conversation, pairwise": ("post", "pairwise", []),
-    "after the conversation, listwise": ("post", "listwise", []),
+    "after the conversation": ("post", "pairwise", []),
 }
 """Rows of :func:`alpha_table` -> ratings, rule for missing ones, dimensions left out."""
 
-_ALPHA_KEYS = {
-    "participants": """
-        alpha_turn alpha_turn_listwise alpha_turn_without_relational alpha_post alpha_post_listwise
-    """,
-    "percentile": """
-        alpha_turn_percentile alpha_turn_listwise_percentile alpha_turn_without_relational_percentile
-        alpha_post_percentile alpha_post_listwise_percentile
-    """,
-    "feldt": """
-        alpha_turn_feldt alpha_turn_listwise_feldt alpha_turn_without_relational_feldt alpha_post_feldt
-        alpha_post_listwise_feldt
-    """,
-}
-"""Interval -> keys of :func:`alpha_table`, in the order of its rows."""
-
-_WITHOUT_ONLY = {
-    ("turn", "pairwise"): """
-        alpha_turn_without_only_Affective alpha_turn_without_only_Cognitive alpha_turn_without_only_Response
-        alpha_turn_without_only_Prosocial alpha_turn_without_only_Interest alpha_turn_without_only_Contextual
-        alpha_turn_without_only_Relational
-    """,
-    ("turn", "listwise"): """
-        alpha_turn_listwise_without_only_Affective alpha_turn_listwise_without_only_Cognitive
-        alpha_turn_listwise_without_only_Response alpha_turn_listwise_without_only_Prosocial
-        alpha_turn_listwise_without_only_Interest alpha_turn_listwise_without_only_Contextual
-        alpha_turn_listwise_without_only_Relational
-    """,
-    ("post", "pairwise"): """
-        alpha_post_without_only_Affective alpha_post_without_only_Cognitive alpha_post_without_only_Response
-        alpha_post_without_only_Prosocial alpha_post_without_only_Interest alpha_post_without_only_Contextual
-        alpha_post_without_only_Relational
-    """,
-    ("post", "listwise"): """
-        alpha_post_listwise_without_only_Affective alpha_post_listwise_without_only_Cognitive
-        alpha_post_listwise_without_only_Response alpha_post_listwise_without_only_Prosocial
-        alpha_post_listwise_without_only_Interest alpha_post_listwise_without_only_Contextual
-        alpha_post_listwise_without_only_Relational
-    """,
-}
-"""Ratings and rule for missing ones -> keys of :func:`alpha_if_dropped`, in the order of the dimensions."""
+_ALPHA_KEYS = "alpha_turn alpha_turn_listwise alpha_turn_without_relational alpha_post"
+"""Keys of :func:`alpha_table`, in the order of its rows."""
 
 
-def alpha_table(
-    turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap, *, interval: str
-) -> pd.DataFrame:
-    """Return alpha per turn (pairwise, listwise, without Relational) and after the task (pairwise, listwise).
+def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return alpha per turn (pairwise, listwise, without Relational) and after the conversation (pairwise).
 
     Parameters
     ----------
@@ -73,30 +32,32 @@ def alpha_table(
         return them.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
-    interval : {"participants", "percentile", "feldt"}
-        See :func:`alpha_row`.
 
     Returns
     -------
     DataFrame
-        One row for each, in that order; each kind of interval has keys of its own.
+        One row for each, in that order, as :func:`alpha_row`.
     """
     frames = {"turn": turns, "post": post_task}
     rows = {
-        name: alpha_row(frames[level].drop(columns=left_out), bootstrap, missing=missing, interval=interval)
+        name: alpha_row(frames[level].drop(columns=left_out), bootstrap, missing=missing)
         for name, (level, missing, left_out) in _ALPHAS.items()
     }
-    return estimate_table(rows, "ratings", keys_of_rows(_ALPHAS, _ALPHA_KEYS[interval]))
+    return estimate_table(rows, "ratings", keys_of_rows(_ALPHAS, _ALPHA_KEYS))
 
 
-def alpha_if_dropped(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, missing: str = "pairwise", recorded_as: str = ""
-) -> pd.DataFrame:
-    """Return alpha of the other items, for each item that is left out in turn.
+def alpha_taking_turns_as_independent(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return alpha per turn, pairwise, with Feldt's interval, which takes every turn as independent of every other."""
+    row = alpha_row(turns, bootstrap, interval="feldt")
+    return estimate_table({"per turn, turns taken as independent": row | {"key": "alpha_turn_feldt"}}, "ratings")
+
+
+def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return alpha of the other items, pairwise, for each item that is left out in turn.
 
     Parameters
     ----------
-    ratings, bootstrap, missing
+    ratings, bootstrap
         As for :func:`sense7.estimators.alpha.alpha_row`.
     recorded_as : {"turn", "post", ""}
         Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
@@ -113,10 +74,10 @@ def alpha_if_dropped(
     rows = {}
     for name in ratings:
         if ratings[name].notna().any():
-            rows[name] = alpha_row(ratings.drop(columns=name), bootstrap, missing=missing)
+            rows[name] = alpha_row(ratings.drop(columns=name), bootstrap)
         else:
             rows[name] = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
-    keys = keys_of_rows(DIMENSION_NAMES, _WITHOUT_ONLY.get((recorded_as, missing), ""))
+    keys = {name: f"alpha_{recorded_as}_without_only_{name}" for name in DIMENSION_NAMES} if recorded_as else None
     return estimate_table(rows, "left out", keys)
 
 

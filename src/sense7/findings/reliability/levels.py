@@ -1,4 +1,4 @@
-r"""Consistency of the ratings within conversations and between them: covariances, correlations, alpha and omega.
+r"""Consistency of the ratings within conversations and between them: covariances, correlations and alpha.
 
 A covariance over all turns mixes two questions: whether the ratings move together from turn to turn of one
 conversation, and whether conversations that are rated high on one dimension are rated high on the others. They are
@@ -16,14 +16,13 @@ are the covariances *within* conversations (pooled) and *between* conversations 
 turn-to-turn variation). Conversations are those of all participants, so that differences between conversations include
 those between participants. A conversation with one turn that rates both says nothing about :math:`S_W`.
 
-*Pairwise*, all sums for two items are over the turns that rate both, and those for a variance over the turns that rate
-the item; *listwise*, over the turns that rate every item. Alpha and omega of each matrix are the multilevel
-reliabilities of Geldhof, Preacher and Zyphur (2014) and of Lai (2021), here by analysis of variance in place of a
+All sums for two items are over the turns that rate both, and those for a variance over the turns that rate
+the item. Alpha of each matrix is the multilevel
+reliability of Geldhof, Preacher and Zyphur (2014) and of Lai (2021), here by analysis of variance in place of a
 multilevel structural equation model.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,6 @@ from sense7.arguments import check_arguments
 from sense7.estimators.alpha import SCALE, alpha_from_covariances
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor, omega_total
 from sense7.estimators.item_analysis import (
     average_correlation,
     correlations_from_covariances,
@@ -42,45 +40,23 @@ from sense7.estimators.item_analysis import (
     usable,
 )
 from sense7.estimators.nested_covariances import between_covariances, nested_moments, within_covariances
-from sense7.findings.structure.one_factor import FEWEST_UNITS
 from sense7.terminal import count_of
 
 __all__ = [
     "alphas_by_level",
     "average_correlations_by_level",
     "correlation_matrix_within",
-    "omegas_within",
 ]
 
 _ALPHAS = {
-    "within conversations, pairwise": ("within_alpha", "within", "pairwise", []),
-    "within conversations, listwise": ("within_alpha_listwise", "within", "listwise", []),
-    "within conversations, without Relational": (
-        "within_alpha_without_relational",
-        "within",
-        "pairwise",
-        ["Relational"],
-    ),
-    "between conversations, pairwise": ("between_alpha", "between", "pairwise", []),
-    "between conversations, listwise": ("between_alpha_listwise", "between", "listwise", []),
+    "within conversations": ("within_alpha", "within"),
+    "between conversations": ("between_alpha", "between"),
 }
-"""Rows of :func:`alphas_by_level` -> key, level, rule for missing ratings, dimensions left out."""
-
-_OMEGAS = {
-    "within conversations, listwise": ("within_omega_listwise", "within", "listwise", []),
-    "within conversations, without Relational": (
-        "within_omega_without_relational",
-        "within",
-        "listwise",
-        ["Relational"],
-    ),
-}
-"""Rows of :func:`omegas_within`, as ``_ALPHAS``."""
+"""Rows of :func:`alphas_by_level` -> key, level."""
 
 _CORRELATIONS = {
-    "within conversations, pairwise": ("within_average_correlation", "within", "pairwise", []),
-    "within conversations, listwise": ("within_average_correlation_listwise", "within", "listwise", []),
-    "between conversations, pairwise": ("between_average_correlation", "between", "pairwise", []),
+    "within conversations": ("within_average_correlation", "within"),
+    "between conversations": ("between_average_correlation", "between"),
 }
 """Rows of :func:`average_correlations_by_level`, as ``_ALPHAS``."""
 FEWEST_ITEMS = 2
@@ -104,51 +80,32 @@ def _average(sums: np.ndarray, level: str) -> np.ndarray:
     return average_correlation(correlations_from_covariances(_covariances(sums, level)))
 
 
-def _omega(sums: np.ndarray, level: str) -> np.ndarray:
-    fit = fit_one_factor(correlations_from_covariances(_covariances(sums, level)))
-    return omega_total(fit.loadings, fit.uniquenesses)
-
-
-class _Coefficient(NamedTuple):
-    """A statistic of covariances: from sums and level, its unit, name, scale by level, and the data that it takes."""
-
-    statistic: Callable[[np.ndarray, str], np.ndarray]
-    unit: str
-    name: str
-    scales: dict[str, Scale]
-    fewest_items: int
-    fewest_units: int
-
-
 def _table(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, rows: dict[str, tuple], coefficient: _Coefficient
+    ratings: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    rows: dict[str, tuple[str, str]],
+    statistic: Callable[[np.ndarray, str], np.ndarray],
+    names: tuple[str, str],
+    scales: dict[str, Scale],
 ) -> pd.DataFrame:
-    """Table of a coefficient; ``rows`` as ``_ALPHAS``."""
+    """Table of a statistic of sums and level; its name and unit, and the scale of its interval at each level."""
+    used, note = usable(ratings, "pairwise")
+    items, reason = count_of(used.shape[1], "item"), too_few(used, FEWEST_ITEMS, FEWEST_ROWS)
     table = {}
-    for row, (key, level, missing, left_out) in rows.items():
-        table[row] = _row(ratings.drop(columns=left_out), bootstrap, level, missing, coefficient) | {"key": key}
+    for name, (key, level) in rows.items():
+        method = f"{names[0]} of the covariances {level} conversations, pairwise, {items}{note}"
+        common = {"n": len(used), "unit": names[1], "method": method}
+        if reason:
+            table[name] = estimate_row(**common, reason=reason, key=key)
+            continue
+        moments, people = nested_moments(used)
+        scale = scales.get(level)
+        estimate = bootstrap.estimate(lambda sums, level=level: statistic(sums, level), moments, people, scale)
+        undefined = _undefined(moments.sum(axis=0), level)
+        row = bootstrap.row(estimate, **common, undefined=undefined, how=bootstrap.describe(scale))
+        lacking = lacking_items(used, note) if np.isfinite(row["estimate"]) else ""
+        table[name] = row | {"reason": joined(row["reason"], lacking), "key": key}
     return estimate_table(table, "level")
-
-
-def _row(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, level: str, missing: str, coefficient: _Coefficient
-) -> dict:
-    used, note = usable(ratings, missing)
-    items = count_of(used.shape[1], "item")
-    common = {
-        "n": len(used),
-        "unit": coefficient.unit,
-        "method": f"{coefficient.name} of the covariances {level} conversations, {missing}, {items}{note}",
-    }
-    if reason := too_few(used, coefficient.fewest_items, coefficient.fewest_units):
-        return estimate_row(**common, reason=reason)
-    moments, people = nested_moments(used)
-    scale = coefficient.scales.get(level)
-    estimate = bootstrap.estimate(lambda sums: coefficient.statistic(sums, level), moments, people, scale)
-    undefined = _undefined(moments.sum(axis=0), level)
-    row = bootstrap.row(estimate, **common, undefined=undefined, how=bootstrap.describe(scale))
-    lacking = lacking_items(used, note) if np.isfinite(row["estimate"]) else ""
-    return row | {"reason": joined(row["reason"], lacking)}
 
 
 def _undefined(sums: np.ndarray, level: str) -> str:
@@ -182,9 +139,10 @@ def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> p
     Returns
     -------
     DataFrame
-        One row per entry of ``_ALPHAS``: estimate (at most 1 of complete ratings), low, high, n (turns), unit,
-        method, reason. The interval within is that of :func:`sense7.estimators.alpha.alpha_row`. Alpha between
-        may be estimated above 1, where its logarithmic scale ends, and has the t interval on its own scale.
+        Rows within conversations and between conversations: estimate (at most 1 of complete ratings), low, high,
+        n (turns), unit, method, reason. The interval within is that of :func:`sense7.estimators.alpha.alpha_row`.
+        Alpha between may be estimated above 1, where its logarithmic scale ends, and has the t interval on its own
+        scale.
 
     References
     ----------
@@ -199,31 +157,7 @@ def alphas_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> p
     0.889
     """
     scales = {"within": SCALE, "between": OWN_SCALE}
-    alpha = _Coefficient(_alpha, "alpha", "Cronbach's alpha", scales, FEWEST_ITEMS, FEWEST_ROWS)
-    return _table(ratings, bootstrap, _ALPHAS, alpha)
-
-
-def omegas_within(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return omega total of one factor fitted to the correlations within conversations.
-
-    The factor is fitted by maximum likelihood (:func:`sense7.estimators.factor.fit_one_factor`), the formula is that of
-    :func:`sense7.estimators.factor.omega_total`.
-
-    Parameters
-    ----------
-    ratings, bootstrap
-        As for :func:`alphas_by_level`.
-
-    Returns
-    -------
-    DataFrame
-        One row per entry of ``_OMEGAS``, as :func:`alphas_by_level`. There is none where the matrix is not
-        positive definite. Between conversations there are no omegas: an estimated matrix of that level, a difference
-        of two, is not positive definite as soon as the dimensions hardly differ there.
-    """
-    fewest = ITEMS_FOR_A_FACTOR, FEWEST_UNITS
-    omega = _Coefficient(_omega, "omega", "omega total of one factor", {"within": SCALE}, *fewest)
-    return _table(ratings, bootstrap, _OMEGAS, omega)
+    return _table(ratings, bootstrap, _ALPHAS, _alpha, ("Cronbach's alpha", "alpha"), scales)
 
 
 def average_correlations_by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -241,11 +175,9 @@ def average_correlations_by_level(ratings: pd.DataFrame, bootstrap: ParticipantB
     Returns
     -------
     DataFrame
-        One row per entry of ``_CORRELATIONS``, with percentile intervals; otherwise as :func:`alphas_by_level`.
+        As :func:`alphas_by_level`, with percentile intervals.
     """
-    name = "average correlation"
-    average = _Coefficient(_average, name, name, {}, FEWEST_ITEMS, FEWEST_ROWS)
-    return _table(ratings, bootstrap, _CORRELATIONS, average)
+    return _table(ratings, bootstrap, _CORRELATIONS, _average, ("average correlation", "average correlation"), {})
 
 
 def correlation_matrix_within(ratings: pd.DataFrame) -> pd.DataFrame:

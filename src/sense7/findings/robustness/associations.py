@@ -1,4 +1,4 @@
-"""Specifications of what the ratings go with, and of the dimension that people call the most important.
+"""Specifications of what the ratings go with.
 
 As in :mod:`sense7.findings.robustness.specifications`, each function takes a study and returns a function from a
 specification to a row of estimates; the choices are declared in
@@ -6,31 +6,24 @@ specification to a row of estimates; the choices are declared in
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
 from sense7.estimators.ranks import spearman_row
 from sense7.estimators.within_correlation import within_correlation
 from sense7.findings.agreement import kappa_row
-from sense7.findings.importance import choice_column, importance_shares, named_dimension
 from sense7.findings.measures import OUTCOMES
-from sense7.findings.relative_importance import parts_and_shares
-from sense7.findings.robustness.specifications import FEWEST_CONVERSATIONS, PEOPLE
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = ["CONVERSATIONS"]
 
 CONVERSATIONS = ("all", "first of a participant in a condition")
 WEIGHTS = ("linear", "quadratic")
 TURNS = ("that rate Affective", "that rate every dimension")
-CHOSEN_BY = ("participants who chose", "all participants")
-COUNTED = ("each participant once", "by conversations")
 CORRELATIONS = ("Spearman, over conversations", "Pearson, within participants")
 EXPERIENCES = {"mean of four": OUTCOMES["experience"]} | {
     name.replace("_", " "): [name] for name in OUTCOMES["experience"]
@@ -38,10 +31,8 @@ EXPERIENCES = {"mean of four": OUTCOMES["experience"]} | {
 """Ratings of the experience: words -> columns."""
 
 RATINGS_GIVEN = ("ratings given", "complete ratings only")
-VARIANCES = ("over all turns", "within conversations")
 
-AFFECTIVE, COGNITIVE = "Affective", "Cognitive"
-EQUAL_SHARE = 1 / len(DIMENSION_NAMES)
+AFFECTIVE = "Affective"
 
 Compute = Callable[[dict, ParticipantBootstrap], dict]
 
@@ -85,46 +76,6 @@ def affective_kappa(study: Study) -> Callable:
     return compute
 
 
-def names_cognitive(study: Study) -> Compute:
-    """Return the share that calls Cognitive the most important dimension, as on the page on importance.
-
-    Choices: of whom it is a share, whether participants with few conversations count, and whether a participant counts
-    once or as often as conversations were held.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-
-    Returns
-    -------
-    callable
-        Of a specification and a bootstrap; returns a row of estimates.
-    """
-    column = choice_column(study.participants)
-    held = study.conversations["participant"].value_counts()
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        if column is None:
-            return importance_shares(study, bootstrap).loc[COGNITIVE].drop("key").to_dict()
-        asked = study.participants[["participant", column]].dropna(subset=["participant"])
-        if choice["share of"] == CHOSEN_BY[0]:
-            asked = asked[asked[column].notna()]
-        counts = asked["participant"].map(held).fillna(0).to_numpy(dtype=float)
-        if choice["participants"] == PEOPLE[1]:
-            asked, counts = asked[counts >= FEWEST_CONVERSATIONS], counts[counts >= FEWEST_CONVERSATIONS]
-        times = np.ones(len(asked)) if choice["counted"] == COUNTED[0] else counts
-        common = {"n": len(asked), "unit": "share of participants", "method": f"participants who name it in {column}"}
-        if not times.sum():
-            return estimate_row(**common, reason="under this specification there is no participant")
-        names = asked[column].map(named_dimension) == COGNITIVE
-        own = replace(bootstrap, participants=asked["participant"])
-        share = own.estimate(ratio, np.column_stack([times * names, times]), asked["participant"])
-        return own.row(share, **common)
-
-    return compute
-
-
 def empathy_goes_with_experience(study: Study) -> Compute:
     """Return the correlation over conversations of empathy with the experience, as on the page on whole conversations.
 
@@ -164,35 +115,6 @@ def empathy_goes_with_experience(study: Study) -> Compute:
                 np.column_stack([empathy, experience])[known], who, who, bootstrap, f"{method}, within participants"
             )
         return spearman_row(empathy[known], experience[known], who, bootstrap, method)
-
-    return compute
-
-
-def cognitive_explains(study: Study) -> Callable:
-    """Return Cognitive's share of what the dimensions explain of the overall rating, as on the page on relative weight.
-
-    Choices: whether the variance is that over all turns or within conversations, which turns are left out, and whether
-    a participant's repeat conversations in a condition count.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-
-    Returns
-    -------
-    callable
-        Of a specification, which of the turns put to rating are kept, and a bootstrap; returns a row of estimates.
-    """
-    every = study.turns_put_to_rating
-
-    def compute(choice: dict, kept: np.ndarray, bootstrap: ParticipantBootstrap) -> dict:
-        turns = _kept_turns(study, every[kept], choice["conversations"]).set_index("participant")
-        conversations = turns["conversation"] if choice["variance"] == VARIANCES[1] else None
-        _, shares = parts_and_shares(
-            turns["overall"], turns[list(DIMENSION_NAMES)], bootstrap, conversations=conversations
-        )
-        return {name: value for name, value in shares.loc[COGNITIVE].items() if name != "key"}
 
     return compute
 

@@ -5,12 +5,9 @@ import pandas as pd
 from scipy import stats
 
 from sense7.arguments import check_arguments
-from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings.agreement import agreement_with_overall
 from sense7.findings.conditions.means import condition_differences
-from sense7.findings.measures import turn_ratings
 from sense7.findings.robustness.headlines import HEADLINES, best_and_worst, multiverse
 from sense7.study import Study
 
@@ -19,8 +16,6 @@ __all__ = ["headline_estimates", "smallest_detectable"]
 _DETECTABLE = {
     "best minus worst condition": "smallest_detectable_condition_difference",
     "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
-    "alpha per turn, from a fixed value": "smallest_detectable_alpha_difference",
-    "kappa of Affective, from a fixed value": "smallest_detectable_kappa",
 }
 """Rows of :func:`headline_estimates` -> keys of their smallest detectable differences."""
 
@@ -41,10 +36,9 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         One row for each headline, as the pages of these statistics compute them; without keys, since those pages record
         them.
     """
-    kappa = agreement_with_overall(study, bootstrap).loc["Affective"].to_dict()
     poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
     poor = poor.drop(list(HEADLINES["poor_turn_d"].choices)).to_dict()
-    rows = [_extremes(study, bootstrap), poor, alpha_row(turn_ratings(study), bootstrap, interval="percentile"), kappa]
+    rows = [_extremes(study, bootstrap), poor]
     rows = {name: row | {"key": ""} for name, row in zip(_DETECTABLE, rows, strict=True)}
     return estimate_table(rows, "statistic")
 

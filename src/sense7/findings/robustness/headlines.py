@@ -23,20 +23,14 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, POOR, is_poor
 from sense7.findings.robustness.associations import (
-    CHOSEN_BY,
     CONVERSATIONS,
     CORRELATIONS,
-    COUNTED,
-    EQUAL_SHARE,
     EXPERIENCES,
     RATINGS_GIVEN,
     TURNS,
-    VARIANCES,
     WEIGHTS,
     affective_kappa,
-    cognitive_explains,
     empathy_goes_with_experience,
-    names_cognitive,
 )
 from sense7.findings.robustness.specifications import (
     CONTEXTS,
@@ -184,20 +178,6 @@ HEADLINES = {
         "kappa_affective",
         {"weights": WEIGHTS, "turns": TURNS, "exclusions": _EXCLUSIONS, "conversations": CONVERSATIONS},
     ),
-    "importance_cognitive": Headline(
-        "share that calls Cognitive the most important",
-        "share of participants",
-        None,
-        "importance_cognitive",
-        {"share of": CHOSEN_BY, "participants": PEOPLE, "counted": COUNTED},
-    ),
-    "cognitive_explains": Headline(
-        "Cognitive's share of what the dimensions explain of the overall rating",
-        "share of explained variance",
-        EQUAL_SHARE,
-        "",
-        {"variance": VARIANCES, "exclusions": _EXCLUSIONS[::2], "conversations": CONVERSATIONS},
-    ),
     "empathy_satisfaction": Headline(
         "correlation of empathy with the experience",
         "correlation",
@@ -322,8 +302,7 @@ def multiverse(
       conversations, or over all turns at once.
     - *participants_share*, *context_share*, *continuity_contrast*: the three findings of the abstract, see
       :mod:`sense7.findings.robustness.specifications`.
-    - *kappa_affective*, *importance_cognitive*, *cognitive_explains*, *empathy_satisfaction*: see
-      :mod:`sense7.findings.robustness.associations`.
+    - *kappa_affective*, *empathy_satisfaction*: see :mod:`sense7.findings.robustness.associations`.
 
     Parameters
     ----------
@@ -382,39 +361,6 @@ def agreement(table: pd.DataFrame, headline: str, published: float | None = None
     return (intervals["low"] <= value) & (value <= intervals["high"])
 
 
-_STATISTICS = ("min", "median", "max", "agreement")
-_SUMMARIES = {
-    headline: dict(zip(_STATISTICS, keys.split(), strict=True))
-    for headline, keys in {
-        "alpha": "multiverse_alpha_min multiverse_alpha_median multiverse_alpha_max multiverse_alpha_holds_published",
-        "condition_difference": "multiverse_condition_difference_min multiverse_condition_difference_median "
-        "multiverse_condition_difference_max multiverse_condition_difference_above_reference",
-        "poor_turn_d": "multiverse_poor_turn_d_min multiverse_poor_turn_d_median multiverse_poor_turn_d_max "
-        "multiverse_poor_turn_d_holds_published",
-        "relational_applicability": "multiverse_relational_applicability_min "
-        "multiverse_relational_applicability_median multiverse_relational_applicability_max "
-        "multiverse_relational_applicability_holds_published",
-        "participants_share": "multiverse_participants_share_min multiverse_participants_share_median "
-        "multiverse_participants_share_max multiverse_participants_share_above_reference",
-        "context_share": "multiverse_context_share_min multiverse_context_share_median multiverse_context_share_max "
-        "multiverse_context_share_above_reference",
-        "continuity_contrast": "multiverse_continuity_contrast_min multiverse_continuity_contrast_median "
-        "multiverse_continuity_contrast_max multiverse_continuity_contrast_above_reference",
-        "kappa_affective": "multiverse_kappa_affective_min multiverse_kappa_affective_median "
-        "multiverse_kappa_affective_max multiverse_kappa_affective_holds_published",
-        "importance_cognitive": "multiverse_importance_cognitive_min multiverse_importance_cognitive_median "
-        "multiverse_importance_cognitive_max multiverse_importance_cognitive_holds_published",
-        "cognitive_explains": "multiverse_cognitive_explains_min multiverse_cognitive_explains_median "
-        "multiverse_cognitive_explains_max multiverse_cognitive_explains_above_reference",
-        "empathy_satisfaction": "multiverse_empathy_satisfaction_min multiverse_empathy_satisfaction_median "
-        "multiverse_empathy_satisfaction_max multiverse_empathy_satisfaction_above_reference",
-        "judge_spearman": "multiverse_judge_spearman_min multiverse_judge_spearman_median "
-        "multiverse_judge_spearman_max multiverse_judge_spearman_holds_published",
-    }.items()
-}
-"""Headline -> statistic over its specifications -> key."""
-
-
 def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
     """Return the range of a multiverse, and the share of its specifications whose interval agrees with the headline.
 
@@ -430,8 +376,8 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     Returns
     -------
     DataFrame
-        Rows ``lowest estimate``, ``median``, ``highest estimate``, and ``intervals that hold the published value``
-        or, of a headline without a published figure, ``intervals above the dashed line``, its reference: shares.
+        Rows ``lowest estimate``, ``highest estimate``, and ``intervals that hold the published value`` or, of a
+        headline without a published figure, ``intervals above the dashed line``, its reference: shares.
         n is the number of specifications that could be computed or, for the shares, that have an interval. There
         are no intervals of these numbers, since specifications are no sample.
     """
@@ -439,12 +385,17 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     known = table["estimate"].dropna()
     reason = "" if len(known) else f"no specification could be computed: {table['reason'].iloc[0]}"
     method = f"{len(known)} of {len(table)} specifications"
-    keys = _SUMMARIES[headline]
+    key = f"multiverse_{headline}"
     rows = {
         words: estimate_row(
-            known.agg(name), n=len(known), unit=one.unit, method=f"{name} of {method}", reason=reason, key=keys[name]
+            known.agg(name),
+            n=len(known),
+            unit=one.unit,
+            method=f"{name} of {method}",
+            reason=reason,
+            key=f"{key}_{name}",
         )
-        for words, name in (("lowest estimate", "min"), ("median", "median"), ("highest estimate", "max"))
+        for words, name in (("lowest estimate", "min"), ("highest estimate", "max"))
     }
     agree = agreement(table, headline, published)
     if one.claim:
@@ -460,7 +411,7 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
         unit="share of specifications",
         method=f"{words}; {len(agree)} of {len(table)} specifications",
         reason=reason,
-        key=keys["agreement"],
+        key=f"{key}_holds_published" if one.claim else f"{key}_above_reference",
     )
     if table["method"].str.startswith(SIMULATED_WORDS).any():
         rows = {name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"} for name, row in rows.items()}
@@ -635,8 +586,6 @@ _COMPUTE = {
     "alpha": _alpha,
     "relational_applicability": _applicability,
     "kappa_affective": _of_turns(affective_kappa),
-    "importance_cognitive": _of_finding(names_cognitive),
-    "cognitive_explains": _of_turns(cognitive_explains),
     "condition_difference": _condition,
     "poor_turn_d": _poor_turn,
     "empathy_satisfaction": _of_finding(empathy_goes_with_experience),

@@ -8,77 +8,23 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.item_analysis import (
     FEWEST_UNITS,
     ROUNDING,
     average_correlation,
     correlations_from_covariances,
-    guttman_lambda6,
     item_rest_from_covariances,
+    joined,
     lacking_items,
     rows_of,
-    standardized_alpha,
     too_few,
     usable,
     varies,
 )
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["consistency", "correlation_matrix", "correlations", "item_rest"]
-
-_PAIRS = tuple(f"{a} with {b}" for a, b in itertools.combinations(DIMENSION_NAMES, 2))
-"""Rows of :func:`correlations` of the seven dimensions."""
-
-_CORRELATIONS = {
-    "turn": """
-        correlation_turn_Affective_Cognitive correlation_turn_Affective_Response correlation_turn_Affective_Prosocial
-        correlation_turn_Affective_Interest correlation_turn_Affective_Contextual correlation_turn_Affective_Relational
-        correlation_turn_Cognitive_Response correlation_turn_Cognitive_Prosocial correlation_turn_Cognitive_Interest
-        correlation_turn_Cognitive_Contextual correlation_turn_Cognitive_Relational
-        correlation_turn_Response_Prosocial correlation_turn_Response_Interest correlation_turn_Response_Contextual
-        correlation_turn_Response_Relational
-        correlation_turn_Prosocial_Interest correlation_turn_Prosocial_Contextual
-        correlation_turn_Prosocial_Relational
-        correlation_turn_Interest_Contextual correlation_turn_Interest_Relational
-        correlation_turn_Contextual_Relational
-    """
-}
-"""Ratings -> keys of :func:`correlations`, in the order of the pairs."""
-
-_ITEM_REST = {
-    ("turn", "pairwise"): """
-        item_rest_turn_Affective item_rest_turn_Cognitive item_rest_turn_Response item_rest_turn_Prosocial
-        item_rest_turn_Interest item_rest_turn_Contextual item_rest_turn_Relational
-    """,
-    ("turn", "listwise"): """
-        item_rest_turn_listwise_Affective item_rest_turn_listwise_Cognitive item_rest_turn_listwise_Response
-        item_rest_turn_listwise_Prosocial item_rest_turn_listwise_Interest item_rest_turn_listwise_Contextual
-        item_rest_turn_listwise_Relational
-    """,
-    ("post", "pairwise"): """
-        item_rest_post_Affective item_rest_post_Cognitive item_rest_post_Response item_rest_post_Prosocial
-        item_rest_post_Interest item_rest_post_Contextual item_rest_post_Relational
-    """,
-}
-"""Ratings and rule for missing ones -> keys of :func:`item_rest`, in the order of the dimensions."""
-
-_STATISTICS = {
-    "average correlation": average_correlation,
-    "standardised alpha": standardized_alpha,
-    "Guttman's lambda 6": guttman_lambda6,
-}
-"""Rows of :func:`consistency` -> statistic of a correlation matrix."""
-
-_CONSISTENCY = {
-    ("turn", "pairwise"): "average_correlation_turn alpha_standardised_turn guttman_lambda6_turn",
-    ("turn", "listwise"): """
-        average_correlation_turn_listwise alpha_standardised_turn_listwise guttman_lambda6_turn_listwise
-    """,
-    ("post", "pairwise"): "average_correlation_post alpha_standardised_post guttman_lambda6_post",
-}
-"""Ratings and rule for missing ones -> keys of :func:`consistency`, in the order of its rows."""
+__all__ = ["average_correlation_row", "correlation_matrix", "correlations", "item_rest"]
 
 
 def correlation_matrix(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +101,8 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, reco
             method="Pearson correlation of the units that rate both",
             undefined=_no_pair(ratings, both),
         )
-    return estimate_table(rows, "pair", keys_of_rows(_PAIRS, _CORRELATIONS.get(recorded_as, "")))
+    keys = {name: f"correlation_{recorded_as}_{name.replace(' with ', '_')}" for name in rows} if recorded_as else None
+    return estimate_table(rows, "pair", keys)
 
 
 def _no_pair(ratings: pd.DataFrame, both: pd.DataFrame) -> str:
@@ -168,9 +115,7 @@ def _no_pair(ratings: pd.DataFrame, both: pd.DataFrame) -> str:
     return f"does not vary: {', '.join(name for name in both if not varies(both[name]))}"
 
 
-def item_rest(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise", *, recorded_as: str = ""
-) -> pd.DataFrame:
+def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
     """Return the correlation of each item with the sum of the others, by :func:`item_rest_from_covariances`.
 
     Parameters
@@ -179,24 +124,22 @@ def item_rest(
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
-    missing : {"pairwise", "listwise"}
-        Rule for missing ratings; see :func:`sense7.estimators.alpha.cronbach_alpha`.
-    recorded_as : {"turn", "post", ""}
-        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
+    recorded_as : {"turn", ""}
+        Whose keys the rows get: those of the ratings per turn; "" for no keys.
 
     Returns
     -------
     DataFrame
-        One row per item: estimate, low, high (-1..1), n (pairwise: units that rate the item;
-        listwise: units that rate all), unit, method, reason.
+        One row per item: estimate, low, high (-1..1), n (units that rate the item), unit, method, reason. Covariances
+        are pairwise; see :func:`sense7.estimators.alpha.cronbach_alpha`.
 
     Notes
     -----
     R: psych::alpha(use='pairwise')$item.stats$r.drop, tests/reference/reference.R; equal to 1e-7.
     """
-    used, note = usable(ratings, missing)
+    used, note = usable(ratings, "pairwise")
     items = count_of(used.shape[1], "item")
-    unit, method = "correlation", f"correlation with the sum of the others, {missing}, {items}{note}"
+    unit, method = "correlation", f"correlation with the sum of the others, pairwise, {items}{note}"
     rows = {}
     if not (reason := too_few(used, items=2)):
         estimates = bootstrap.estimates(
@@ -207,7 +150,7 @@ def item_rest(
         counts = list(used.notna().sum())
         rows = rows_of(used, estimates, bootstrap, counts=counts, unit=unit, method=method, undefined=undefined)
     rows = {name: rows.get(name) or _no_item(ratings, name, unit, method, reason) for name in ratings}
-    keys = keys_of_rows(DIMENSION_NAMES, _ITEM_REST.get((recorded_as, missing), ""))
+    keys = {name: f"item_rest_{recorded_as}_{name}" for name in rows} if recorded_as else None
     return estimate_table(rows, "item", keys)
 
 
@@ -217,10 +160,11 @@ def _no_item(ratings: pd.DataFrame, name: str, unit: str, method: str, reason: s
     return estimate_row(n=n, unit=unit, method=method, reason=why)
 
 
-def consistency(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, missing: str = "pairwise", *, recorded_as: str = ""
-) -> pd.DataFrame:
-    """Return the average correlation, standardised alpha and Guttman's lambda 6.
+def average_correlation_row(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, key: str = "") -> dict:
+    """Return the mean correlation of two items, pairwise, as a row of estimates.
+
+    Each covariance is over the units that rate both items, and each variance over those that rate the item (as
+    psych::alpha does), so that it is not quite the mean of :func:`correlations`.
 
     Parameters
     ----------
@@ -228,45 +172,28 @@ def consistency(
         Indexed by participant; NaN if not rated.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
-    missing : {"pairwise", "listwise"}
-        Pairwise, correlations are covariances over pairs by standard deviations of all ratings of
-        an item (as psych::alpha does), not quite those of :func:`correlations`.
-    recorded_as : {"turn", "post", ""}
-        As for :func:`item_rest`.
+    key : str
+        Under which it is recorded; "" for none.
 
     Returns
     -------
-    DataFrame
-        One row for each. n is the number of units.
+    dict
+        Row of estimates; n is the number of units.
     """
-    used, note = usable(ratings, missing)
-    method = f"{missing}, {count_of(used.shape[1], 'item')}{note}"
-    keys = keys_of_rows(_STATISTICS, _CONSISTENCY.get((recorded_as, missing), ""))
+    used, note = usable(ratings, "pairwise")
+    name = "average correlation"
+    common = {"n": len(used), "unit": name, "method": f"{name}, pairwise, {count_of(used.shape[1], 'item')}{note}"}
+    key = {"key": key} if key else {}
     if reason := too_few(used, items=2):
-        rows = {
-            name: estimate_row(n=len(used), unit=name, method=f"{name}, {method}", reason=reason)
-            for name in _STATISTICS
-        }
-        return estimate_table(rows, "statistic", keys)
-    estimates = bootstrap.estimates(_consistency, *moments_by_participant(used.to_numpy(dtype=float), used.index))
-    rows = {}
-    for name, estimate in zip(_STATISTICS, estimates, strict=True):
-        rows |= rows_of(
-            [name],
-            [estimate],
-            bootstrap,
-            counts=[len(used)],
-            unit=name,
-            method=f"{name}, {method}",
-            undefined="some of the ratings are the same, or too few units rate them together",
-            lacking=lacking_items(used, note),
-        )
-    return estimate_table(rows, "statistic", keys)
-
-
-def _consistency(sums: np.ndarray) -> np.ndarray:
-    correlations = correlations_from_covariances(covariances_from_sums(sums))
-    return np.stack([statistic(correlations) for statistic in _STATISTICS.values()], axis=-1)
+        return estimate_row(**common, reason=reason) | key
+    estimate = bootstrap.estimate(
+        lambda sums: average_correlation(correlations_from_covariances(covariances_from_sums(sums))),
+        *moments_by_participant(used.to_numpy(dtype=float), used.index),
+    )
+    row = bootstrap.row(
+        estimate, **common, undefined="some of the ratings are the same, or too few units rate them together"
+    )
+    return row | {"reason": joined(row["reason"], lacking_items(used, note))} | key
 
 
 check_arguments(globals())

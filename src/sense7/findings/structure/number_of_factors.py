@@ -12,7 +12,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.item_analysis import (
     correlations_from_covariances,
     joined,
@@ -33,25 +33,12 @@ from sense7.terminal import count_of
 
 __all__ = ["eigenvalues", "parallel_analysis", "retained"]
 
-_RETAINED = (
-    "components, noise of as many units",
-    "factors, noise of as many units",
-    "components, noise of as many participants",
-    "factors, noise of as many participants",
-)
-"""Rows of :func:`retained`."""
-
-_RETAINED_KEYS = {
-    "turn": """
-        parallel_components_turn parallel_factors_turn parallel_components_participants_turn
-        parallel_factors_participants_turn
-    """,
-    "post": """
-        parallel_components_post parallel_factors_post parallel_components_participants_post
-        parallel_factors_participants_post
-    """,
+_RETAINED = {
+    "components, noise of as many units": "parallel_components_turn",
+    "factors, noise of as many units": "parallel_factors_turn",
+    "components, noise of as many participants": "parallel_components_participants_turn",
 }
-"""Ratings -> keys of :func:`retained`, in the order of its rows."""
+"""Rows of :func:`retained` -> key of the ratings per turn."""
 
 FEWEST_ITEMS = 3
 
@@ -155,14 +142,14 @@ def retained(
     ----------
     ratings, seed, simulations
         As for :func:`parallel_analysis`.
-    recorded_as : {"turn", "post", ""}
-        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
+    recorded_as : {"turn", ""}
+        Whose keys the rows get: those of the ratings per turn; "" for no keys.
 
     Returns
     -------
     DataFrame
-        One row for components and factors, with noise of as many units and of as many participants:
-        estimate, n (units, or participants), unit, method, reason.
+        One row for components and factors with noise of as many units, and for components with noise of as many
+        participants: estimate, n (units, or participants), unit, method, reason.
 
     Notes
     -----
@@ -182,7 +169,7 @@ def retained(
         why = reason or (about if known else _why_not(used))
         estimate = int((table[kind] > table[column]).cummin().sum()) if known else np.nan
         rows[name] = estimate_row(estimate, n=n, unit=kind, method=method, reason=why)
-    return estimate_table(rows, "what is counted", keys_of_rows(_RETAINED, _RETAINED_KEYS.get(recorded_as, "")))
+    return estimate_table(rows, "what is counted", _RETAINED if recorded_as == "turn" else None)
 
 
 def _why_not(used: pd.DataFrame) -> str:

@@ -8,8 +8,8 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, keys_of_rows
-from sense7.estimators.factor import FIT_INDICES, ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
 from sense7.estimators.item_analysis import (
     correlations_from_covariances,
     joined,
@@ -18,36 +18,12 @@ from sense7.estimators.item_analysis import (
     too_few,
     usable,
 )
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["fit_indices", "omega_row", "omegas_and_loadings"]
+__all__ = ["fit_indices", "omega_and_loadings", "omega_row"]
 
-_OMEGAS = {
-    "per turn, listwise": ("omega_turn_listwise", "turn", []),
-    "per turn, without Relational": ("omega_turn_without_relational", "turn", ["Relational"]),
-    "after the conversation, listwise": ("omega_post", "post", []),
-}
-"""Omegas of :func:`omegas_and_loadings`: row -> key, ratings, dimensions left out."""
-
-_LOADINGS = """
-    one_factor_loading_turn_Affective one_factor_loading_turn_Cognitive one_factor_loading_turn_Response
-    one_factor_loading_turn_Prosocial one_factor_loading_turn_Interest one_factor_loading_turn_Contextual
-    one_factor_loading_turn_Relational
-"""
-"""Keys of the loadings of :func:`omegas_and_loadings`, in the order of the dimensions."""
-
-_FIT = {
-    "turn": """
-        one_factor_turn_chisq one_factor_turn_df one_factor_turn_cfi one_factor_turn_tli one_factor_turn_rmsea
-        one_factor_turn_srmr one_factor_turn_log_likelihood one_factor_turn_aic one_factor_turn_bic
-    """,
-    "post": """
-        one_factor_post_chisq one_factor_post_df one_factor_post_cfi one_factor_post_tli one_factor_post_rmsea
-        one_factor_post_srmr one_factor_post_log_likelihood one_factor_post_aic one_factor_post_bic
-    """,
-}
-"""Ratings -> keys of :func:`fit_indices`, in the order of its rows."""
+_FIT = {"CFI": "one_factor_turn_cfi", "RMSEA": "one_factor_turn_rmsea", "SRMR": "one_factor_turn_srmr"}
+"""Rows of :func:`fit_indices` -> key of the ratings per turn."""
 
 ITEMS_FOR_A_TEST = 4
 FEWEST_UNITS = 20
@@ -115,31 +91,24 @@ def _omega(fitted: _Fitted, bootstrap: ParticipantBootstrap) -> dict:
     return row | {"reason": joined(row["reason"], lacking_items(used, note))}
 
 
-def omegas_and_loadings(
-    turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return omega total per turn (with and without Relational) and after the conversation, and loadings per turn.
-
-    Both tables rest on the same fits.
+def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return omega total of the ratings per turn, and the loadings, by the same fits.
 
     Parameters
     ----------
-    turns, post_task : DataFrame, shape (units, items)
+    turns : DataFrame, shape (units, items)
         Indexed by participant.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
 
     Returns
     -------
-    omegas, loadings : DataFrame
+    omega, loadings : DataFrame
         Tables of estimates; a loading is the correlation of item and factor (-1..1), listwise.
     """
-    frames = {"turn": turns, "post": post_task}
-    fits = {
-        name: _fitted(frames[level].drop(columns=left_out), bootstrap) for name, (_, level, left_out) in _OMEGAS.items()
-    }
-    omegas = {name: _omega(fit, bootstrap) | {"key": _OMEGAS[name][0]} for name, fit in fits.items()}
-    return estimate_table(omegas, "ratings"), _loadings(turns, fits["per turn, listwise"], bootstrap)
+    fitted = _fitted(turns, bootstrap)
+    omega = _omega(fitted, bootstrap) | {"key": "omega_turn_listwise"}
+    return estimate_table({"per turn, listwise": omega}, "ratings"), _loadings(turns, fitted, bootstrap)
 
 
 def _loadings(ratings: pd.DataFrame, fitted: _Fitted, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -153,11 +122,12 @@ def _loadings(ratings: pd.DataFrame, fitted: _Fitted, bootstrap: ParticipantBoot
     for name in ratings:
         why = "never rated in this data set" if name in never else reason or "does not vary in the units used"
         rows.setdefault(name, estimate_row(n=len(used), unit=unit, method=method, reason=why))
-    return estimate_table({name: rows[name] for name in ratings}, "item", keys_of_rows(DIMENSION_NAMES, _LOADINGS))
+    keys = {name: f"one_factor_loading_turn_{name}" for name in ratings}
+    return estimate_table({name: rows[name] for name in ratings}, "item", keys)
 
 
 def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame:
-    r"""Return how well one factor fits: chi-square and indices from it, listwise.
+    r"""Return how well one factor fits: CFI, RMSEA and SRMR, listwise.
 
     With n units, F the discrepancy (:func:`fit_one_factor`), f = k (k - 3) / 2 degrees of freedom,
     and of the model of no correlation :math:`\chi_0^2 = -n \log|R|` on :math:`f_0 = k (k - 1) / 2`:
@@ -166,8 +136,6 @@ def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame
 
         \chi^2 = nF, \quad
         \mathrm{CFI} = 1 - \frac{\max(\chi^2 - f, 0)}{\max(\chi_0^2 - f_0, \chi^2 - f, 0)}, \quad
-        \mathrm{TLI} = \frac{\chi_0^2 / f_0 - \chi^2 / f}{\chi_0^2 / f_0 - 1},
-
         \mathrm{RMSEA} = \sqrt{\max(\chi^2 - f, 0) / (fn)}, \quad
         \mathrm{SRMR} = \sqrt{\textstyle\sum_{i \le j} (r_{ij} - \hat r_{ij})^2 / (k (k + 1) / 2)}
 
@@ -175,8 +143,8 @@ def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame
     ----------
     ratings : DataFrame, shape (units, items)
         Indexed by participant.
-    recorded_as : {"turn", "post", ""}
-        Whose keys the rows get: those of the ratings per turn, or after the conversation; "" for no keys.
+    recorded_as : {"turn", ""}
+        Whose keys the rows get: those of the ratings per turn; "" for no keys.
 
     Returns
     -------
@@ -198,14 +166,14 @@ def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame
     method = f"one factor by maximum likelihood, listwise, {count_of(k, 'item')}{note}"
     reason = too_few(used, ITEMS_FOR_A_TEST, FEWEST_UNITS)
     indices = {} if reason else _indices(used.to_numpy(dtype=float))
-    if not reason and not np.isfinite(indices["chi-square"]):
+    if not reason and not np.isfinite(indices["CFI"]):
         indices, reason = {}, _UNDEFINED
     about = joined("no interval: resampling inflates misfit", lacking_items(used, note))
     rows = {
         name: estimate_row(indices.get(name, np.nan), n=n, unit=name, method=method, reason=reason or about)
-        for name in FIT_INDICES
+        for name in _FIT
     }
-    return estimate_table(rows, "index", keys_of_rows(FIT_INDICES, _FIT.get(recorded_as, "")))
+    return estimate_table(rows, "index", _FIT if recorded_as == "turn" else None)
 
 
 def _indices(values: np.ndarray) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
@@ -19,51 +18,26 @@ __all__ = [
     "available_turn_rating",
     "cross_validated_r2",
     "empathy_and_experience",
-    "peak_end",
-    "variance_inflation",
 ]
 
 PREDICTORS = ("mean", "trough", "peak", "end")
 """Summaries of the ratings of a conversation's turns: their mean, lowest, highest and last."""
 
-_PEAK_END = {
-    "mean": "peak_end_mean",
-    "trough": "peak_end_trough",
-    "peak": "peak_end_peak",
-    "end": "peak_end_end",
-    "share explained": "peak_end_share_explained",
-}
-"""Rows of :func:`peak_end` -> keys."""
-
-_INFLATION = {
-    "mean": "peak_end_inflation_mean",
-    "trough": "peak_end_inflation_trough",
-    "peak": "peak_end_inflation_peak",
-    "end": "peak_end_inflation_end",
-}
-
 MODELS = {
     "mean alone": ("mean",),
-    "end alone": ("end",),
     "peak and end": ("peak", "end"),
-    "trough and end": ("trough", "end"),
     "all four": PREDICTORS,
 }
 """Models that are cross-validated: words -> summaries."""
 
 _PREDICTED = {
     "mean alone": "predicted_mean",
-    "end alone": "predicted_end",
     "peak and end": "predicted_peak_end",
-    "trough and end": "predicted_trough_end",
-    "all four": "predicted_all",
     "all four minus mean alone": "predicted_beyond_mean",
 }
 """Rows of :func:`cross_validated_r2` -> keys."""
 
 FOLDS = 10
-FEWEST_CLUSTERS = 2 * (len(PREDICTORS) + 1)
-"""Participants below which clustered standard errors of five coefficients mean nothing."""
 
 EXPERIENCE = {
     "all four together": "empathy_satisfaction",
@@ -147,97 +121,6 @@ def _alike(frame: pd.DataFrame) -> str:
     return ""
 
 
-def peak_end(study: Study, outcome: str = "empathy", rating: str = "overall", confidence: float = 0.95) -> pd.DataFrame:
-    r"""Return the regression of the post-task outcome on mean, trough, peak and end of the turns together.
-
-    .. math:: y_c = \beta_0 + \beta_1 \bar x_c + \beta_2 \min x_c + \beta_3 \max x_c + \beta_4 x_{c,\mathrm{last}} + e_c
-
-    Least squares with standard errors clustered by participant. The four predictors are summaries of the same
-    ratings, so single coefficients are not to be interpreted: see :func:`variance_inflation`.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    outcome, rating : str
-        See :func:`turn_summaries`.
-    confidence : float
-        Of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Rows mean, trough, peak, end (points per point) and ``share explained`` (no interval): estimate,
-        low, high, n (conversations), unit, method, reason.
-
-    References
-    ----------
-    Kahneman, D., Fredrickson, B. L., Schreiber, C. A., & Redelmeier, D. A. (1993). Psychological Science 4, 401-405.
-
-    Notes
-    -----
-    R: lm(overall ~ mean + trough + peak + end), sandwich::vcovCL(type='HC1'),
-    tests/reference/reference.R; equal to 1e-7.
-    """
-    frame = turn_summaries(study, outcome, rating)
-    method = f"post-task {outcome} on mean, trough, peak and end of {RATINGS[rating]}, least squares"
-    reason = _missing(study, frame, outcome, rating) or _alike(frame)
-    if reason:
-        rows = {
-            name: estimate_row(n=len(frame), unit="points per point", method=method, reason=reason)
-            for name in PREDICTORS
-        }
-        rows["share explained"] = estimate_row(n=len(frame), unit=SHARE, method=method, reason=reason)
-        return estimate_table(rows, "summary of the turns", _PEAK_END)
-    codes = pd.factorize(frame["participant"])[0]
-    model = sm.OLS(frame["outcome"], sm.add_constant(frame[list(PREDICTORS)]))
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    limits = fit.conf_int(1 - confidence)
-    words = f"{method}; {confidence:.0%} t interval, standard errors clustered by participant"
-    few = ""
-    if (people := frame["participant"].nunique()) < FEWEST_CLUSTERS:
-        few, words = f"no interval: {count_of(people, 'participant')}: too few for clustered standard errors", method
-        limits[:] = np.nan
-    rows = {
-        name: estimate_row(
-            fit.params[name], *limits.loc[name], n=len(frame), unit="points per point", method=words, reason=few
-        )
-        for name in PREDICTORS
-    }
-    note = "no interval: fitted and judged on the same conversations; see the cross-validated share"
-    rows["share explained"] = estimate_row(fit.rsquared, n=len(frame), unit=SHARE, method=method, reason=note)
-    return estimate_table(rows, "summary of the turns", _PEAK_END)
-
-
-def variance_inflation(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
-    r"""Return variance inflation factors: how much the other three predictors inflate a coefficient's variance.
-
-    .. math:: \mathrm{VIF}_j = 1 / (1 - R_j^2)
-
-    with :math:`R_j^2` the share of predictor j that the others explain: the diagonal of the inverse
-    correlation matrix. At least 1; 10 is commonly called too much to interpret a coefficient.
-
-    Parameters
-    ----------
-    study, outcome, rating
-        See :func:`turn_summaries`.
-
-    Returns
-    -------
-    DataFrame
-        One row per predictor; no interval.
-    """
-    frame = turn_summaries(study, outcome, rating)
-    reason = _missing(study, frame, outcome, rating) or _alike(frame)
-    common = {"n": len(frame), "unit": "variance inflation factor", "method": "inverse of the correlation matrix"}
-    if reason:
-        rows = dict.fromkeys(PREDICTORS, estimate_row(**common, reason=reason))
-    else:
-        factors = np.diag(np.linalg.inv(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)))
-        rows = {name: estimate_row(factor, **common) for name, factor in zip(PREDICTORS, factors, strict=True)}
-    return estimate_table(rows, "summary of the turns", _INFLATION)
-
-
 def cross_validated_r2(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy", rating: str = "overall"
 ) -> pd.DataFrame:
@@ -261,7 +144,7 @@ def cross_validated_r2(
     Returns
     -------
     DataFrame
-        One row per model (``MODELS``), and ``all four minus mean alone``: estimate (at most 1; below 0 where the
+        Rows ``mean alone``, ``peak and end`` and ``all four minus mean alone``: estimate (at most 1; below 0 where the
         mean of the others predicts better), low, high, n (conversations), unit, method, reason.
 
     References
@@ -291,7 +174,7 @@ def cross_validated_r2(
 
 
 def _predicted_shares(sums: np.ndarray) -> np.ndarray:
-    """Cross products by fold (..., folds, 6, 6) -> shares of the models, and of all four minus mean alone."""
+    """Cross products by fold (..., folds, 6, 6) -> shares: mean, peak and end, all minus mean."""
     train = sums.sum(axis=-3, keepdims=True) - sums
     with np.errstate(divide="ignore", invalid="ignore"):
         level = train[..., 0, -1] / train[..., 0, 0]
@@ -307,8 +190,8 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
         error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares.append(np.where(null > 1e-9, 1 - error / null, np.nan))
-    shares.append(shares[-1] - shares[0])
-    return np.stack(shares, axis=-1)
+    mean, peak_and_end, every = shares
+    return np.stack([mean, peak_and_end, every - mean], axis=-1)
 
 
 def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

@@ -1,9 +1,8 @@
-"""Words: distinctive terms, topics, mimicry and coding of comments."""
+"""Words: distinctive terms, mimicry and coding of comments."""
 
 from sense7.findings.words.double_coding import codebook, coder_agreement, coding_sheet
-from sense7.findings.words.mimicry import mimicry_proxies, warm_and_fitting
+from sense7.findings.words.mimicry import mimicry_proxies
 from sense7.findings.words.terms import comment_counts, comment_shares, distinctive_terms, leading_terms, quotations
-from sense7.findings.words.topics import topic_model
 
 __all__ = [
     "codebook",
@@ -15,6 +14,4 @@ __all__ = [
     "leading_terms",
     "mimicry_proxies",
     "quotations",
-    "topic_model",
-    "warm_and_fitting",
 ]

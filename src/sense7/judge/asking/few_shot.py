@@ -14,17 +14,16 @@ quoted in a conversation stays inside its line, between the quotation marks of a
 stay as they are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.chat import chats, same_chats
-from sense7.judge.scoring.text_features import conversation_texts, embed, tfidf, word_counts
+from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts
 from sense7.study import Study
 
 __all__ = []
@@ -50,13 +49,12 @@ def examples_for(
     number: int = 5,
     order: str = "similar-last",
     seed: int = 0,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> pd.Series:
     """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``.
 
     Parameters
     ----------
-    study, shots, number, order, seed, embedder
+    study, shots, number, order, seed
         See :func:`chosen_examples`.
 
     Returns
@@ -69,7 +67,7 @@ def examples_for(
     UserError
         As :func:`chosen_examples`.
     """
-    chosen = chosen_examples(study, shots=shots, number=number, order=order, seed=seed, embedder=embedder)
+    chosen = chosen_examples(study, shots=shots, number=number, order=order, seed=seed)
     said = chats(study)
     chat = dict(zip(said.index, said, strict=True))
     texts = {
@@ -86,13 +84,13 @@ def chosen_examples(
     number: int = 5,
     order: str = "similar-last",
     seed: int = 0,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str | None = None,
 ) -> pd.DataFrame:
     """Choose the examples of every conversation.
 
     An example is a conversation with ground truth; its level is the label of that (see
     :func:`sense7.findings.ground_truth.labels`). The similarity of two conversations is the mean of two
-    cosines, one of what the users said and one of what the assistants said.
+    cosines of TF-IDF, one of what the users said and one of what the assistants said. TF-IDF is fitted to the texts of
+    all conversations, the one to be rated included, and never sees a rating.
 
     - *adaptive*: of other participants' conversations, by turns the most similar of each level that they have,
       until there are enough. So the levels are balanced: their numbers differ by at most one unless a level has
@@ -116,21 +114,18 @@ def chosen_examples(
         In which order they are given.
     seed : int
         Of the order ``shuffled``; nothing else depends on chance.
-    embedder : callable or str, optional
-        How texts become vectors: see :func:`sense7.judge.scoring.text_features.embed`. TF-IDF if not given. TF-IDF is
-        fitted to the texts of all conversations, the one to be rated included, and never sees a rating.
 
     Returns
     -------
     DataFrame
         One row per example, conversations in the order of sheet Tasks, the examples of each in the order given:
-        conversation, example (a conversation), participant (of the example), similarity (-1..1, with TF-IDF 0..1;
+        conversation, example (a conversation), participant (of the example), similarity (0..1;
         rounded to twelve digits), level (1..5), rank (1: the most similar of those chosen).
 
     Raises
     ------
     UserError
-        If a parameter has no such value, or the embedder fails.
+        If a parameter has no such value.
 
     Notes
     -----
@@ -154,7 +149,7 @@ def chosen_examples(
     if number == 0 or not levels.any():
         return _frame([], study)
     texts = conversation_texts(study)
-    vectors = tfidf(word_counts(texts)) if embedder is None else sparse.csr_matrix(embed(texts, embedder))
+    vectors = tfidf(word_counts(texts))
     if shots == "adaptive":
         picked = _of_others(vectors, people, levels, same_chats(study), number)
     else:

@@ -35,15 +35,12 @@ class Shots:
         In which order they stand.
     seed : int
         Of the order ``shuffled``.
-    embedder : str, optional
-        Model of sentence embeddings by which similarity is measured; TF-IDF if not given.
     """
 
     kind: str = "zero"
     number: int = 5
     order: str = "similar-last"
     seed: int = 0
-    embedder: str | None = None
 
     def to_dict(self) -> dict:
         """Give what makes a difference, as JSON values.
@@ -56,8 +53,7 @@ class Shots:
         if self.kind == "zero":
             return {"kind": "zero"}
         known = {"kind": self.kind, "number": self.number, "order": self.order}
-        known |= {"seed": self.seed} if self.order == "shuffled" else {}
-        return known | ({"embedder": self.embedder} if self.embedder else {})
+        return known | ({"seed": self.seed} if self.order == "shuffled" else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +196,6 @@ def questions_for(
             number=shots.number,
             order=shots.order,
             seed=shots.seed,
-            embedder=shots.embedder,
         )
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")

@@ -17,7 +17,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, winning_rate, wins
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.judge.scoring.three_judges import ByQuestion, CorpusBootstrap
+from sense7.judge.scoring.three_judges import ALL, ByQuestion, CorpusBootstrap
 from sense7.sources.released import EXPERTS, JUDGES, PERSON
 
 __all__ = ["EPSILON", "against_experts", "against_the_person", "passed"]
@@ -90,8 +90,8 @@ def _compared(
     index = pd.MultiIndex.from_tuples(names, names=["corpus", "question"])
     whom = "person" if reference else "experts"
     keys = {
-        "advantage": lambda judge, row: f"alternative_advantage_{whom}_{judge}_{row}",
-        "rate": lambda judge, row: f"alternative_rate_{whom}_{judge}_{row}",
+        name: lambda judge, row, name=name: f"alternative_{name}_{whom}_{judge}_{row}" if row == ALL else ""
+        for name in ("advantage", "rate")
     }
     methods = {"advantage": f"{_ADVANTAGE} {closer}", "rate": f"{_RATE}; {closer}"}
     units = {"advantage": "share of conversations", "rate": "share of experts"}

@@ -1,6 +1,6 @@
 """The judges whose predictions for a data set are available, brought into line with its conversations."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstra
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.predictions import UNSTATED, prediction_files, read_files
-from sense7.judge.reply import STATUSES
 from sense7.judge.scoring.metrics import (
     LEVEL_NUMBERS,
     METRICS,
@@ -69,60 +68,17 @@ HOW_TO_MAKE_THEM = (
 )
 
 
-def _keys(rows: Iterable[str], keys: str) -> dict[str, str]:
-    return dict(zip(rows, keys.split(), strict=True))
-
-
 _KEYS = {
-    "mean": _keys(
-        ("coverage", *METRICS),
-        """
-        judge_coverage judge_accuracy judge_macro_f1 judge_within_one judge_mean_absolute_error judge_spearman
-        judge_quadratic_kappa judge_macro_f1_five judge_sensitivity_1 judge_sensitivity_2 judge_sensitivity_3
-        judge_sensitivity_4 judge_sensitivity_5 judge_specificity_1 judge_specificity_2 judge_specificity_3
-        judge_specificity_4 judge_specificity_5
-        """,
-    ),
-    "spread": _keys(
-        ("coverage", *METRICS),
-        """
-        judge_spread_coverage judge_spread_accuracy judge_spread_macro_f1 judge_spread_within_one
-        judge_spread_mean_absolute_error judge_spread_spearman judge_spread_quadratic_kappa judge_spread_macro_f1_five
-        judge_spread_sensitivity_1 judge_spread_sensitivity_2 judge_spread_sensitivity_3 judge_spread_sensitivity_4
-        judge_spread_sensitivity_5 judge_spread_specificity_1 judge_spread_specificity_2 judge_spread_specificity_3
-        judge_spread_specificity_4 judge_spread_specificity_5
-        """,
-    ),
-    "authors": _keys(
-        ("coverage", *METRICS),
-        """
-        judge_authors_coverage judge_authors_accuracy judge_authors_macro_f1 judge_authors_within_one
-        judge_authors_mean_absolute_error judge_authors_spearman judge_authors_quadratic_kappa
-        judge_authors_macro_f1_five judge_authors_sensitivity_1 judge_authors_sensitivity_2
-        judge_authors_sensitivity_3 judge_authors_sensitivity_4 judge_authors_sensitivity_5
-        judge_authors_specificity_1 judge_authors_specificity_2 judge_authors_specificity_3
-        judge_authors_specificity_4 judge_authors_specificity_5
-        """,
-    ),
-    "coverage": _keys(
-        (*STATUSES, UNSTATED, "without_ground_truth", "doubtful"),
-        """
-        judge_count_ok judge_count_parse_failure judge_count_refusal judge_count_truncated judge_count_api_error
-        judge_count_prompt_cut judge_count_not_applicable
-        judge_count_unstated judge_count_without_ground_truth judge_count_doubtful
-        """,
-    ),
-    "bounds": {
-        "accuracy_worst": "judge_bound_accuracy_worst",
-        "accuracy_best": "judge_bound_accuracy_best",
-        "within_one_worst": "judge_bound_within_one_worst",
-        "within_one_best": "judge_bound_within_one_best",
-        "mean_absolute_error_worst": "judge_bound_mean_absolute_error_worst",
-        "mean_absolute_error_best": "judge_bound_mean_absolute_error_best",
+    "mean": {name: f"judge_{name}" for name in ("coverage", *METRICS)},
+    "spread": {name: f"judge_spread_{name}" for name in ("accuracy", "spearman")},
+    "authors": {name: f"judge_authors_{name}" for name in ("accuracy", "spearman")},
+    "coverage": {
+        name: f"judge_count_{name}" for name in ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
     },
+    "bounds": {name: f"judge_bound_{name}" for name in ("accuracy_worst", "accuracy_best")},
     "calibration": {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS},
-    "stability": {"same_label": "judge_same_label", "score_deviation": "judge_score_deviation"},
-    "level_and_length": {"level_bias": "judge_level_bias", "length_spearman": "judge_length_spearman"},
+    "stability": {"same_label": "judge_same_label"},
+    "level_and_length": {name: f"judge_{name}" for name in ("level_bias", "length_spearman")},
     "recognition": {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS},
 }
 """Table of :class:`Detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""

@@ -6,10 +6,9 @@ they are divided into folds, and each fold is predicted from the others. The one
 own mean, which is about knowing the person.
 """
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -19,80 +18,32 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from sense7.arguments import check_arguments
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.chat import same_chats
-from sense7.judge.scoring.metrics import AUTHORS_METRICS, METRICS, label_metrics
-from sense7.judge.scoring.sentence_vectors import PACKAGE
-from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, embed, tfidf, words_and_counts
+from sense7.judge.scoring.metrics import METRICS, label_metrics
+from sense7.judge.scoring.text_features import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["Baseline", "accuracy_gains", "baseline_predictions", "baseline_table", "lexicon_table"]
+__all__ = [
+    "Baseline",
+    "accuracy_gains",
+    "baseline_predictions",
+    "baseline_table",
+]
 
-BASELINES = (
-    *("majority label", "own mean", "words per turn", "number of turns", "lexicon"),
-    *("all words, ridge", "all words, ordinal", "embeddings", "learned judge"),
-)
+BASELINES = ("majority label", "own mean", "words per turn", "all words, ridge", "learned judge")
 """Names of the baselines."""
 
 TEXT_BASELINES = BASELINES[2:]
 """Those that are fitted to what was said, so that they can predict a conversation without any rating."""
 
-_KEYS = {
-    "accuracy": """
-        baseline_majority_accuracy baseline_participant_mean_accuracy baseline_words_per_turn_accuracy
-        baseline_turns_accuracy baseline_lexicon_accuracy baseline_tfidf_ridge_accuracy
-        baseline_tfidf_ordinal_accuracy baseline_embedding_accuracy
-        baseline_learned_accuracy
-    """,
-    "macro_f1": """
-        baseline_majority_macro_f1 baseline_participant_mean_macro_f1 baseline_words_per_turn_macro_f1
-        baseline_turns_macro_f1 baseline_lexicon_macro_f1 baseline_tfidf_ridge_macro_f1
-        baseline_tfidf_ordinal_macro_f1 baseline_embedding_macro_f1
-        baseline_learned_macro_f1
-    """,
-    "within_one": """
-        baseline_majority_within_one baseline_participant_mean_within_one baseline_words_per_turn_within_one
-        baseline_turns_within_one baseline_lexicon_within_one baseline_tfidf_ridge_within_one
-        baseline_tfidf_ordinal_within_one baseline_embedding_within_one
-        baseline_learned_within_one
-    """,
-    "mean_absolute_error": """
-        baseline_majority_mean_absolute_error baseline_participant_mean_mean_absolute_error
-        baseline_words_per_turn_mean_absolute_error baseline_turns_mean_absolute_error
-        baseline_lexicon_mean_absolute_error baseline_tfidf_ridge_mean_absolute_error
-        baseline_tfidf_ordinal_mean_absolute_error baseline_embedding_mean_absolute_error
-        baseline_learned_mean_absolute_error
-    """,
-    "spearman": """
-        baseline_majority_spearman baseline_participant_mean_spearman baseline_words_per_turn_spearman
-        baseline_turns_spearman baseline_lexicon_spearman baseline_tfidf_ridge_spearman
-        baseline_tfidf_ordinal_spearman baseline_embedding_spearman
-        baseline_learned_spearman
-    """,
-    "accuracy_gain": """
-        baseline_majority_accuracy_gain baseline_participant_mean_accuracy_gain
-        baseline_words_per_turn_accuracy_gain baseline_turns_accuracy_gain baseline_lexicon_accuracy_gain
-        baseline_tfidf_ridge_accuracy_gain baseline_tfidf_ordinal_accuracy_gain baseline_embedding_accuracy_gain
-        baseline_learned_accuracy_gain
-    """,
-}
-"""Metric -> key of each baseline, in their order."""
+_KEYS = dict(zip(BASELINES, ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"), strict=True))
+"""Baseline -> middle of its keys, such as ``baseline_majority_accuracy``."""
 
-LEXICON = {
-    "Affective": "afraid alone angry anxious disappoint* feel* frustrat* hurt* overwhelm* sad sadness stress* upset*",
-    "Cognitive": "aim aims because goal* intend* meaning perspective* point sense understand* understood",
-    "Response": "advice advis* idea ideas option* plan plans recommend* step steps suggest* tips",
-    "Prosocial": "care caring comfort* glad help* hope hoping kind kindness sorry support* thank* wish*",
-    "Interest": "curious details hear interest* listen* question* tell wonder*",
-    "Contextual": "background believe* circumstance* family history prefer* situation* value* work*",
-    "Relational": "already before earlier forget* forgot* last mention* recall* remember* said told together",
-}
-"""Words by the dimension that they may speak of: the companion's own short list. A star stands for any ending."""
+_METRICS = ("accuracy", "spearman")
 
 FOLDS = 10
 INNER_FOLDS = 5
@@ -143,7 +94,6 @@ def baseline_predictions(
     study: Study,
     *,
     names: Collection[str] | None = None,
-    embedder: Callable[[Sequence[str]], np.ndarray] | str = PACKAGE,
     unrated: bool = False,
 ) -> dict[str, Baseline]:
     r"""Predictions of every conversation with ground truth by every baseline.
@@ -154,14 +104,8 @@ def baseline_predictions(
       other, the mean over the conversations of the other participants;
     - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
       turn, on average over the conversation;
-    - *number of turns*: ridge regression on the logarithm of 1 plus the number of the assistant's turns;
-    - *lexicon*: ridge regression on :func:`lexicon_shares`;
     - *all words, ridge*: ridge regression on :func:`sense7.judge.scoring.text_features.tfidf`;
-    - *all words, ordinal*: a cumulative logit :math:`P(y \le k) = \operatorname{logit}^{-1}(\theta_k - \beta s)` of
-      the label on the score s of that ridge regression; the score is the most probable label. What it learns from
-      are scores that were themselves predicted by folds within what is learned from;
-    - *embeddings*: ridge regression on :func:`sense7.judge.scoring.text_features.embed`;
-    - *learned judge*: mean of *all words, ridge* and *embeddings*.
+    - *learned judge*: mean of *all words, ridge* and *words per turn*.
 
     All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
     (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
@@ -173,8 +117,6 @@ def baseline_predictions(
         The data. Conversations without ground truth are never learned from.
     names : collection of str, optional
         Of ``BASELINES``, those that are wanted; without it, all.
-    embedder : callable or str
-        See :func:`sense7.judge.scoring.text_features.embed`.
     unrated : bool
         Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
         by; of ``TEXT_BASELINES`` only.
@@ -183,29 +125,20 @@ def baseline_predictions(
     -------
     dict
         Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
-        reason, such as that the weights of the sentence vectors are not installed.
-
-    Raises
-    ------
-    UserError
-        If an embedder that is a function fails.
+        reason.
 
     Notes
     -----
-    The cumulative logit is statsmodels' OrderedModel. Ridge regression and the choice of its penalty are checked
+    Ridge regression and the choice of its penalty are checked
     against scikit-learn's Ridge and RidgeCV.
     """
-    data = _Data(study, unrated=unrated, embedder=embedder)
+    data = _Data(study, unrated=unrated)
     ways = {
         "majority label": ("most frequent label of the other participants", _majority),
         "own mean": ("mean of the participant's other conversations", _own_mean),
         "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
-        "number of turns": (f"ridge regression on the number of turns, {data.folds}", _turns),
-        "lexicon": (f"ridge regression on shares of words of a short list, {data.folds}", _lexicon),
         "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
-        "all words, ordinal": (f"cumulative logit on ridge regression on TF-IDF, {data.folds}", _all_words_ordinal),
-        "embeddings": (f"ridge regression on sentence embeddings, {data.folds}", _embeddings),
-        "learned judge": (f"mean of ridge regressions on TF-IDF and on sentence embeddings, {data.folds}", _learned),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _learned),
     }
     wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
     return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
@@ -221,19 +154,13 @@ def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Basel
     return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
 
 
-def _table(rows: Mapping[str, dict], metric: str) -> pd.DataFrame:
-    """Rows of baselines as a table with the keys of a metric."""
-    keys = dict(zip(BASELINES, _KEYS[metric].split(), strict=True))
-    return estimate_table(rows, "baseline", {name: keys[name] for name in rows})
-
-
 def baseline_table(
     study: Study,
     bootstrap: ParticipantBootstrap,
     *,
     baselines: Mapping[str, Baseline] | None = None,
 ) -> pd.DataFrame:
-    """Metrics of judges for every baseline.
+    """Accuracy and Spearman's correlation of every baseline.
 
     As :func:`sense7.judge.scoring.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
     *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
@@ -253,16 +180,18 @@ def baseline_table(
     Returns
     -------
     DataFrame
-        Indexed by metric (``sense7.judge.scoring.metrics.AUTHORS_METRICS``) and baseline, so that
-        ``table.loc["spearman"]`` is a table of estimates: estimate, low, high, n (conversations), unit, method,
-        reason.
+        Indexed by metric (``accuracy``, ``spearman``) and baseline, so that ``table.loc["spearman"]`` is a table of
+        estimates: estimate, low, high, n (conversations), unit, method, reason.
 
     """
     if baselines is None:
         baselines = baseline_predictions(study)
     scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
     return pd.concat(
-        {metric: _table({name: scored[name][metric] for name in scored}, metric) for metric in AUTHORS_METRICS},
+        {
+            metric: estimate_table({name: rows[metric] for name, rows in scored.items()}, "baseline")
+            for metric in _METRICS
+        },
         names=["metric"],
     )
 
@@ -270,7 +199,7 @@ def baseline_table(
 def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
     """One row of the table of estimates for each metric of a baseline."""
     frame, rows = baseline.predictions, {}
-    for metric in AUTHORS_METRICS:
+    for metric in _METRICS:
         kind = METRICS[metric]
         rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
     if not baseline.reason:
@@ -279,8 +208,9 @@ def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, di
         rows = {metric: table.loc[metric].to_dict() for metric in rows}
         if np.ptp(frame["above"]) == 0:
             rows["spearman"]["reason"] = "it predicts the same for everybody"
-    for row in rows.values():
+    for metric, row in rows.items():
         row["method"] = f"{baseline.method}; {row['method']}"
+        row["key"] = f"baseline_{_KEYS[baseline.name]}_{metric}"
     return rows
 
 
@@ -304,73 +234,20 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
     for name, baseline in baselines.items():
         if name == "majority label":
             continue
-        method = f"accuracy of: {baseline.method}; minus that of the majority label"
-        unit = "share of conversations"
+        shown = {
+            "unit": "share of conversations",
+            "method": f"accuracy of: {baseline.method}; minus that of the majority label",
+            "key": f"baseline_{_KEYS[name]}_accuracy_gain",
+        }
         if reason := baseline.reason or majority.reason:
-            rows[name] = estimate_row(n=len(baseline.predictions), unit=unit, method=method, reason=reason)
+            rows[name] = estimate_row(n=len(baseline.predictions), reason=reason, **shown)
             continue
         truth = labels(baseline.predictions["ground_truth"])
         hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
         values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
         gain = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
-        rows[name] = bootstrap.row(gain, n=len(truth), unit=unit, method=method)
-    return _table(rows, "accuracy_gain")
-
-
-def lexicon_table() -> pd.DataFrame:
-    """The words of the lexicon by dimension; a star stands for any ending.
-
-    Examples
-    --------
-    >>> lexicon_table().loc["Interest", "words"]
-    'curious, details, hear, interest*, listen*, question*, tell, wonder*'
-    """
-    rows = {name: ", ".join(words.split()) for name, words in LEXICON.items()}
-    return pd.Series(rows, name="words").to_frame().rename_axis("dimension")
-
-
-def lexicon_shares(texts: pd.DataFrame) -> pd.DataFrame:
-    """Share of each side's words that the lexicon has for each dimension.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        As :func:`sense7.judge.scoring.text_features.conversation_texts` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns (speaker, dimension): share of the speaker's words that the lexicon has for the dimension; 0 where
-        nothing was said.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["I felt sad and alone"], "assistant": ["Tell me more."]})
-    >>> shares = lexicon_shares(texts).iloc[0]
-    >>> float(shares["user", "Affective"]), round(float(shares["assistant", "Interest"]), 3)
-    (0.4, 0.333)
-    """
-    return _dimension_shares(words_and_counts(texts)).set_axis(texts.index)
-
-
-def _dimension_shares(said: dict[str, tuple[sparse.csr_matrix, np.ndarray]]) -> pd.DataFrame:
-    """Shares of the lexicon from the counts of words."""
-    shares = {}
-    for speaker, (counts, words) in said.items():
-        total = np.maximum(1, counts.sum(axis=1).A1)
-        dimensions = np.array([_dimension_of(word) for word in words], dtype=object)
-        for name in DIMENSION_NAMES:
-            shares[speaker, name] = counts @ (dimensions == name).astype(float) / total
-    return pd.DataFrame(shares)
-
-
-@cache
-def _dimension_of(word: str) -> str | None:
-    for name, entries in LEXICON.items():
-        for entry in entries.split():
-            if word.startswith(entry[:-1]) if entry.endswith("*") else word == entry:
-                return name
-    return None
+        rows[name] = bootstrap.row(gain, n=len(truth), **shown)
+    return estimate_table(rows, "baseline")
 
 
 class _NothingToLearnError(Exception):
@@ -380,7 +257,7 @@ class _NothingToLearnError(Exception):
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
-    def __init__(self, study: Study, *, unrated: bool = False, embedder: Callable | str = PACKAGE):
+    def __init__(self, study: Study, *, unrated: bool = False):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
         self.known = np.isfinite(truth) | unrated
@@ -392,7 +269,7 @@ class _Data:
         # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
         self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
-        self.study, self.embedder = study, embedder
+        self.study = study
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
@@ -410,10 +287,10 @@ class _Data:
         return conversation_texts(self.study)[self.known]
 
     @cached_property
-    def said(self) -> tuple[pd.DataFrame, dict[str, tuple[sparse.csr_matrix, np.ndarray]]]:
+    def said(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
         """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
         texts = self.texts
-        return texts.drop(columns=list(SPEAKERS)), words_and_counts(texts)
+        return texts.drop(columns=list(SPEAKERS)), word_counts(texts)
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -454,28 +331,13 @@ class _Data:
     @cached_property
     def word_fits(self) -> list["_Fit"]:
         """Ridge regression on all words, for each fold."""
-        splits, counts = self.splits, {speaker: counts for speaker, (counts, _) in self.said[1].items()}
+        splits, counts = self.splits, self.said[1]
         _check_varies(tfidf(counts))
         return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
 
-    @cached_property
-    def by_embeddings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by ridge regression on sentence embeddings, and the means they rise above."""
-        _ = self.splits  # says first what else is missing
-        try:
-            vectors = embed(self.texts, self.embedder)
-        except UserError as error:
-            if callable(self.embedder):
-                raise
-            raise _NothingToLearnError(str(error)) from None
-        return _ridge(self, vectors, scaled=False)
-
 
 class _Fit:
-    """Ridge regression of one fold: what it predicts, without the features, which are large.
-
-    ``within`` is what each conversation that is learned from is predicted by the others.
-    """
+    """Ridge regression of one fold: what it predicts, without the features, which are large."""
 
     def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
         self.test, self.truth = test, data.truth[train]
@@ -485,7 +347,7 @@ class _Fit:
             features = StandardScaler().fit(features[train]).transform(features)
         inner = data.inner_splits(train)
         solved = _solver(features, train, self.truth, inner)
-        alpha, self.within = _penalty(features, train, self.truth, inner, solved)
+        alpha = _penalty(features, train, self.truth, inner, solved)
         (slope,), (intercept,) = solved(None, [alpha])
         self.predicted = features[test] @ slope + intercept
 
@@ -600,15 +462,14 @@ def _penalty(
     truth: np.ndarray,
     inner: Sequence[tuple[np.ndarray, np.ndarray]],
     solved: _Solver,
-) -> tuple[float, np.ndarray]:
-    """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice; and what they predict."""
-    predicted, losses = np.empty((len(truth), len(ALPHAS))), []
+) -> float:
+    """Penalty of least squared error, mean over the inner folds, which is RidgeCV's choice."""
+    losses = []
     for fold, (_, test) in enumerate(inner):
         slopes, intercepts = solved(fold, ALPHAS)
-        predicted[test] = features[train[test]] @ slopes.T + intercepts
-        losses.append(np.square(predicted[test] - truth[test, None]).mean(axis=0))
-    best = np.mean(losses, axis=0).argmin()
-    return ALPHAS[best], predicted[:, best]
+        predicted = features[train[test]] @ slopes.T + intercepts
+        losses.append(np.square(predicted - truth[test, None]).mean(axis=0))
+    return ALPHAS[np.mean(losses, axis=0).argmin()]
 
 
 def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
@@ -660,52 +521,13 @@ def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return _ridge(data, np.log1p(per_turn)[:, None], scaled=True)
 
 
-def _turns(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, np.log1p(data.said[0][["turns"]].to_numpy(dtype=float)), scaled=True)
-
-
-def _lexicon(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _ridge(data, _dimension_shares(data.said[1]).to_numpy(), scaled=True)
-
-
-def _embeddings(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return data.by_embeddings
-
-
 def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    (words, plain), (vectors, _) = _all_words(data), data.by_embeddings
-    return (words + vectors) / 2, plain
+    (words, plain), (lengths, _) = _all_words(data), _words_per_turn(data)
+    return (words + lengths) / 2, plain
 
 
 def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return _gathered(data, data.word_fits)
-
-
-def _all_words_ordinal(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
-    for fit in data.word_fits:
-        learned = labels(fit.truth)
-        score[fit.test] = _most_probable(fit.within, learned, fit.predicted)
-        plain[fit.test] = label_counts(learned).argmax() + 1
-    return score, plain
-
-
-def _most_probable(known: np.ndarray, learned: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Most probable label by a cumulative logit: learned from scores that are ``known``, for ``new`` ones."""
-    from statsmodels.miscmodels.ordinal_model import OrderedModel
-
-    levels, codes = np.unique(learned, return_inverse=True)
-    mean, spread = known.mean(), known.std()
-    if len(levels) == 1 or spread < 1e-9:
-        return np.full(len(new), levels[np.bincount(codes).argmax()])
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # whether it converged is looked up
-        model = OrderedModel(codes, ((known - mean) / spread)[:, None], distr="logit")
-        fit = model.fit(method="bfgs", disp=0, skip_hessian=True)
-        probable = np.asarray(model.predict(fit.params, exog=((new - mean) / spread)[:, None]))
-    if not fit.mle_retvals["converged"] or not np.isfinite(probable).all():
-        raise _NothingToLearnError("the cumulative logit does not converge")
-    return levels[probable.argmax(axis=1)]
 
 
 check_arguments(globals())

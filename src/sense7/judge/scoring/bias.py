@@ -5,9 +5,7 @@ table is one group of one factor: the mean error there, and the difference from 
 conversations, with its interval over participants. P values (:func:`sense7.estimators.bootstrap.resampled_p`) are
 corrected by Holm's rule over the whole table.
 
-Two things have to be known to read it. By level the errors fall with the ground truth of any judge that is not perfect:
-ratings at the end of the scale can only be missed to one side. And groups are not made by chance: what a condition
-differs in, such as length, shows in its row as well.
+Groups are not made by chance: what a condition differs in, such as length, shows in its row as well.
 """
 
 import re
@@ -20,32 +18,13 @@ from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.multiplicity import holm
-from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.ground_truth import ground_truth
 from sense7.judge.predictions import counted_scores
-from sense7.judge.scoring.available_judges import ABSENT, assistant_words
-from sense7.judge.scoring.reply_language import NOT_KNOWN, language_of
+from sense7.judge.scoring.available_judges import ABSENT
 from sense7.judge.scoring.simulated import method_prefix
 from sense7.study import Study
 
 __all__ = ["bias_in_words", "bias_table", "factors", "family_of"]
-
-_POSITIONS = ("first", "second", "third", "later")
-
-_KEYS = {
-    ("length", "short"): "bias_length_short",
-    ("length", "middle"): "bias_length_middle",
-    ("length", "long"): "bias_length_long",
-    ("position", "first"): "bias_position_first",
-    ("position", "second"): "bias_position_second",
-    ("position", "third"): "bias_position_third",
-    ("position", "later"): "bias_position_later",
-    ("level", "1"): "bias_level_1",
-    ("level", "2"): "bias_level_2",
-    ("level", "3"): "bias_level_3",
-    ("level", "4"): "bias_level_4",
-    ("level", "5"): "bias_level_5",
-    ("model family", "own"): "bias_own_family",
-}
 
 _FAMILIES = {
     "OpenAI": r"gpt|chatgpt|openai|davinci",
@@ -61,6 +40,7 @@ _FAMILIES = {
 """Maker of language models -> what their names hold, not within a longer word."""
 
 _OPENAI_SHORT = re.compile(r"(?<![a-z0-9])o[134](?![a-z0-9])")
+_OWN = "bias_own_family"
 _UNIT = "level, difference"
 _ABOUT = "mean error (score minus ground truth, mean over runs) minus that of all other conversations"
 
@@ -93,30 +73,14 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     Returns
     -------
     groups : DataFrame
-        One row per conversation, indexed by it; one column per factor: length (thirds by the assistant's words),
-        position (among the conversations of the same participant, in the order of sheet Tasks), condition,
-        model family (own or other), topic, level (of the ground truth), reply language. Missing where not known.
+        One row per conversation, indexed by it; one column per factor: condition, model family (own or other). Missing
+        where not known.
     reasons : dict of str
         Factor -> why it distinguishes nothing here.
     """
-    known = study.conversations.set_index("conversation")
-    words = assistant_words(study).reindex(known.index)
-    order = known.groupby("participant", sort=False).cumcount().clip(upper=len(_POSITIONS) - 1)
-    truth = ground_truth(study.turns, known.index)
-    level = pd.Series(labels(truth.to_numpy(dtype=float)), index=known.index)
-    family, why_no_family = _families(known["condition"], judge_model)
-    groups = pd.DataFrame(
-        {
-            "length": _thirds(words),
-            "position": order.map(dict(enumerate(_POSITIONS))),
-            "condition": known["condition"],
-            "model family": family,
-            "topic": known["topic"],
-            "level": level.map(lambda number: f"{number:.0f}", na_action="ignore"),
-            "reply language": _languages(study).reindex(known.index),
-        },
-        dtype=object,
-    )
+    conditions = study.conversations.set_index("conversation")["condition"]
+    family, why_no_family = _families(conditions, judge_model)
+    groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
     reasons = {}
     for factor in groups:
         values = groups[factor].dropna().unique()
@@ -126,12 +90,6 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     if why_no_family:
         reasons["model family"] = why_no_family
     return groups, reasons
-
-
-def _thirds(words: pd.Series) -> pd.Series:
-    """Short, middle or long, by the places between the thirds; equal lengths are in one group."""
-    low, high = words.quantile([1 / 3, 2 / 3])
-    return pd.Series(np.select([words <= low, words <= high], ["short", "middle"], "long"), index=words.index)
 
 
 def _families(conditions: pd.Series, judge_model: str) -> tuple[pd.Series, str]:
@@ -146,14 +104,6 @@ def _families(conditions: pd.Series, judge_model: str) -> tuple[pd.Series, str]:
     if own not in makers.values():
         return nothing, f"nothing to compare: no condition is of the judge's family ({own})"
     return conditions.map({name: "own" if maker == own else "other" for name, maker in makers.items() if maker}), ""
-
-
-def _languages(study: Study) -> pd.Series:
-    """Language of the assistant's words in each conversation; missing where the detector says nothing."""
-    said = study.messages[study.messages["role"] == "assistant"]
-    texts = said.groupby("conversation", sort=False)["content"].agg(lambda parts: "\n".join(parts.dropna())[:4000])
-    found = texts.map(language_of)
-    return found.where(found != NOT_KNOWN)
 
 
 def bias_table(
@@ -185,16 +135,16 @@ def bias_table(
     for factor in groups:
         reason = "" if len(error) else ABSENT
         column = groups[factor].reindex(error.index)
-        present = _in_order(column)
+        present = list(column.dropna().value_counts().index)
         reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare with a score")
         if reason:
-            rows[factor, ""] = _nothing(reason, _KEYS.get((factor, "own"), ""))
+            rows[factor, ""] = _nothing(reason, _OWN if factor == "model family" else "")
             continue
         if factor == "model family":
             present = ["own"]  # own and other are one comparison
         plain = safe_names(present)
         for group in present:
-            key = _key(factor, group, plain[group])
+            key = _OWN if factor == "model family" else f"bias_condition_{plain[group]}"
             rows[factor, str(group)] = _row(error, column, group, study, bootstrap, key)
     table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
     table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])
@@ -214,21 +164,6 @@ def _errors(study: Study, runs: Mapping[str, pd.DataFrame], policy: str) -> tupl
     error = pd.concat(parts) if parts else pd.Series(dtype=float)
     named = list(dict.fromkeys(models))
     return error.groupby(level=0, sort=False).mean(), named[0] if len(named) == 1 else ""
-
-
-def _in_order(column: pd.Series) -> list:
-    """Groups in their own order where they have one, else the largest first."""
-    counts = column.dropna().value_counts()
-    for known in (("short", "middle", "long"), _POSITIONS, tuple("12345"), ("own", "other")):
-        if set(counts.index) <= set(known):
-            return [group for group in known if group in counts.index]
-    return list(counts.index)
-
-
-def _key(factor: str, group: str, plain: str) -> str:
-    named = {"condition": f"bias_condition_{plain}", "topic": f"bias_topic_{plain}"}
-    named["reply language"] = f"bias_language_{plain}"
-    return _KEYS.get((factor, group), named.get(factor, ""))
 
 
 def _row(

@@ -16,10 +16,11 @@ from sklearn.model_selection import GroupKFold
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.cumulative_logit import fit_cumulative_logit
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import labels
+from sense7.judge.scoring.available_judges import ABSENT
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -34,12 +35,7 @@ FOLDS = 10
 FEWEST_PARTICIPANTS = 5
 """Participants with ratings and scores below which no mapping is learned."""
 
-_KEYS = {
-    AS_GIVEN: ("calibration_error_as_given", "calibration_absolute_error_as_given"),
-    "isotonic": ("calibration_error_isotonic", "calibration_absolute_error_isotonic"),
-    "ordinal": ("calibration_error_ordinal", "calibration_absolute_error_ordinal"),
-}
-_GAIN_KEYS = {"isotonic": "calibration_error_drop_isotonic", "ordinal": "calibration_error_drop_ordinal"}
+_KEYS = {AS_GIVEN: "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
 _UNIT = "level, difference"
 
 
@@ -57,7 +53,8 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        conversation, participant, ground_truth, score; in the order of the first run.
+        conversation, participant, ground_truth, score; in the order of the first run. Empty without a run, and its
+        ``attrs["reason"]`` says so.
 
     Examples
     --------
@@ -66,6 +63,10 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     [3.5]
     """
     frames = list(runs.values())
+    if not frames:
+        nothing = pd.DataFrame(columns=["conversation", "participant", "ground_truth", "score"])
+        nothing.attrs["reason"] = ABSENT
+        return nothing
     scores = pd.concat([frame["score"].reset_index(drop=True) for frame in frames], axis=1)
     known = frames[0][["conversation", "participant", "ground_truth"]].reset_index(drop=True)
     return known.assign(score=scores.astype(float).mean(axis=1))
@@ -171,12 +172,12 @@ def with_calibrated(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
             found[mapping] = frame.assign(score=calibrated(frame, mapping))
         except UserError as error:
             found[mapping] = frame.assign(score=np.nan)
-            found[mapping].attrs["reason"] = str(error)
+            found[mapping].attrs["reason"] = frame.attrs.get("reason") or str(error)
     return found
 
 
 def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    r"""Expected calibration error and absolute error, before and after calibration.
+    r"""Expected calibration error before and after calibration.
 
     .. math:: ECE = \sum_{k=1}^{5} \frac{n_k}{n} \left| \bar y_k - \bar s_k \right|
 
@@ -193,8 +194,8 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     Returns
     -------
     dict
-        "calibration", "absolute": tables of estimates by mapping; "drop": by how much calibration lowers the expected
-        calibration error of the same conversations.
+        "calibration": table of estimates by mapping; "drop": by how much calibration lowers the error of the same
+        conversations.
 
     Notes
     -----
@@ -214,21 +215,15 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     """
     ways = with_calibrated(frame)
     sums = {way: _sums(frame) for way, frame in ways.items()}
-    tables: dict[str, dict] = {"calibration": {}, "absolute": {}, "drop": {}}
+    tables: dict[str, dict] = {"calibration": {}, "drop": {}}
     for way, (values, people) in sums.items():
-        asked = {
-            "calibration": (_ece, _ERROR, OWN_SCALE),
-            "absolute": (_absolute, "mean absolute error of the score", None),
-        }
-        for (name, (statistic, method, scale)), key in zip(asked.items(), _KEYS[way], strict=True):
-            tables[name][way] = _row(statistic, values, people, bootstrap, scale, f"{way}: {method}", ways[way], key)
-        if way in _GAIN_KEYS:
+        key = _KEYS.get(way, "")
+        tables["calibration"][way] = _row(_ece, values, people, bootstrap, f"{way}: {_ERROR}", ways[way], key)
+        if way != AS_GIVEN:
             before = sums[AS_GIVEN][0]
             both = np.stack([before, values], axis=1) if len(before) == len(values) else values[:0]
             method = f"{_ERROR}; as given minus {way}"
-            tables["drop"][way] = _row(
-                _ece_drop, both, people, bootstrap, OWN_SCALE, method, ways[way], _GAIN_KEYS[way]
-            )
+            tables["drop"][way] = _row(_ece_drop, both, people, bootstrap, method, ways[way])
     return {name: estimate_table(rows, "scores") for name, rows in tables.items()}
 
 
@@ -237,41 +232,36 @@ def _row(
     values: np.ndarray,
     people: pd.Series,
     bootstrap: ParticipantBootstrap,
-    scale: Scale | None,
     method: str,
     frame: pd.DataFrame,
-    key: str,
+    key: str = "",
 ) -> dict:
     if not len(values):
         reason = frame.attrs.get("reason") or "no conversation has both a rating and a score"
         return estimate_row(n=0, unit=_UNIT, method=method, reason=reason, key=key)
-    found = bootstrap.estimate(statistic, values, people, scale)
+    found = bootstrap.estimate(statistic, values, people, OWN_SCALE)
     if statistic is _ece:
         found = found._replace(low=np.maximum(found.low, 0))
-    how = bootstrap.describe(scale)
+    how = bootstrap.describe(OWN_SCALE)
     return bootstrap.row(found, n=len(values), unit=_UNIT, method=method, how=how, key=key)
 
 
 def _sums(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
-    """Per conversation: rating minus score in the column of the score's level, the absolute difference, and 1."""
+    """Per conversation: rating minus score in the column of the score's level, and 1."""
     known = frame[np.isfinite(frame["score"].astype(float)) & np.isfinite(frame["ground_truth"].astype(float))]
+    values = np.zeros((len(known), len(LEVELS) + 1))
+    values[:, -1] = 1
     apart = (known["ground_truth"] - known["score"]).to_numpy(dtype=float)
-    values = np.zeros((len(known), len(LEVELS) + 2))
     values[np.arange(len(known)), labels(known["score"]).astype(int) - 1] = apart
-    values[:, -2], values[:, -1] = np.abs(apart), 1
     return values, known["participant"]
 
 
 def _ece(sums: np.ndarray) -> np.ndarray:
-    return np.abs(sums[..., :-2]).sum(axis=-1) / sums[..., -1]
+    return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
 
 
 def _ece_drop(sums: np.ndarray) -> np.ndarray:
     return _ece(sums[..., 0, :]) - _ece(sums[..., 1, :])
-
-
-def _absolute(sums: np.ndarray) -> np.ndarray:
-    return sums[..., -2] / sums[..., -1]
 
 
 check_arguments(globals())

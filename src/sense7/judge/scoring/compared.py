@@ -1,4 +1,4 @@
-"""The judges of an edition compared with each other and with the baselines, and the juries that they form, for a page.
+"""The judges of an edition compared with each other and with the baselines, and the jury of a judge's runs, for a page.
 
 Every table is there without a judge, too, and then says why it has no number.
 """
@@ -12,57 +12,21 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words, safe_names
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, safe_names
 from sense7.judge.scoring.available_judges import ABSENT
 from sense7.judge.scoring.baselines import Baseline
 from sense7.judge.scoring.comparison import JudgeComparison, as_judges, compare_judges, least_p
-from sense7.judge.scoring.juries import GAIN_METRICS, LOWER_IS_BETTER, RULES, juries_of, jury_tables, with_verdicts
+from sense7.judge.scoring.juries import juries_of, jury_tables
 from sense7.judge.scoring.metrics import METRICS
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = ["EditionComparison", "EditionJuries", "compare_edition", "gains_in_words", "juries_of_edition"]
+__all__ = ["EditionComparison", "compare_edition", "jury_of_runs"]
 
-_KEYS = {
-    "spearman": {
-        "better": "compared_better_spearman",
-        "worse": "compared_worse_spearman",
-        "undecided": "compared_undecided_spearman",
-    },
-    "accuracy": {
-        "better": "compared_better_accuracy",
-        "worse": "compared_worse_accuracy",
-        "undecided": "compared_undecided_accuracy",
-    },
-    "mean_absolute_error": {
-        "better": "compared_better_error",
-        "worse": "compared_worse_error",
-        "undecided": "compared_undecided_error",
-    },
-}
-"""Metric -> outcome -> key of the number of others."""
+_COUNTED = "spearman"
+"""Metric by which the others that are better, worse and undecided are counted."""
 
-_RUNS_KEYS = {
-    "mean": {
-        "accuracy": "jury_runs_mean_accuracy",
-        "mean_absolute_error": "jury_runs_mean_error",
-        "spearman": "jury_runs_mean_spearman",
-        "quadratic_kappa": "jury_runs_mean_kappa",
-    },
-    "median": {
-        "accuracy": "jury_runs_median_accuracy",
-        "mean_absolute_error": "jury_runs_median_error",
-        "spearman": "jury_runs_median_spearman",
-        "quadratic_kappa": "jury_runs_median_kappa",
-    },
-    "majority": {
-        "accuracy": "jury_runs_majority_accuracy",
-        "mean_absolute_error": "jury_runs_majority_error",
-        "spearman": "jury_runs_majority_spearman",
-        "quadratic_kappa": "jury_runs_majority_kappa",
-    },
-}
-"""Rule -> metric -> key of the gain of the jury of the shown judge's runs over the mean run."""
+_METRICS = ("spearman", "accuracy")
 
 _FEW = "one run of one judge is no jury"
 
@@ -79,7 +43,7 @@ class EditionComparison:
         Why there is no comparison; "" if there is one.
     comparison : JudgeComparison or None
     counts : DataFrame
-        Table of estimates with keys: conversations that are compared, and outcomes by metric.
+        Table of estimates with keys: conversations that are compared, and outcomes by Spearman correlation.
     differences : dict of DataFrame
         Metric -> table of estimates, the judge minus each other one, with p, p_holm and keys that end with the name.
     """
@@ -92,11 +56,10 @@ class EditionComparison:
 
     def panels(self) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
         """Panels of :func:`sense7.figures.forest`: metric -> differences, and the line at zero."""
-        shown = {}
-        for metric, table in self.differences.items():
-            side = "left" if metric in LOWER_IS_BETTER else "right"
-            shown[f"{METRICS[metric].title}: {side} of zero the judge is better"] = (table, (0.0,))
-        return shown
+        return {
+            f"{METRICS[metric].title}: right of zero the judge is better": (table, (0.0,))
+            for metric, table in self.differences.items()
+        }
 
     def left_out(self) -> pd.DataFrame:
         """How many conversations each judge has scored and lacks, as texts."""
@@ -142,8 +105,8 @@ def compare_edition(
         except UserError as error:
             reason = str(error)
     prefix = f"{SIMULATED_WORDS}: " if judge in getattr(judges, "simulated", ()) else ""
-    differences = {metric: _differences(comparison, judge, metric, reason, prefix) for metric in _KEYS}
-    counts = _counts(comparison, differences, reason, prefix, bootstrap)
+    differences = {metric: _differences(comparison, judge, metric, reason, prefix) for metric in _METRICS}
+    counts = _counts(comparison, differences[_COUNTED], reason, prefix, bootstrap)
     return EditionComparison(judge, reason, comparison, counts, differences)
 
 
@@ -154,11 +117,14 @@ def _differences(comparison: JudgeComparison | None, judge: str, metric: str, re
         return estimate_table({"none": row}, "compared with").assign(p=np.nan, p_holm=np.nan, key="")
     table = comparison.against(judge, metric)
     keys = {name: f"compared_{metric}_{plain}" for name, plain in safe_names(table.index).items()}
-    return table.assign(key=[keys[name] for name in table.index], method=prefix + table["method"])
+    known = np.isfinite(table["estimate"])  # the majority label orders nothing
+    return table.assign(
+        key=[keys[name] if known[name] else "" for name in table.index], method=prefix + table["method"]
+    )
 
 
 def _counts(
-    comparison: JudgeComparison | None, differences: Mapping, reason: str, prefix: str, bootstrap: ParticipantBootstrap
+    comparison: JudgeComparison | None, table: pd.DataFrame, reason: str, prefix: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
     rows, confidence = {}, bootstrap.confidence
     total, shared = (comparison.conversations, comparison.shared) if comparison else (0, 0)
@@ -171,22 +137,19 @@ def _counts(
         reason=reason,
         key="compared_conversations",
     )
-    for metric, keys in _KEYS.items():
-        table = differences[metric]
-        defined = table["p_holm"].notna()
-        decided = table["p_holm"] < 1 - confidence
-        favors = (table["estimate"] > 0) != (metric in LOWER_IS_BETTER)
-        outcomes = {"better": decided & favors, "worse": decided & ~favors, "undecided": defined & ~decided}
-        for outcome, chosen in outcomes.items():
-            why = reason or _undecidable(int(defined.sum()), bootstrap)
-            rows[f"{outcome}, {METRICS[metric].title}"] = estimate_row(
-                np.nan if why else int(chosen.sum()),
-                n=int(defined.sum()),
-                unit="judges",
-                method=f"{prefix}{METRICS[metric].title}: {outcome}, p by Holm below {1 - confidence:.2g}",
-                reason=why,
-                key=keys[outcome],
-            )
+    defined = table["p_holm"].notna()
+    decided, favors = table["p_holm"] < 1 - confidence, table["estimate"] > 0
+    outcomes = {"better": decided & favors, "worse": decided & ~favors, "undecided": defined & ~decided}
+    for outcome, chosen in outcomes.items():
+        why = reason or _undecidable(int(defined.sum()), bootstrap)
+        rows[outcome] = estimate_row(
+            np.nan if why else int(chosen.sum()),
+            n=int(defined.sum()),
+            unit="judges",
+            method=f"{prefix}{METRICS[_COUNTED].title}: {outcome}, p by Holm below {1 - confidence:.2g}",
+            reason=why,
+            key=f"compared_{outcome}_{_COUNTED}",
+        )
     return estimate_table(rows, "count")
 
 
@@ -199,28 +162,8 @@ def _undecidable(pairs: int, bootstrap: ParticipantBootstrap) -> str:
     return f"too few resamples ({bootstrap.draws:,}) to decide on {count_of(pairs, 'pair')}"
 
 
-@dataclass(frozen=True, eq=False)
-class EditionJuries:
-    """What :func:`juries_of_edition` computed.
-
-    Attributes
-    ----------
-    reason : str
-        Why there is no jury; "" if there is one.
-    agreement : DataFrame
-        Krippendorff's alpha of the members of each jury; that of the shown judge's runs has a key.
-    gains : DataFrame
-        As :func:`sense7.judge.scoring.juries.jury_tables`, of all rules, which are one family for Holm; those of the
-        shown judge's runs have keys.
-    """
-
-    reason: str
-    agreement: pd.DataFrame = field(repr=False)
-    gains: pd.DataFrame = field(repr=False)
-
-
-def juries_of_edition(judges: Mapping, bootstrap: ParticipantBootstrap, found: EditionComparison) -> EditionJuries:
-    """Return what juries of an edition's judges, and of their runs, add to their members, by every rule.
+def jury_of_runs(judges: Mapping, bootstrap: ParticipantBootstrap, found: EditionComparison) -> pd.DataFrame:
+    """Return what the mean of all runs of the shown judge gains over its mean run.
 
     Parameters
     ----------
@@ -229,68 +172,30 @@ def juries_of_edition(judges: Mapping, bootstrap: ParticipantBootstrap, found: E
     bootstrap : ParticipantBootstrap
         Resamples of participants.
     found : EditionComparison
-        What :func:`compare_edition` returned: juries judge the conversations that were compared.
+        What :func:`compare_edition` returned: the jury judges the conversations that were compared.
+
+    Returns
+    -------
+    DataFrame
+        Table of estimates with the rows ``Spearman`` and ``accuracy``.
     """
-    reason = found.reason
-    if not reason and len(judges) == 1 and all(len(runs) < 2 for runs in judges.values()):
-        reason = _FEW
-    agreement, tables = None, []
-    prefix = f"{SIMULATED_WORDS}: " if getattr(judges, "simulated", ()) else ""
-    for rule in () if reason else RULES:
+    runs = judges.get(found.judge, {})
+    reason = found.reason or (_FEW if len(runs) < 2 else "")
+    prefix = f"{SIMULATED_WORDS}: " if found.judge in getattr(judges, "simulated", ()) else ""
+    gains = None
+    if not reason:
         people = found.comparison.people
-        made = jury_tables(juries_of(judges, people.index, rule), people, bootstrap)
-        of_shown = f"{found.judge}: {rule} of {len(judges[found.judge]):,} runs"
-        gains = made["gains"]
-        keys = [_RUNS_KEYS[rule][metric] if jury == of_shown else "" for jury, metric in gains.index]
-        tables.append(gains.assign(key=keys, method=prefix + gains["method"]))
-        if agreement is None:
-            own = made["agreement"].rename(index=lambda name, rule=rule: name.replace(f"{rule} of ", ""))
-            shown = of_shown.replace(f"{rule} of ", "")
-            alphas = ["jury_runs_alpha" if name == shown else "" for name in own.index]
-            agreement = own.assign(key=alphas, method=prefix + own["method"])
-    if not tables:
-        return EditionJuries(reason, *_no_jury(reason))
-    return EditionJuries("", agreement, with_verdicts(pd.concat(tables), bootstrap))
-
-
-def _no_jury(reason: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    alpha = estimate_row(n=0, unit="alpha", method="Krippendorff's alpha (interval)", reason=reason)
-    rows = {
-        ("none", f"{metric} {rule}"): estimate_row(
-            n=0, unit=METRICS[metric].unit, method=METRICS[metric].method, reason=reason, key=_RUNS_KEYS[rule][metric]
-        )
-        for rule in RULES
-        for metric in GAIN_METRICS
-    }
-    gains = pd.DataFrame.from_dict(rows, orient="index")
-    gains.index = pd.MultiIndex.from_tuples(rows, names=["jury", "metric"])
-    return estimate_table({"none": alpha | {"key": "jury_runs_alpha"}}, "jury"), gains
-
-
-def gains_in_words(gains: pd.DataFrame) -> pd.DataFrame:
-    """Gains of juries as texts: over the mean member, over the best, per call with its one-sided limit, verdict.
-
-    Parameters
-    ----------
-    gains : DataFrame
-        Of :class:`EditionJuries`.
-    """
-
-    def ranged(value: float, low: float, high: float) -> str:
-        interval = f" [{low:z.3f}, {high:z.3f}]" if np.isfinite(low) else ""
-        return f"{value:z.3f}{interval}" if np.isfinite(value) else ""
-
+        (jury,) = juries_of({found.judge: runs}, people.index, "mean")
+        gains = jury_tables([jury], people, bootstrap)["gains"].loc[jury.name]
     rows = {}
-    for (jury, metric), row in gains.iterrows():
-        per_call = f"{row['per_call']:z.4f}, at least {row['per_call_low']:z.4f}"
-        rows[f"{jury}, {METRICS[metric].title}"] = {
-            "over the mean member": ranged(row["estimate"], row["low"], row["high"]),
-            "over the best member": ranged(row["over_best"], row["best_low"], row["best_high"]),
-            "per additional call": per_call if np.isfinite(row["per_call_low"]) else "",
-            "p, Holm": p_in_words(row["p_holm"]),
-            "worth its calls": row["reason"] or ("yes" if row["worth"] else "not shown"),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("jury and metric")
+    for metric in _METRICS:
+        kind = METRICS[metric]
+        row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
+        if gains is not None:
+            row = {name: gains.loc[metric, name] for name in COLUMNS}
+        row = estimate_row(**row, key=f"jury_runs_mean_{metric}")
+        rows[kind.title] = row | {"method": prefix + row["method"]}
+    return estimate_table(rows, "gain")
 
 
 check_arguments(globals())

@@ -91,11 +91,6 @@ def _macro_f1(sums: np.ndarray) -> np.ndarray:
     return scores.sum(axis=-1) / seen.sum(axis=-1)
 
 
-def _macro_f1_five(sums: np.ndarray) -> np.ndarray:
-    scores, seen = _f1(sums)
-    return np.where(seen.any(axis=-1), scores.mean(axis=-1), np.nan)
-
-
 def _mean_absolute_error(sums: np.ndarray) -> np.ndarray:
     return sums[..., _CELLS] / sums[..., :_CELLS].sum(axis=-1)
 
@@ -149,7 +144,6 @@ METRICS: Mapping[str, _Metric] = {
         _kappa,
         "ground truth and scores are all at the same level",
     ),
-    "macro_f1_five": _Metric("macro F1, five classes", "F1", "mean F1 over all five classes", _macro_f1_five),
     **{
         f"sensitivity_{level}": _Metric(
             f"sensitivity, {level}",
@@ -254,7 +248,7 @@ def label_metrics(
 
     - accuracy :math:`\sum_k n_{kk} / N`; within 1 :math:`\sum_{|k-l| \le 1} n_{kl} / N`;
     - F1 of a class :math:`2 n_{kk} / (n_{k\cdot} + n_{\cdot k})`; ``macro_f1`` is its mean over the classes
-      seen in truth or prediction (the authors'), ``macro_f1_five`` over all five, 0 for those not seen;
+      seen in truth or prediction (the authors');
     - sensitivity :math:`n_{kk} / n_{k\cdot}` and specificity
       :math:`(N - n_{k\cdot} - n_{\cdot k} + n_{kk}) / (N - n_{k\cdot})` of each of the five classes;
     - kappa with quadratic weights, see :func:`sense7.estimators.kappa.weighted_kappa`.

@@ -38,48 +38,34 @@ from sense7.terminal import count_of
 
 __all__ = [
     "PUBLISHED",
-    "ContentShares",
     "Result",
     "ceiling_curve",
     "ceilings_at_bound",
     "content_share_itself",
     "content_shares",
     "curve_estimates",
-    "curve_table",
     "judge_results",
     "shares_needed",
     "study_thresholds",
-    "text_baselines",
-    "with_row_labels",
 ]
 
 SHARES = tuple(place / 100 for place in range(101))
 """Content shares at which the curve is drawn."""
 
 CEILINGS = {
-    "pearson": ("Pearson correlation with the ground truth", "correlation"),
     "spearman_untied": ("Spearman correlation, no ties", "correlation"),
     "spearman": ("Spearman correlation, five levels on one side", "correlation"),
-    "spearman_levels": ("Spearman correlation, five levels on both sides", "correlation"),
     "accuracy": ("accuracy", "share of conversations"),
-    "within_one": ("within one level", "share of conversations"),
-    "mean_absolute_error": ("mean absolute error of labels (at least)", "levels (from 1 to 5)"),
 }
 """Measures of a judge -> name for readers and unit."""
 
 PUBLISHED = (0.369, 0.487)
 """Spearman correlation and accuracy of the paper's classifier, from the abstract (grade A); as in data/claims.yml."""
 
-TURN_DRAWS = 300
-"""The model of turns takes several times as long, and only checks the other."""
+_POINTS_SHOWN = (0.3, 0.6)
+"""Content shares at which the ceilings are recorded."""
 
-_BY = {
-    "Spearman": "spearman_untied",
-    "Spearman with the ties of these labels": "spearman",
-    "accuracy with these labels": "accuracy",
-}
 _UNIT = "share of the variance"
-_TENTHS = tuple(place / 10 for place in range(1, 10))
 _FURTHEST = 40.0  # stands for an infinite threshold, without infinity minus infinity
 _ANGLES, _ANGLE_WEIGHTS = np.polynomial.legendre.leggauss(128)
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(3)
@@ -89,24 +75,7 @@ _CHUNK = 50
 _ROUNDING = 1e-9
 _SMALLEST = 1e-24
 _PUBLISHED = ("published classifier", "published classifier (on other data)")
-_TEXT_BASELINES = {
-    "baseline: words per turn": ("baseline_words_per_turn_spearman", "baseline_words_per_turn_accuracy"),
-    "baseline: all words, ridge": ("baseline_tfidf_ridge_spearman", "baseline_tfidf_ridge_accuracy"),
-}
-"""Baselines that see the text -> keys of their correlation and accuracy, as the page of the baselines records them."""
-
-_NEEDED = {
-    **dict.fromkeys(
-        _PUBLISHED,
-        "ceiling_needed_published_spearman_untied ceiling_needed_published_spearman ceiling_needed_published_accuracy",
-    ),
-    "baseline: words per turn": "ceiling_needed_words_per_turn_spearman_untied ceiling_needed_words_per_turn_spearman "
-    "ceiling_needed_words_per_turn_accuracy",
-    "baseline: all words, ridge": "ceiling_needed_tfidf_ridge_spearman_untied ceiling_needed_tfidf_ridge_spearman "
-    "ceiling_needed_tfidf_ridge_accuracy",
-}
-"""Judges known by name -> keys of their rows of :func:`shares_needed`, in the order of ``_BY``."""
-
+_WORDS_PER_TURN = "baseline: words per turn"
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
 
@@ -153,7 +122,6 @@ def study_thresholds(study: Study) -> np.ndarray:
 def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     r"""The best that a judge who sees only the text can reach, for each content share.
 
-    - *pearson*: :math:`\sqrt{s}`, for any distribution, if s is the share of the ground truth's variance;
     - *spearman_untied*: a prediction and a ground truth without ties, :math:`\frac{6}{\pi} \arcsin \frac{\sqrt{s}}{2}`;
     - *spearman*: one of the two has five levels. With midranks, jumps :math:`g_k = (p_k + p_{k+1})/2` at the
       thresholds, and U the difference of an independent normal variable and c, by Plackett's identity
@@ -164,10 +132,7 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
       It is the ceiling of a continuous prediction of labels; and, since c and y may change places, that of a judge who
       answers in five levels, as often each as the labels have them, compared with the unrounded ground truth. One
       whose levels are more even has fewer ties and can pass it, though not *spearman_untied*;
-    - *spearman_levels*: both have the five levels, with the same frequencies;
-    - *accuracy*: :math:`E[\max_k P(y = k \mid c)]`;
-    - *within_one*: :math:`E[\max_k P(|y - k| \le 1 \mid c)]`;
-    - *mean_absolute_error*: :math:`E[\min_k E(|y - k| \mid c)]`, which no judge that answers in levels falls below.
+    - *accuracy*: :math:`E[\max_k P(y = k \mid c)]`.
 
     Parameters
     ----------
@@ -179,8 +144,8 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by content share; columns as ``CEILINGS``. Correlations of ranks are NaN where only one
-        level occurs, everything but *pearson* and *spearman_untied* where none does.
+        Indexed by content share; columns as ``CEILINGS``. *spearman* is NaN where only one level occurs, and *accuracy*
+        where none does.
 
     Raises
     ------
@@ -210,14 +175,8 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     return pd.DataFrame(_ceilings(cuts, s), index=pd.Index(s, name="content share"))
 
 
-def curve_table(curve: pd.DataFrame) -> pd.DataFrame:
-    """The ceilings at every tenth of the content share, with titles that can be read; empty below two labels."""
-    tenths = curve.loc[list(_TENTHS)].rename(columns={name: title for name, (title, _) in CEILINGS.items()})
-    return tenths if np.isfinite(tenths).all(axis=None) else tenths.iloc[:0]
-
-
 def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
-    """The ceilings of Spearman's correlation and of accuracy at every tenth of the content share, to be recorded.
+    """The ceilings of Spearman's correlation and of accuracy at content shares of three and six tenths.
 
     Parameters
     ----------
@@ -229,53 +188,42 @@ def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows ``spearman_at_10`` .. ``accuracy_at_90``, by percent: a table of estimates without intervals. Below two
+        Rows ``spearman_at_30`` .. ``accuracy_at_60``, by percent: a table of estimates without intervals. Below two
         different labels there is none: that the only one is always right is no result.
 
     Examples
     --------
     >>> curve_estimates(ceiling_curve(level_thresholds([5, 10, 25, 40, 20])), 100).index[[0, -1]].tolist()
-    ['spearman_at_10', 'accuracy_at_90']
+    ['spearman_at_30', 'accuracy_at_60']
     """
     rows = {}
     defined = np.isfinite(curve["spearman"]).all()
     for measure in ("spearman", "accuracy"):
         title, unit = CEILINGS[measure]
-        for share in _TENTHS:
+        for share in _POINTS_SHOWN:
             percent = round(100 * share)
-            keys = {"spearman": f"ceiling_spearman_at_{percent}", "accuracy": f"ceiling_accuracy_at_{percent}"}
             rows[f"{measure}_at_{percent}"] = estimate_row(
                 curve.loc[share, measure] if defined else np.nan,
                 n=n,
                 unit=unit,
                 method=f"ceiling of {title} at a content share of {share:.0%}; latent normal, labels as in the data",
                 reason="" if defined else _ONE_LABEL if n else _NO_TRUTH,
-                key=keys[measure],
+                key=f"ceiling_{measure}_at_{percent}",
             )
     return estimate_table(rows, "ceiling")
 
 
 def _ceilings(thresholds: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarray]:
     """All ceilings, for rows of thresholds and shares: (rows, 4) and (rows,)."""
-    hits, near, error = (np.empty(len(shares)) for _ in range(3))
+    hits = np.empty(len(shares))
     for first in range(0, len(shares), _CHUNK):
         rows = slice(first, first + _CHUNK)
         likely, weights = _level_probabilities(thresholds[rows], shares[rows])
-        cumulative = np.cumsum(likely, axis=-1)
         hits[rows] = (likely.max(axis=-1) * weights).sum(axis=-1)
-        threes = likely[..., :-2] + likely[..., 1:-1] + likely[..., 2:]
-        near[rows] = (threes.max(axis=-1) * weights).sum(axis=-1)
-        # E|y - k| is least at the median: each threshold passed on the wrong side costs one level.
-        beside = np.minimum(cumulative[..., :-1], 1 - cumulative[..., :-1]).sum(axis=-1)
-        error[rows] = (beside * weights).sum(axis=-1)
     return {
-        "pearson": np.sqrt(shares),
         "spearman_untied": 6 / np.pi * np.arcsin(np.sqrt(shares) / 2),
         "spearman": _spearman(thresholds, shares),
-        "spearman_levels": _spearman_levels(thresholds, shares),
         "accuracy": np.minimum(hits, 1),  # not a rounding error more
-        "within_one": np.minimum(near, 1),
-        "mean_absolute_error": error,
     }
 
 
@@ -295,17 +243,12 @@ def _level_probabilities(thresholds: np.ndarray, shares: np.ndarray) -> tuple[np
     return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1), weights
 
 
-def _midranks(thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Jumps of the midrank at each threshold, and 12 times its variance (NaN if it has none)."""
+def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
     cumulative = ndtr(thresholds)
     ends = np.zeros((*cumulative.shape[:-1], 1))
     p = np.diff(np.concatenate([ends, cumulative, ends + 1], axis=-1), axis=-1)
-    spread = 1 - (p**3).sum(axis=-1)
-    return (p[..., :-1] + p[..., 1:]) / 2, np.where(spread > 1e-9, spread, np.nan)
-
-
-def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    jumps, spread = _midranks(thresholds)
+    jumps, spread = (p[..., :-1] + p[..., 1:]) / 2, 1 - (p**3).sum(axis=-1)
+    spread = np.where(spread > 1e-9, spread, np.nan)  # 12 times the variance of the midrank; none where it has none
     half = np.arcsin(np.sqrt(shares / 2)) / 2
     angles = half[:, None] * (1 + _ANGLES)
     squares = np.clip(thresholds, -_FURTHEST, _FURTHEST)[:, :, None] ** 2
@@ -313,108 +256,67 @@ def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return 12 * (jumps * inner).sum(axis=-1) * half / (2 * np.pi) / np.sqrt(spread)
 
 
-def _spearman_levels(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    jumps, spread = _midranks(thresholds)
-    half = np.arcsin(np.sqrt(shares)) / 2
-    angles = (half[:, None] * (1 + _ANGLES))[:, None, None, :]
-    cuts = np.clip(thresholds, -_FURTHEST, _FURTHEST)
-    first, second = cuts[:, :, None, None], cuts[:, None, :, None]
-    distance = (first - second) ** 2 + 2 * first * second * (1 - np.sin(angles))
-    inner = np.exp(-distance / (2 * np.cos(angles) ** 2)) @ _ANGLE_WEIGHTS
-    return 12 * np.einsum("rj,rk,rjk->r", jumps, jumps, inner) * half / (2 * np.pi) / spread
+def content_share_needed(rho: float) -> float:
+    r"""The smallest content share with which a judge that sees only the text could reach a Spearman correlation.
 
+    .. math:: s = \left(2 \sin\frac{\pi \max(\rho, 0)}{6}\right)^2
 
-def content_share_needed(result: float, thresholds, measure: str = "spearman") -> float:
-    """The smallest content share with which a judge that sees only the text could have a result.
-
-    The inverse of :func:`ceiling_curve`: a judge below its ceiling needs more.
+    The inverse of *spearman_untied* of :func:`ceiling_curve`; ties only raise the need.
 
     Parameters
     ----------
-    result : float
-        Spearman correlation, or accuracy, of the judge.
-    thresholds : array, shape (4,)
-        From :func:`level_thresholds`.
-    measure : str
-        A key of ``CEILINGS`` other than ``mean_absolute_error``.
+    rho : float
+        Spearman's correlation of the judge.
 
     Returns
     -------
     float
-        0..1; 0 for what can be reached without any content, NaN for what can't be reached with nothing but
-        content, or if the measure is not defined.
+        0..1.
 
     Examples
     --------
-    >>> thresholds = level_thresholds([5, 10, 25, 40, 20])
-    >>> round(content_share_needed(0.369, thresholds), 3), content_share_needed(0.99, thresholds)
-    (0.16, nan)
+    >>> round(content_share_needed(0.369), 3), content_share_needed(-0.2)
+    (0.147, 0.0)
     """
-    cuts = np.asarray(thresholds, dtype=float)[None, :]
-
-    def excess(share: float) -> float:
-        return _ceilings(cuts, np.array([share]))[measure][0] - result
-
-    lowest, highest = excess(0.0), excess(1.0)
-    if not (np.isfinite(lowest) and np.isfinite(highest)) or highest < 0:
-        return np.nan
-    # Not zero itself: the curve of accuracy begins flat, so that a rounding error would be a share.
-    return 0.0 if lowest > -_ROUNDING else float(brentq(excess, 0.0, 1.0, xtol=1e-9))
+    if rho < _ROUNDING:
+        return 0.0
+    return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
 
 
 def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.DataFrame:
-    """The smallest content shares that judges' results need, if they saw only the text.
+    """The smallest content shares that judges' correlations need, if they saw only the text.
 
     Parameters
     ----------
     judges : mapping
         Name -> :class:`Result`, or a pair of Spearman correlation and accuracy; NaN where there is none.
     study : Study
-        Its labels give the thresholds of all rows but the first of each judge.
+        Where it has no ground truth or a single label there is no need.
 
     Returns
     -------
     DataFrame
-        Rows ``<name>, by Spearman``, ``<name>, by Spearman with the ties of these labels`` and ``<name>, by accuracy
-        with these labels``: estimate (0..1), low, high, n (conversations with ground truth), unit, method, reason. The
-        first holds for any labels and ties: ties only raise the need. The second is the need of a judge
-        whose scores, or else the ground truth, have five levels, as often each as these labels; scores with decimals
-        need less. Only the first has an interval: the correlation's, carried over, as the need rises with it.
+        One row per judge: estimate (0..1), low, high, n (conversations with ground truth), unit, method, reason. The
+        need holds for any labels and ties: ties only raise it. The interval is the correlation's, carried over.
     """
     counts = label_counts(conversation_ratings(study)["ground_truth"])
-    others = [name for name in judges if name not in _NEEDED]
-    keys = _NEEDED | {
-        name: f"ceiling_needed_judge_{number}_spearman_untied ceiling_needed_judge_{number}_spearman "
-        f"ceiling_needed_judge_{number}_accuracy"
-        for number, name in enumerate(others, 1)
-    }
-    rows = {
-        f"{name}, by {words}": _needed_row(Result(*result), measure, counts, key)
-        for name, result in judges.items()
-        for (words, measure), key in zip(_BY.items(), keys[name].split(), strict=True)
-    }
+    n, others, rows = int(counts.sum()), 0, {}
+    missing = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
+    for name, found in judges.items():
+        result = Result(*found)
+        who = "published" if name in _PUBLISHED else "words_per_turn" if name == _WORDS_PER_TURN else ""
+        others += not who
+        method = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
+        shown = {"n": n, "unit": _UNIT, "key": f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"}
+        if missing or not np.isfinite(result.spearman):
+            rows[name] = estimate_row(**shown, method=method, reason=missing or "this judge has no such result")
+        elif np.isfinite([result.low, result.high]).all():
+            method = f"{method}; the correlation's interval, participants resampled, carried over"
+            ends = (result.spearman, result.low, result.high)
+            rows[name] = estimate_row(*map(content_share_needed, ends), **shown, method=method)
+        else:
+            rows[name] = estimate_row(content_share_needed(result.spearman), **shown, method=method)
     return estimate_table(rows, "judge")
-
-
-def _needed_row(result: Result, measure: str, counts: np.ndarray, key: str) -> dict:
-    """Content share that a result needs at least by one measure, with labels as often as counted."""
-    cuts, n = level_thresholds(counts), int(counts.sum())
-    method = f"content share whose ceiling is the judge's result; {CEILINGS[measure][0]}; latent normal"
-    shown = {"n": n, "unit": _UNIT, "key": key}
-    value = result.accuracy if measure == "accuracy" else result.spearman
-    reason = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
-    if reason or not np.isfinite(value):
-        return estimate_row(**shown, method=method, reason=reason or "this judge has no such result")
-    share = content_share_needed(value, cuts, measure)
-    if not np.isfinite(share):
-        reason = "more than the text alone could give with these labels"
-        return estimate_row(**shown, method=method, reason=reason)
-    ends = (result.low, result.high) if measure == "spearman_untied" else ()
-    if not (ends and np.isfinite(ends).all()):
-        return estimate_row(share, **shown, method=method)
-    low, high = (content_share_needed(end, cuts, measure) for end in ends)
-    method = f"{method}; the correlation's interval, participants resampled, carried over"
-    return estimate_row(share, low, high, **shown, method=method)
 
 
 def content_share_itself() -> dict:
@@ -435,108 +337,56 @@ def content_share_itself() -> dict:
     }
 
 
-def published_judge(study: Study) -> dict[str, Result]:
-    """The paper's classifier by its name beside this study, as :func:`shares_needed` takes judges.
-
-    The name says that the result is from other data, unless the study is the verified release.
-    """
-    provenance = study.provenance
-    own = provenance is not None and provenance.kind == "official" and provenance.verified
-    return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)}
-
-
 def judge_results(
-    study: Study, runs: Mapping[str, Mapping[str, pd.DataFrame]], bootstrap: ParticipantBootstrap | None = None
+    study: Study,
+    runs: Mapping[str, Mapping[str, pd.DataFrame]],
+    bootstrap: ParticipantBootstrap | None = None,
+    baselines: pd.DataFrame | None = None,
 ) -> dict[str, Result]:
-    """Results of the published classifier and of the judges whose predictions for this data set are available.
+    """Results of the published classifier, of the judges that are available, and of the words per turn.
 
     Parameters
     ----------
     study : Study
-        The data.
+        The data. The published classifier's name says that its result is from other data, unless this is the release.
     runs : mapping
         Judge -> run -> predictions, as :func:`sense7.judge.scoring.available_judges.read_runs` reads them.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals of the correlations.
+    baselines : DataFrame, optional
+        As :func:`sense7.judge.scoring.baselines.baseline_table` gives it. The participant's own mean sees ratings, and
+        the ceiling does not bind it.
 
     Returns
     -------
     dict
         Name -> Result, means over the runs of a judge, without unusable replies.
     """
-    judges = {}
-    for name, frames in runs.items():
-        mean = over_runs(frames, bootstrap).mean
-        judges[name] = _result(mean.loc["spearman"], mean.loc["accuracy"])
-    return published_judge(study) | judges
-
-
-def _result(spearman: Mapping, accuracy: Mapping) -> Result:
-    """Result from two rows of a table of estimates, or two recorded values."""
-    numbers = (spearman["estimate"], accuracy["estimate"], spearman["low"], spearman["high"])
-    return Result(*(np.nan if value is None else float(value) for value in numbers))
-
-
-def text_baselines(values: Mapping[str, Mapping]) -> dict[str, Result]:
-    """Baselines that know nothing of the person: how much the assistant wrote per turn, and all words.
-
-    Parameters
-    ----------
-    values : mapping
-        Key -> value as the page of the baselines recorded them from
-        :func:`sense7.judge.scoring.baselines.baseline_table`; see :func:`sense7.record.read_values`.
-
-    Returns
-    -------
-    dict
-        Name -> Result; NaN for a baseline without predictions, such as where no text is known. The participant's own
-        mean is no such baseline: it sees ratings, and the ceiling does not bind it.
-    """
-    return {
-        name: _result(values[correlation], values[accuracy])
-        for name, (correlation, accuracy) in _TEXT_BASELINES.items()
+    provenance = study.provenance
+    own = provenance is not None and provenance.kind == "official" and provenance.verified
+    tables = {name: over_runs(frames, bootstrap).mean for name, frames in runs.items()}
+    if baselines is not None:
+        tables[_WORDS_PER_TURN] = baselines.xs("words per turn", level="baseline")
+    return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)} | {
+        name: Result(
+            table.loc["spearman", "estimate"],
+            table.loc["accuracy", "estimate"],
+            *table.loc["spearman", ["low", "high"]],
+        )
+        for name, table in tables.items()
     }
 
 
 @dataclass(frozen=True, eq=False)
 class ContentShares:
-    """Parts of the variance, and the upper bounds of the content share that follow from them.
+    """Upper bound of the content share: a table of estimates with one row, and the bound in each resample."""
 
-    Attributes
-    ----------
-    parts : DataFrame
-        Shares of the ground truth's whole variance: between conditions, between participants, participants'
-        interactions with conditions, and the rest; a table of estimates.
-    averaged : DataFrame
-        The same from the variance of turns, carried over to means over turns.
-    bounds : DataFrame
-        Upper bounds of the content share by what is assumed; a table of estimates.
-    draws : array, shape (draws,)
-        The first bound in each resampling; empty if there is no interval.
-    """
-
-    parts: pd.DataFrame
-    averaged: pd.DataFrame
     bounds: pd.DataFrame
     draws: np.ndarray
 
 
-_PARTS = ("condition", "participant", "participant by condition", "conversation", "turns, averaged")
-
-_PART_KEYS = {
-    "condition": "ceiling_part_condition",
-    "participant": "ceiling_part_participant",
-    "participant by condition": "ceiling_part_participant_condition",
-    "conversation": "ceiling_part_conversation",
-    "turns, averaged": "ceiling_part_turns",
-}
-"""Part of the variance -> key, where it comes from turns."""
-
-
-def content_shares(
-    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS, turn_draws: int = TURN_DRAWS
-) -> ContentShares:
-    r"""Upper bounds of the content share, by what is the participants' own.
+def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> ContentShares:
+    r"""Upper bound of the content share, if participants' levels are their own.
 
     The ground truth of conversation i of participant p in condition c is taken apart as
 
@@ -551,118 +401,63 @@ def content_shares(
 
     with f the shares of the conversations. Conditions are part of the whole here, unlike in
     :func:`sense7.findings.individualized.variance_components.variance_parts`, since a judge is scored over all of
-    them. If the interactions v are no content either, :math:`\sigma_v^2` is taken off as well. The truth lies anywhere
-    below: that a part *may* be content does not make it content. Nor is the bound safe if the assumption fails: people
-    who write differently and rate differently give themselves away by the text, and then part of u is content.
-
-    From turns: a turn adds its own residual r, and the ground truth is a mean over the :math:`T_i` rated turns of a
-    conversation. So u, v and w pass into it whole, and of r there remains :math:`\sigma_r^2\, \overline{1/T_i}`, if
-    turns of a conversation are not correlated beyond w. Averaging thus raises the participants' share, and
-    lowers the bound below that of single turns. The bound from turns checks the first one.
+    them. The truth lies anywhere below: that a part *may* be content does not make it content. Nor is the bound safe if
+    the assumption fails: people who write differently and rate differently give themselves away by the text, and then
+    part of u is content.
 
     Parameters
     ----------
     study : Study
         The data.
     bootstrap : ParticipantBootstrap
-        Its first resamplings; the models are fitted in each.
-    draws, turn_draws : int
-        At most so many, for the model of conversations and the slower one of turns.
+        Its first resamplings; the model is fitted in each.
+    draws : int
+        At most so many.
 
     Returns
     -------
     ContentShares
-        Where the design can't tell a part from another one, the bounds that need it have a reason instead. If each
-        participant met one condition only, interactions are part of the participant's, and are taken off with it.
+        Where the design can't tell the participants' part, a reason in place of the bound. If each participant met one
+        condition only, interactions are part of the participant's, and are taken off with it.
 
     Notes
     -----
     :math:`\sigma_\mu^2` is that of the estimated means, and a little too large for it, which raises the bound.
     """
-    direct = _variance_shares(study, bootstrap, draws, "ground_truth")
-    averaged = _variance_shares(study, bootstrap, turn_draws, "turn_mean")
-    levels, interactions = ("participant",), ("participant", "participant by condition")
-    bounds = {
-        "participants' levels carry no content": _bound_row(direct, levels, bootstrap, "ceiling_bound_participant"),
-        "the same, from single turns": _bound_row(averaged, levels, bootstrap, "ceiling_bound_participant_turns"),
-        "nor do participants' interactions with conditions": _bound_row(
-            direct, interactions, bootstrap, "ceiling_bound_participant_condition"
-        ),
-    }
-    return ContentShares(
-        _parts_table(direct, _PARTS[:4], bootstrap),
-        _parts_table(averaged, _PARTS, bootstrap, _PART_KEYS),
-        estimate_table(bounds, "if"),
-        np.empty(0) if direct.draws is None else 1 - direct.draws[:, _PARTS.index("participant")],
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _VarianceShares:
-    """Shares of the ground truth's variance by part: (parts,), in draws (draws, parts) or None; why there is none."""
-
-    shares: np.ndarray
-    draws: np.ndarray | None
-    people: np.ndarray
-    reasons: dict[str, str]
-    method: str
-    n: int
-
-
-def _variance_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int, rating: str) -> _VarianceShares:
-    # Why a part can't be estimated is known there; one draw, as only the reasons are used.
-    known = variance_parts(study, bootstrap, rating=rating, draws=1).shares
-    reasons = {name: row["reason"] for name, row in known.iterrows() if not np.isfinite(row["estimate"])}
-    if "turn" in reasons:
-        reasons["turns, averaged"] = reasons.pop("turn")
-    of_turns = rating == "turn_mean"
-    method = "mixed model of turns, averaged over the turns of a conversation" if of_turns else "mixed model"
-    method = f"{method}; shares of the whole variance of the ground truth, conditions included; REML"
-    n = int(known["n"].max())
-    if len(reasons) == len(known):
-        why = dict.fromkeys(_PARTS, next(iter(reasons.values())))
-        return _VarianceShares(np.full(len(_PARTS), np.nan), None, np.empty(0), why, method, n)
-    frame, _ = rated_conversations(study, rating)
-    names = sorted(frame["condition"].unique())
-    design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
-    groups = frame["conversation"] if of_turns else None
-    sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
-    counts = _counts(frame, sums.participants, names)
+    # Why the part can't be estimated is known there; one draw, as only the reasons are used.
+    known = variance_parts(study, bootstrap, rating="ground_truth", draws=1).shares
+    method = "mixed model; shares of the whole variance of the ground truth, conditions included; REML"
+    shown = {"n": int(known["n"].max()), "unit": _UNIT, "method": method, "key": "ceiling_bound_participant"}
+    name = "participants' levels carry no content"
+    if not np.isfinite(known.loc["participant", "estimate"]):
+        row = estimate_row(**shown, reason=known.loc["participant", "reason"])
+        return ContentShares(estimate_table({name: row}, "if"), np.empty(0))
+    frame, _ = rated_conversations(study, "ground_truth")
+    conditions = sorted(frame["condition"].unique())
+    design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(float)
+    sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None)
+    counts = np.zeros((len(sums.participants), len(conditions)))
+    rows = pd.Index(sums.participants).get_indexer(frame["participant"])
+    np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
     ones = np.ones((1, len(counts)))
-    fit = fit_nested(sums)
-    shares = _shares(fit_nested(sums, ones), ones @ counts, of_turns=of_turns)[0]
-    weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
+    bound = float(_bounds(fit_nested(sums, ones), ones @ counts)[0])
     many = None
     if not bootstrap.too_few(frame["participant"]):
-        start = fit.variances[:3] / fit.variances[3]
-        many = _shares(fit_nested(sums, weights, start), weights @ counts, of_turns=of_turns)
-    return _VarianceShares(shares, many, frame["participant"].to_numpy(), reasons, method, n)
+        fit = fit_nested(sums)
+        weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
+        many = _bounds(fit_nested(sums, weights, fit.variances[:3] / fit.variances[3]), weights @ counts)
+    row = _percentile_row(bound, many, frame["participant"].to_numpy(), bootstrap, **shown)
+    return ContentShares(estimate_table({name: row}, "if"), np.empty(0) if many is None else many)
 
 
-def _counts(frame: pd.DataFrame, participants: pd.Index, conditions: list[str]) -> np.ndarray:
-    """Per participant: conversations in each condition, then the sum over them of one by the number of rated turns."""
-    conversations = frame.groupby("conversation", sort=False).agg(
-        participant=("participant", "first"), condition=("condition", "first"), turns=("y", "size")
-    )
-    rows = pd.Index(participants).get_indexer(conversations["participant"])
-    counts = np.zeros((len(participants), len(conditions) + 1))
-    np.add.at(counts, (rows, pd.Index(conditions).get_indexer(conversations["condition"])), 1)
-    np.add.at(counts, (rows, len(conditions)), 1 / conversations["turns"].to_numpy())
-    return counts
-
-
-def _shares(fit: Nested, counts: np.ndarray, *, of_turns: bool) -> np.ndarray:
-    """Shares of the ground truth's variance by part: (draws, parts)."""
-    counts, inverse = counts[:, :-1], counts[:, -1]
+def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
+    """One minus the participants' share of the ground truth's variance: (draws,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         frequency = counts / counts.sum(axis=1, keepdims=True)
         centre = (frequency * fit.coefficients).sum(axis=1, keepdims=True)
         condition = (frequency * (fit.coefficients - centre) ** 2).sum(axis=1)
-        person, interaction, group, rest = fit.variances.T
-        # At the level of conversations the model's residual is the conversation.
-        turns = rest * inverse / counts.sum(axis=1) if of_turns else np.zeros_like(rest)
-        parts = np.column_stack([condition, person, interaction, group if of_turns else rest, turns])
-        return parts / parts.sum(axis=1, keepdims=True)
+        person, interaction, _, rest = fit.variances.T
+        return 1 - person / np.column_stack([condition, person, interaction, rest]).sum(axis=1)
 
 
 def _percentile_row(
@@ -673,45 +468,6 @@ def _percentile_row(
         return bootstrap.row(Estimate(value, reason=bootstrap.too_few(people)), **shown)
     kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(draws), 'resampling')} of participants"
     return bootstrap.row(Estimate(value, *bootstrap.interval(draws, people)), **shown, how=kind)
-
-
-def _bound_row(parts: _VarianceShares, names: tuple[str, ...], bootstrap: ParticipantBootstrap, key: str) -> dict:
-    """Upper bound of the content share: one minus the shares of these parts."""
-    shown = {"n": parts.n, "unit": _UNIT, "method": parts.method, "key": key}
-    reason = next((parts.reasons[name] for name in names if name in parts.reasons), "")
-    if reason:
-        return estimate_row(**shown, reason=reason)
-    columns = [_PARTS.index(name) for name in names]
-    many = None if parts.draws is None else 1 - parts.draws[:, columns].sum(axis=1)
-    return _percentile_row(1 - parts.shares[columns].sum(), many, parts.people, bootstrap, **shown)
-
-
-def _parts_table(
-    parts: _VarianceShares,
-    names: tuple[str, ...],
-    bootstrap: ParticipantBootstrap,
-    keys: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    shown, rows = {"n": parts.n, "unit": _UNIT, "method": parts.method}, {}
-    for column, name in enumerate(names):
-        if name in parts.reasons:
-            rows[name] = estimate_row(**shown, reason=parts.reasons[name])
-        else:
-            many = None if parts.draws is None else parts.draws[:, column]
-            rows[name] = _percentile_row(parts.shares[column], many, parts.people, bootstrap, **shown)
-    return estimate_table(rows, "part", keys)
-
-
-_AT_BOUND = {
-    "pearson": "ceiling_at_bound_pearson",
-    "spearman_untied": "ceiling_at_bound_spearman_untied",
-    "spearman": "ceiling_at_bound_spearman",
-    "spearman_levels": "ceiling_at_bound_spearman_levels",
-    "accuracy": "ceiling_at_bound_accuracy",
-    "within_one": "ceiling_at_bound_within_one",
-    "mean_absolute_error": "ceiling_at_bound_mean_absolute_error",
-}
-"""Measure -> key of its ceiling at the upper bound."""
 
 
 def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
@@ -729,32 +485,30 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
     Returns
     -------
     DataFrame
-        Rows as ``CEILINGS``: estimate, low, high, n (conversations with ground truth), unit, method, reason.
+        Rows ``Spearman correlation, five levels on one side`` and ``accuracy``: estimate, low, high, n (conversations
+        with ground truth), unit, method, reason.
     """
     truth = conversation_ratings(study)[["participant", "ground_truth"]].dropna()
     label = labels(truth["ground_truth"]).astype(int)
     bound, why = shares.bounds["estimate"].iloc[0], shares.bounds["reason"].iloc[0]
     shown = {"n": len(truth), "method": "ceiling at the upper bound of the content share; latent normal"}
     reason = why if not np.isfinite(bound) else _ONE_LABEL if len(set(label)) == 1 else ""
+    measures = {name: CEILINGS[name] for name in ("spearman", "accuracy")}
+    keys = {title: f"ceiling_at_bound_{name}" for name, (title, _) in measures.items()}
     if reason:
-        rows = {name: estimate_row(**shown, unit=unit, reason=reason) for name, (_, unit) in CEILINGS.items()}
-        return estimate_table(rows, "measure", _AT_BOUND)
+        rows = {title: estimate_row(**shown, unit=unit, reason=reason) for title, unit in measures.values()}
+        return estimate_table(rows, "measure", keys)
     counts = np.zeros((len(bootstrap.names), len(LEVELS)))
     np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
     values = _ceilings(level_thresholds(counts.sum(axis=0))[None], np.array([bound]))
     many = _ceilings_in_draws(counts, bootstrap, shares.draws)
     rows = {
-        name: _percentile_row(
-            values[name][0],
-            None if many is None else many[name],
-            truth["participant"],
-            bootstrap,
-            **shown,
-            unit=unit,
+        title: _percentile_row(
+            values[name][0], None if many is None else many[name], truth["participant"], bootstrap, **shown, unit=unit
         )
-        for name, (_, unit) in CEILINGS.items()
+        for name, (title, unit) in measures.items()
     }
-    return estimate_table(rows, "measure", _AT_BOUND)
+    return estimate_table(rows, "measure", keys)
 
 
 def _ceilings_in_draws(
@@ -770,17 +524,6 @@ def _ceilings_in_draws(
         for name, values in _ceilings(level_thresholds(weights @ counts), np.clip(bounds[known], 0, 1)).items():
             many[name][known] = values
     return many
-
-
-def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with a row for each measure, under the measures' names for readers.
-
-    Examples
-    --------
-    >>> with_row_labels(pd.DataFrame({"n": [9]}, index=["within_one"])).index.tolist()
-    ['within one level']
-    """
-    return table.rename(index={name: title for name, (title, _) in CEILINGS.items()})
 
 
 check_arguments(globals())

@@ -3,20 +3,15 @@
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.preprocessing import normalize
 
 from sense7.arguments import check_arguments
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
-from sense7.judge.scoring.sentence_vectors import PACKAGE, sentence_vectors
 from sense7.study import Study
-from sense7.terminal import count_of
 
 __all__ = ["words_of"]
 
@@ -103,25 +98,12 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     >>> counts["user"].toarray().tolist(), counts["assistant"].shape
     ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
     """
-    return {speaker: counts for speaker, (counts, _) in words_and_counts(texts).items()}
-
-
-def words_and_counts(texts: pd.DataFrame) -> dict[str, tuple[sparse.csr_matrix, np.ndarray]]:
-    """What :func:`word_counts` returns, and the words of its columns.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
-    >>> words_and_counts(texts)["user"][1].tolist()
-    ['so', 'tired']
-    """
     counted = {}
     for speaker in SPEAKERS:
-        counted[speaker] = sparse.csr_matrix((len(texts), 0)), np.empty(0, dtype=object)
+        counted[speaker] = sparse.csr_matrix((len(texts), 0))
         if any(map(words_of, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
-            vectorizer = CountVectorizer(analyzer=words_of, dtype=float)
-            counted[speaker] = vectorizer.fit_transform(texts[speaker]).tocsr(), vectorizer.get_feature_names_out()
+            counted[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
     return counted
 
 
@@ -178,59 +160,6 @@ def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = 
         for rows in pieces(length, 1, _ROWS_AT_ONCE)
     ]
     return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
-
-
-def embed(texts: pd.DataFrame, embedder: Callable[[Sequence[str]], np.ndarray] | str) -> np.ndarray:
-    """Sentence embeddings of both sides, whose scalar product is the mean of the two sides' cosines.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        As :func:`conversation_texts` returns it.
-    embedder : callable or str
-        Takes a list of texts and returns an array (texts, dimensions); or ``"wordllama"``, which is
-        :func:`sense7.judge.scoring.sentence_vectors.sentence_vectors`.
-
-    Returns
-    -------
-    array, shape (conversations, 2 x dimensions)
-        For each speaker of length ``sqrt(1/2)``, or 0 where the speaker said nothing or nothing that the model knows.
-
-    Raises
-    ------
-    UserError
-        If there is no embedder of this name, its package is not installed, or the embedder returns something else
-        than one row of finite numbers a text.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["tea", "ale"], "assistant": ["", ""]})
-    >>> embed(texts, lambda said: [[text.count("a"), text.count("e")] for text in said]).round(2)[:, :2].tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    """
-    if isinstance(embedder, str) and embedder != PACKAGE:
-        raise UserError(
-            f"{embedder!r} is no embedder. Give {PACKAGE}, whose weights are installed; or none for TF-IDF."
-        )
-    encode = sentence_vectors if isinstance(embedder, str) else embedder
-    found = np.empty((len(texts), 0))
-    for number, speaker in enumerate(SPEAKERS):
-        said = list(texts[speaker])
-        # It is changed in place below: of what a user's function returned, a copy.
-        vectors = np.array(encode(said), dtype=float) if callable(embedder) else encode(said)
-        fits = vectors.ndim == 2 and len(vectors) == len(said) and np.isfinite(vectors).all()
-        if not fits or (number and vectors.shape[1] * len(SPEAKERS) != found.shape[1]):
-            raise UserError(
-                f"The embedder returned an array of shape {vectors.shape} for {count_of(len(said), 'text')}, or "
-                "numbers that are not finite. It has to return one row of finite numbers a text, of one length for all."
-            )
-        each = vectors.shape[1]
-        if not number:  # for both sides at once: of very many texts, every further copy is large
-            found = np.empty((len(said), each * len(SPEAKERS)))
-        vectors[[not text.strip() for text in said]] = 0  # a model's vector of an empty text means nothing
-        np.multiply(normalize(vectors, copy=False), _EACH, out=found[:, number * each : (number + 1) * each])
-        del vectors
-    return found
 
 
 check_arguments(globals())

@@ -34,14 +34,13 @@ from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import Estimate, estimate_table
 from sense7.estimators.kappa import STEPS, quadratic_kappa
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
-from sense7.judge.scoring.metrics import METRICS, SHARE, label_metrics
+from sense7.judge.scoring.metrics import label_metrics
 from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
 from sense7.sources.released import CORPORA, CROWD, EXPERTS, JUDGES, RELEASED, judged_conversations, published_agreement
 
 __all__ = [
     "ACKNOWLEDGEMENT",
     "ALL",
-    "COLUMNS",
     "DIFFERENCES",
     "LEFT_OUT_DIFFERENCES",
     "MEASURES",
@@ -55,7 +54,6 @@ __all__ = [
     "agreement_with_experts",
     "beside_each_other",
     "counts",
-    "differences_between_judges",
     "expert_and_model_kappas",
     "label_evaluation",
     "largest_differences",
@@ -66,7 +64,6 @@ __all__ = [
     "reproduced",
     "sizes",
     "standings",
-    "values_by_corpus",
     "with_row_labels",
 ]
 
@@ -103,9 +100,6 @@ DIFFERENCES = (("gpt", "claude"), ("gpt", "gemini"), ("claude", "gemini"))
 LEFT_OUT_DIFFERENCES = tuple((judge, EXPERT) for judge in JUDGES)
 """Each judge and the expert who is left out."""
 
-METRIC_NAMES = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
-"""Keys of the metrics of labels shown for Lend an Ear, a part of :data:`sense7.judge.scoring.metrics.METRICS`."""
-
 _NAMES = {
     **{expert: f"{expert[:-1]} {expert[-1]}" for expert in EXPERTS},
     **JUDGES,
@@ -127,7 +121,6 @@ TITLES = {
     **CORPORA,
     ALL: "all questions",
     **{f"{a}_minus_{b}": f"{_NAMES[a]} minus {_NAMES[b]}" for a, b in (*DIFFERENCES, *LEFT_OUT_DIFFERENCES)},
-    **{metric: METRICS[metric].title for metric in METRIC_NAMES},
     "kumar_expert_expert_kappa": "two experts",
     "kumar_expert_llm_kappa": f"experts (median) and {JUDGES['gemini']}",
 }
@@ -142,11 +135,8 @@ PANELS = {
 }
 """Panels of the figure of published against computed values, see :func:`agreement_table` for the columns."""
 
-COLUMNS = (
-    "agreement as published and as computed; experts: median of the three, Gemini: Gemini 2.5 Pro; "
-    f"kappa by scale: weights count {STEPS['scale']}"
-)
-"""Caption of the tables of :func:`values_by_corpus`."""
+_LEFT_OUT = {"spearman": "left_out", "error": "error"}
+"""Measure of :func:`against_the_left_out_expert` -> part of its keys."""
 
 _RHO = "Spearman's rho"
 _RANGE = "share of the scale's range"
@@ -397,7 +387,7 @@ def _count(values: pd.DataFrame, method: str) -> dict:
 
 
 def largest_differences(agreement: pd.DataFrame) -> list[dict]:
-    """Return the largest differences of published and computed values, and of kappas by what a step is.
+    """Return the largest difference of a published and a computed value, and what kappa by steps of the scale changes.
 
     Parameters
     ----------
@@ -409,21 +399,15 @@ def largest_differences(agreement: pd.DataFrame) -> list[dict]:
     list of dict
         Key, estimate, n, unit and method, as ``Recorder.value`` takes them:
         ``kumar_largest_difference`` (of a published and a computed value before rounding, in size; below .005 where
-        all are reproduced and none depends on how a half is rounded), ``kumar_kappa_steps_difference`` (kappa by the
-        scale minus kappa by the values that occur, where that is largest in size), ``kumar_kappa_steps_pair`` (for
-        which question and raters), ``kumar_kappa_steps_equal`` (kappas that are the published ones by steps of the
-        scale as well).
+        all are reproduced and none depends on how a half is rounded), ``kumar_kappa_steps_equal`` (kappas that are the
+        published ones by steps of the scale as well).
 
     Examples
     --------
-    >>> [row["estimate"] for row in largest_differences(agreement_table(ratings()))][2]
-    'practical (Perceived Empathy), experts (median) and crowd'
+    >>> [row["estimate"] for row in largest_differences(agreement_table(ratings()))][1]
+    93
     """
-    difference = agreement["kappa_scale"] - agreement["kappa"]
-    row = agreement.loc[difference.abs().idxmax()]
     equal = np.rint(100 * agreement["kappa_scale"]) == np.rint(100 * agreement["kappa_published"])
-    words = f"{_question(row['question'])} ({CORPORA[row['corpus']]}), {_pair(row, _NAMES)}"
-    method = f"kappa by {STEPS['scale']} minus kappa by {STEPS['occurring']}, the largest of {len(agreement):,} in size"
     apart = np.abs([agreement[f"{measure}_published"] - agreement[measure] for measure in MEASURES])
     return [
         {
@@ -434,20 +418,6 @@ def largest_differences(agreement: pd.DataFrame) -> list[dict]:
             "method": "largest absolute difference of a published and a computed value, before rounding",
         },
         {
-            "key": "kumar_kappa_steps_difference",
-            "estimate": float(difference[row.name]),
-            "n": int(row["n"]),
-            "unit": "weighted kappa",
-            "method": method,
-        },
-        {
-            "key": "kumar_kappa_steps_pair",
-            "estimate": words,
-            "n": int(row["n"]),
-            "unit": "question and raters",
-            "method": method,
-        },
-        {
             "key": "kumar_kappa_steps_equal",
             "estimate": int(equal.sum()),
             "n": len(agreement),
@@ -455,45 +425,6 @@ def largest_differences(agreement: pd.DataFrame) -> list[dict]:
             "method": f"quadratic weights by {STEPS['scale']}, equal to two decimals",
         },
     ]
-
-
-def values_by_corpus(agreement: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return every published and computed agreement as texts, one table for each corpus.
-
-    Parameters
-    ----------
-    agreement : DataFrame
-        What :func:`agreement_table` returns.
-
-    Returns
-    -------
-    dict
-        Name of the corpus -> one row per question and pair of raters: published values to two decimals, computed
-        ones to five.
-
-    Examples
-    --------
-    >>> shown = values_by_corpus(agreement_table(ratings()))
-    >>> {name: len(rows) for name, rows in shown.items()}
-    {'EmpatheticDialogues': 18, 'EPITOME': 18, 'Lend an Ear': 36, 'Perceived Empathy': 54}
-    """
-    columns = {
-        "spearman_published": "Spearman, published",
-        "spearman": "Spearman, computed",
-        "kappa_published": "kappa, published",
-        "kappa": "kappa, computed",
-        "kappa_scale": "kappa by scale",
-    }
-    shown = {}
-    for corpus, name in CORPORA.items():
-        rows = agreement[agreement["corpus"] == corpus].sort_values("question", kind="stable")
-        texts = {
-            words: [f"{value:z.{2 if column.endswith('published') else 5}f}" for value in rows[column]]
-            for column, words in columns.items()
-        }
-        index = [f"{_question(row['question'])}: {_pair(row, _SHORT)}" for _, row in rows.iterrows()]
-        shown[name] = pd.DataFrame(texts, index=pd.Index(index, name="question and raters"))
-    return shown
 
 
 def _question(question: str) -> str:
@@ -620,9 +551,9 @@ class ByQuestion:
     key: Callable[[str, str], str] = field(default=lambda _rater, _row: "", repr=False)
 
     def by_question(self) -> dict[str, pd.DataFrame]:
-        """Rater -> table of estimates with one row per question, called ``CORPUS_QUESTION``; n: conversations."""
+        """Rater -> table of estimates with one row per question, called ``CORPUS_QUESTION``; none is recorded."""
         rows = {f"{corpus}_{question}": [number] for number, (corpus, question) in enumerate(self.estimates.index)}
-        return self._tables(rows, "question", self.method)
+        return replace(self, key=lambda _rater, _row: "")._tables(rows, "question", self.method)
 
     def by_corpus(self) -> dict[str, pd.DataFrame]:
         """Rater -> table of estimates: the mean over each corpus's questions, and over all questions (``all``)."""
@@ -806,17 +737,6 @@ def agreement_with_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) ->
     return replace(agreement, key=lambda rater, row: f"three_judges_agreement_{rater}_{row}")
 
 
-def differences_between_judges(agreement: ByQuestion) -> ByQuestion:
-    """Return paired differences of the judges' agreement with the experts, for each of ``DIFFERENCES``.
-
-    Parameters
-    ----------
-    agreement : ByQuestion
-        What :func:`agreement_with_experts` returns.
-    """
-    return replace(agreement.minus(DIFFERENCES), key=lambda judges, row: f"three_judges_difference_{judges}_{row}")
-
-
 def level_against_experts(judged: pd.DataFrame, resampling: CorpusBootstrap) -> ByQuestion:
     r"""Return how much higher each judge, and the crowd, rates than the experts, as a share of the scale's range.
 
@@ -883,7 +803,7 @@ def against_the_left_out_expert(
     UserError
         If there is no such measure.
     """
-    if measure not in {"spearman", "error"}:
+    if measure not in _LEFT_OUT:
         raise UserError(f"against_the_left_out_expert wants 'spearman' or 'error' as measure; got {measure!r}.")
 
     statistic = _spearman_with_two if measure == "spearman" else _error_from_two
@@ -892,9 +812,7 @@ def against_the_left_out_expert(
     unit = _RHO if measure == "spearman" else _RANGE
     return replace(
         _by_question(judged, resampling, (EXPERT, *raters), partial(statistic, raters), unit, method),
-        key=(lambda rater, row: f"three_judges_left_out_{rater}_{row}")
-        if measure == "spearman"
-        else (lambda rater, row: f"three_judges_error_{rater}_{row}"),
+        key=lambda rater, row: f"three_judges_{_LEFT_OUT[measure]}_{rater}_{row}" if row == ALL else "",
     )
 
 
@@ -1011,7 +929,7 @@ def _scores(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[str, pd.DataFrame]:
-    """Return the metrics of the SENSE-7 authors' evaluation of each judge against every expert's score of Lend an Ear.
+    """Return the accuracy by the SENSE-7 authors' evaluation of each judge against every expert's score of Lend an Ear.
 
     Parameters
     ----------
@@ -1023,8 +941,8 @@ def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[
     Returns
     -------
     dict
-        Judge -> table of estimates with one row per metric (``METRIC_NAMES``), as
-        :func:`sense7.judge.scoring.metrics.label_metrics` gives it; n: rows, three for each conversation.
+        Judge -> table of estimates with the row ``accuracy``, see :func:`sense7.judge.scoring.metrics.label_metrics`;
+        n: rows, three for each conversation.
 
     Notes
     -----
@@ -1036,9 +954,9 @@ def label_evaluation(judged: pd.DataFrame, resampling: CorpusBootstrap) -> dict[
     tables = {}
     for judge in JUDGES:
         score = np.repeat(scores[judge].to_numpy(), len(EXPERTS))
-        table = label_metrics(truth, score, conversations, resampling.corpora[_LEND_AN_EAR]).loc[list(METRIC_NAMES)]
-        keys = [f"three_judges_lend_an_ear_{judge}_{metric}" for metric in table.index]
-        tables[judge] = table.replace({"unit": {SHARE: "share of experts' scores"}}).assign(key=keys)
+        table = label_metrics(truth, score, conversations, resampling.corpora[_LEND_AN_EAR]).loc[["accuracy"]]
+        key = f"three_judges_lend_an_ear_{judge}_accuracy"
+        tables[judge] = table.assign(unit="share of experts' scores", key=key)
     return tables
 
 

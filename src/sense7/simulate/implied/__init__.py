@@ -11,13 +11,12 @@ import numpy as np
 
 from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.implied.context import details_of_context, values_of_context
-from sense7.simulate.implied.conversations import compared_pairs, details_of_conversations, values_of_conversations
+from sense7.simulate.implied.conversations import details_of_conversations, values_of_conversations
 from sense7.simulate.implied.course import details_of_course, values_of_course
 from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
 from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import Parameters
-from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = ["BATCHES", "BATCH_SCALE", "TWINS", "implied_values", "statistics_of"]
 
@@ -30,7 +29,6 @@ BATCH_SCALE = 20
 BRUTE_FORCE_SEED = 160925
 """Seed of the brute force: implied values depend on the parameters, not on the study's seed."""
 
-_SIX = "alpha_turn_without_only_Relational"
 _THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations, values_of_context, values_of_course)
 _DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations, details_of_context, details_of_course)
 _NEGLIGIBLE = 1e-12
@@ -38,33 +36,12 @@ _NEGLIGIBLE = 1e-12
 TWINS = {
     "relational_applicability": "applicability_Relational",
     "relational_very_poor": "very_poor_of_rated_Relational",
-    "relational_very_poor_of_all": "very_poor_of_all_Relational",
     "kappa_affective": "kappa_linear_Affective",
     "kappa_relational": "kappa_linear_Relational",
     "alpha_turn_without_relational": "alpha_turn_without_only_Relational",
-    "alpha_post_listwise": "alpha_post",
-    **{f"alpha_post_listwise_without_only_{name}": f"alpha_post_without_only_{name}" for name in DIMENSION_NAMES},
-    **{
-        f"alpha_{prefix}_{interval}": f"alpha_{prefix}" if prefix != "turn_without_relational" else _SIX
-        for prefix in ("turn", "turn_listwise", "turn_without_relational", "post")
-        for interval in ("percentile", "feldt")
-    },
-    "alpha_post_listwise_percentile": "alpha_post",
-    "alpha_post_listwise_feldt": "alpha_post",
-    "poor_turn_d_naive": "poor_turn_d",
-    "poor_turn_d_clustered": "poor_turn_d",
-    "poor_turn_d_exactly_one_naive": "poor_turn_d_exactly_one",
-    "poor_turn_d_exactly_one_clustered": "poor_turn_d_exactly_one",
+    "alpha_turn_feldt": "alpha_turn",
 }
 """Keys of the same statistic: with another interval, or under the name that a published figure has."""
-
-_TWINS_OF_PAIRS = {
-    # Conditions are assigned by chance, so that the mixed model's contrast has the same expectation.
-    "condition_model_difference": "condition_difference",
-    "condition_difference_turns_naive": "condition_difference_turns",
-    "condition_difference_turns_clustered": "condition_difference_turns",
-    "condition_difference_turns_resampled": "condition_difference_turns",
-}
 
 
 def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
@@ -88,11 +65,7 @@ def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
     with np.errstate(invalid="ignore", divide="ignore"):  # what is undefined is NaN
         for theme in (*_THEMES, *(_DETAILS if details else ())):
             values |= theme(tables)
-    values |= {key: values[twin] for key, twin in TWINS.items()}
-    pairs = compared_pairs(study.parameters)
-    for key, twin in _TWINS_OF_PAIRS.items():
-        values |= {f"{key}_{pair}": values[f"{twin}_{pair}"] for pair in pairs if f"{twin}_{pair}" in values}
-    return values
+    return values | {key: values[twin] for key, twin in TWINS.items()}
 
 
 @functools.lru_cache(maxsize=8)

@@ -9,7 +9,6 @@ import pandas as pd
 from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.parameters import Parameters
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.conditions import find_prompted
 
 __all__ = ["compared_pairs", "details_of_conversations", "prompted", "values_of_conversations"]
@@ -24,10 +23,9 @@ def details_of_conversations(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute."""
     parts = _parts_of_conversations(tables)
     return {
-        **_profile(tables),
-        **_compared_turns(tables),
+        **_odds_ratios(tables),
         **_apart_alike(tables),
-        **_on_one_base(tables, parts, _parts_of_turns(tables)),
+        **_on_one_base(tables, parts),
         **_with_context(tables, parts),
         **_conventions(tables),
     }
@@ -60,47 +58,26 @@ def _conditions(tables: Tables) -> dict[str, float]:
     for name, group, mean in zip(names, groups, overall, strict=True):
         values[f"condition_mean_{name}"] = arrays.mean(group)
         values[f"condition_mean_overall_{name}"] = mean
-    for a, b in itertools.permutations(range(len(names)), 2):
-        pair = f"{names[a]}_{names[b]}"
-        values[f"condition_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(groups[b])
+    for pair, (a, b) in compared_pairs(study.parameters).items():
+        # Conditions are assigned by chance, so that the mixed model's contrast has the expectation of plain means.
+        values[f"condition_model_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(groups[b])
         values[f"condition_d_{pair}"] = arrays.cohens_d(groups[a], groups[b])
     if (best := prompted(study.parameters)) is not None and len(names) > 1:
-        values |= _prompted_differences(tables, names.index(best))
+        number, means = names.index(best), _means_by_condition(truth, tables)
+        values["prompted_difference_ground_truth"] = means[number] - np.delete(means, number).mean()
+        values["prompted_minus_best_other"] = means[number] - np.delete(means, number).max()
     return values
 
 
-def _compared_turns(tables: Tables) -> dict[str, float]:
-    """Differences of conditions over turns, and odds ratios of the overall rating."""
-    values, of_turns = {}, _turns_by_condition(tables)
+def _odds_ratios(tables: Tables) -> dict[str, float]:
+    """Odds ratios of the overall rating of turns."""
     logits = cumulative_logit(_counts_by_condition(tables))
-    for pair, (a, b) in compared_pairs(tables.study.parameters).items():
-        values[f"condition_difference_turns_{pair}"] = of_turns[a] - of_turns[b]
-        values[f"condition_odds_ratio_{pair}"] = np.exp(logits[a] - logits[b])
-    return values
-
-
-def _profile(tables: Tables) -> dict[str, float]:
-    """Mean of each dimension in each condition minus its mean over conditions, where every dimension is rated."""
-    names = tables.study.parameters.conditions
-    rows = ~np.isnan(tables.dimension_means).any(axis=1)
-    of = tables.study.condition[rows]
-    means = np.column_stack([arrays.mean_by(column, of, len(names)) for column in tables.dimension_means[rows].T])
-    means -= means.mean(axis=0)
-    return {
-        f"condition_profile_{condition}_{dimension}": means[number, place]
-        for number, condition in enumerate(names)
-        for place, dimension in enumerate(DIMENSION_NAMES)
-        if len(names) > 1
-    }
+    pairs = compared_pairs(tables.study.parameters)
+    return {f"condition_odds_ratio_{pair}": np.exp(logits[a] - logits[b]) for pair, (a, b) in pairs.items()}
 
 
 def _means_by_condition(values: np.ndarray, tables: Tables) -> np.ndarray:
     return arrays.mean_by(values, tables.study.condition, len(tables.study.parameters.conditions))
-
-
-def _turns_by_condition(tables: Tables) -> np.ndarray:
-    study = tables.study
-    return arrays.mean_by(tables.turn_mean, study.condition[study.conversation], len(study.parameters.conditions))
 
 
 def _counts_by_condition(tables: Tables) -> np.ndarray:
@@ -143,19 +120,6 @@ def cumulative_logit(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], parameters[levels - 1 :]])
 
 
-def _prompted_differences(tables: Tables, number: int) -> dict[str, float]:
-    """Mean of the prompted condition minus the mean of the others' means."""
-    ratings = {"ground_truth": tables.truth, "overall": tables.overall_mean}
-    for position, name in enumerate(DIMENSION_NAMES):
-        ratings[name] = tables.dimension_means[:, position]
-    values = {}
-    for name, rating in ratings.items():
-        means = _means_by_condition(rating, tables)
-        values[f"prompted_difference_{name}"] = means[number] - np.delete(means, number).mean()
-    means = _means_by_condition(tables.truth, tables)
-    return values | {"prompted_minus_best_other": means[number] - np.delete(means, number).max()}
-
-
 # Whose the variance is ----------------------------------------------------------------------------
 
 
@@ -177,44 +141,16 @@ def _whose(tables: Tables) -> dict[str, float]:
         "variance_participant_condition": parts[1],
         "variance_conversation": parts[2],
         "icc_participant": parts[0] / total,
-        "share_participant_condition": parts[1] / total,
-        "share_conversation": parts[2] / total,
-        "levels_two_participants": 2 * np.sqrt((parts[0] + parts[1]) / np.pi),
-        "levels_one_participant": 2 * np.sqrt(parts[2] / np.pi),
         "icc_1": arrays.icc_1(truth, participant),
-        "icc_1_without_conditions": arrays.icc_1(arrays.centered(truth, tables.study.condition[known]), participant),
     }
-    of_turns = _parts_of_turns(tables)
-    return values | of_turns | _ceiling(tables, parts, of_turns)
+    return values | _ceiling(tables, parts)
 
 
 def _apart_alike(tables: Tables) -> dict[str, float]:
-    """Distances of the ground truth of alike conversations, of two people and of one."""
+    """Distances of the ground truth of two conversations in one condition, of two people and of one."""
     study, known = tables.study, ~np.isnan(tables.truth)
-    truth, condition = tables.truth[known], study.condition[known]
-    participant, values = arrays.compact(study.participant[known]), {}
-    for ending, cell in (("", condition), ("_topic", arrays.compact(condition, study.topic[known]))):
-        two, one = _apart(truth, cell, participant)
-        values |= {f"apart_two_people{ending}": two, f"apart_one_person{ending}": one}
-        values[f"apart_excess{ending}"] = two - one
-    return values
-
-
-def _parts_of_turns(tables: Tables) -> dict[str, float]:
-    """Variance parts of the mean over rated dimensions, and of the overall rating, of turns; condition fixed."""
-    values, study = {}, tables.study
-    for prefix, rating in (("turn", tables.turn_mean), ("overall", arrays.missing(tables.overall))):
-        rated = ~np.isnan(rating)
-        of = study.conversation[rated]
-        cell = arrays.compact(study.participant[of], study.condition[of])
-        parts = arrays.variance_parts(
-            arrays.centered(rating[rated], study.condition[of]), [study.participant[of], cell, arrays.compact(of)]
-        )
-        names = ("participant", "participant_condition", "conversation", "residual")
-        for name, part in zip(names, parts, strict=True):
-            values[f"variance_{prefix}_{name}"] = part
-        values[f"icc_{prefix}_participant"] = parts[0] / sum(parts)
-    return values
+    two, one = _apart(tables.truth[known], study.condition[known], arrays.compact(study.participant[known]))
+    return {"apart_two_people": two, "apart_one_person": one, "apart_excess": two - one}
 
 
 def _apart(truth: np.ndarray, cell: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
@@ -225,31 +161,14 @@ def _apart(truth: np.ndarray, cell: np.ndarray, participant: np.ndarray) -> tupl
     return two, own / own_pairs if own_pairs else np.nan
 
 
-def _ceiling(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
-    """Shares of the ground truth's whole variance, conditions included, and what they bound the content share by."""
+def _ceiling(tables: Tables, parts: list[float]) -> dict[str, float]:
+    """What the participants' share of the ground truth's whole variance bounds the content share by, and the share."""
     study = tables.study
     known = ~np.isnan(tables.truth)
-    between = [
-        _of_conditions(tables, tables.truth, study.condition),
-        _of_conditions(tables, tables.turn_mean, study.condition[study.conversation]),
-    ]
-    person, interaction, conversation, turn = (
-        values[f"variance_turn_{name}"] for name in ("participant", "participant_condition", "conversation", "residual")
-    )
-    rated = np.bincount(study.conversation[~np.isnan(tables.turn_mean)], minlength=len(study.turns))[known]
-    turns = turn * arrays.mean(1 / rated)
-    whole = between[0] + sum(parts)
-    averaged = between[1] + person + interaction + conversation + turns
     offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
+    whole = _of_conditions(tables, tables.truth, study.condition) + sum(parts)
     return {
         "ceiling_bound_participant": 1 - parts[0] / whole,
-        "ceiling_bound_participant_turns": 1 - person / averaged,
-        "ceiling_bound_participant_condition": 1 - (parts[0] + parts[1]) / whole,
-        "ceiling_part_condition": between[1] / averaged,
-        "ceiling_part_participant": person / averaged,
-        "ceiling_part_participant_condition": interaction / averaged,
-        "ceiling_part_conversation": conversation / averaged,
-        "ceiling_part_turns": turns / averaged,
         "content_share": arrays.correlation(tables.truth[known], offered[known]) ** 2,
     }
 
@@ -281,8 +200,8 @@ def _noise(tables: Tables) -> float:
     return (squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])) / freedom
 
 
-def _on_one_base(tables: Tables, parts: list[float], values: dict[str, float]) -> dict[str, float]:
-    """Shares of the variance of conversations' means, turns' means and overall ratings, conditions included."""
+def _on_one_base(tables: Tables, parts: list[float]) -> dict[str, float]:
+    """Shares of the variance of conversations' means, conditions included."""
     study, rated = tables.study, ~np.isnan(tables.turn_mean)
     of, means = study.conversation[rated], tables.turn_mean[rated]
     inverse = 1 / (tables.seven[rated] > 0).sum(axis=1)
@@ -293,36 +212,15 @@ def _on_one_base(tables: Tables, parts: list[float], values: dict[str, float]) -
     noise = _noise(tables)
     in_conversation = noise * arrays.mean((np.bincount(of, weights=inverse, minlength=len(turns)) / turns**2)[known])
     turn = around * arrays.mean(1 / turns[known]) - in_conversation
-    condition_of_turn = study.condition[study.conversation]
     shares = {
-        "conversation_mean": (
-            *parts[:2],
-            _of_conditions(tables, tables.truth, study.condition),
-            parts[2] - turn - in_conversation,
-            turn,
-            in_conversation,
-        )
+        "participant": parts[0],
+        "participant_by_condition": parts[1],
+        "condition": _of_conditions(tables, tables.truth, study.condition),
+        "conversation": parts[2] - turn - in_conversation,
+        "turn": turn,
+        "noise": in_conversation,
     }
-    for name, prefix, rating, noise_of_one in (
-        ("turn_mean", "turn", tables.turn_mean, noise * arrays.mean(inverse)),
-        ("turn_overall", "overall", arrays.missing(tables.overall), 0.0),
-    ):
-        inner = [values[f"variance_{prefix}_{part}"] for part in ("participant", "participant_condition")]
-        shares[name] = (
-            *inner,
-            _of_conditions(tables, rating, condition_of_turn),
-            values[f"variance_{prefix}_conversation"],
-            values[f"variance_{prefix}_residual"] - noise_of_one,
-            noise_of_one,
-        )
-    names = ("participant", "participant_by_condition", "condition", "conversation", "turn", "noise")
-    moments = {
-        f"{base}_share_{name}": part / sum(of_base)
-        for base, of_base in shares.items()
-        for name, part in zip(names, of_base, strict=True)
-    }
-    del moments["turn_overall_share_noise"]
-    return moments
+    return {f"conversation_mean_share_{name}": part / sum(shares.values()) for name, part in shares.items()}
 
 
 def _with_context(tables: Tables, parts: list[float]) -> dict[str, float]:
@@ -398,9 +296,7 @@ def _conventions(tables: Tables) -> dict[str, float]:
     values["conversations_with_ground_truth"] = known.mean() * study.parameters.conversations
     for name, other in conventions.items():
         both = known & ~np.isnan(other)
-        values[f"ground_truth_correlation_{name}"] = arrays.correlation(truth[both], other[both])
         values[f"ground_truth_changed_{name}"] = arrays.mean(own[both] != labels(other)[both])
-        values[f"ground_truth_shift_{name}"] = arrays.mean(other[both] - truth[both])
     return values
 
 
@@ -438,5 +334,4 @@ def _characteristics(tables: Tables) -> dict[str, float]:
     freedom = len(people) - 1 - scores.shape[1]
     whole = ((means - means.mean()) ** 2).sum()
     values["characteristics_explained"] = 1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
-    values["characteristics_left_to_the_person"] = 1 - values["characteristics_explained"]
     return values

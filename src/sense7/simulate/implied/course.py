@@ -9,9 +9,6 @@ from sense7.simulate.parameters import EXPERIENCE_ITEMS
 
 __all__ = ["details_of_course", "values_of_course"]
 
-TURNS = 10
-_SUMMARIES = ("mean", "trough", "peak", "end")
-
 
 def values_of_course(tables: Tables) -> dict[str, float]:
     """Key -> value of what the ratings after the conversation have to do with each other."""
@@ -19,71 +16,24 @@ def values_of_course(tables: Tables) -> dict[str, float]:
 
 
 def details_of_course(tables: Tables) -> dict[str, float]:
-    """Key -> value of how ratings change over turns, and what they have to do with those after the conversation."""
-    return _levels_and_slopes(tables) | _summaries(tables)
-
-
-def _levels_and_slopes(tables: Tables) -> dict[str, float]:
+    """Key -> value: slope per turn within conversations of the prompted condition minus that of the others."""
     study, rated = tables.study, ~np.isnan(tables.turn_mean)
+    best = prompted(study.parameters)
+    if best is None or len(study.parameters.conditions) < 2:
+        return {}
     of, level = study.conversation[rated], tables.turn_mean[rated]
-    turn = study.turn[rated] + 1.0
-    condition, names = study.condition[of], sorted(study.parameters.conditions)
-    means = arrays.mean_by(
-        level, (np.minimum(turn, TURNS + 1) * len(names) + condition).astype(int), (TURNS + 2) * len(names)
-    )
-    # Sums of products of turn and level within conversations; a slope is a quotient of their sums.
-    group = arrays.compact(of)
-    products = arrays.centered(turn, group) * (level - 3)
-    squares = arrays.centered(turn, group) ** 2
+    turn = arrays.centered(study.turn[rated] + 1.0, arrays.compact(of))
 
     def slope(rows: np.ndarray) -> float:
-        return float(arrays.divided(products[rows].sum(), squares[rows].sum()))
+        return float(arrays.divided((turn * (level - 3))[rows].sum(), (turn**2)[rows].sum()))
 
-    values = {"turn_slope_1": slope(np.ones(len(of), dtype=bool))}
-    for number, name in enumerate(names, 1):
-        code = study.parameters.conditions.index(name)
-        for turn_number in range(1, TURNS + 1):
-            values[f"level_turn_{turn_number}_condition_{number}"] = means[turn_number * len(names) + code]
-        values[f"turn_slope_{number + 1}"] = slope(condition == code)
-    best = prompted(study.parameters)
-    if best is None or len(names) < 2:
-        return values
-    own = condition == study.parameters.conditions.index(best)
-    values |= {"prompt_slope": slope(own), "prompt_slope_others": slope(~own)}
-    values["prompt_fading"] = slope(own) - slope(~own)
+    own = study.condition[of] == study.parameters.conditions.index(best)
     people = study.participant[of]
     both = np.isin(people, np.intersect1d(people[own], people[~own]))
-    values["prompt_fading_within"] = slope(own & both) - slope(~own & both)
-    alike = [arrays.regression(arrays.with_ones(turn[rows]), level[rows])[0][1] for rows in (own, ~own)]
-    values["prompt_fading_mixed_up"] = alike[0] - alike[1]
-    return values
-
-
-def _summaries(tables: Tables) -> dict[str, float]:
-    """Post-task empathy on mean, lowest, highest and last overall rating of the conversation."""
-    rows = np.flatnonzero(tables.overall > 0)
-    level, of = tables.overall[rows].astype(float), tables.study.conversation[rows]
-    counts = np.bincount(of, minlength=len(tables.study.turns))
-    starts = (np.cumsum(counts) - counts)[counts > 0]
-    if not len(starts):
-        columns, outcome = np.empty((0, 4)), np.empty(0)
-    else:
-        columns = np.column_stack(
-            [
-                tables.overall_mean[counts > 0],
-                np.minimum.reduceat(level, starts),
-                np.maximum.reduceat(level, starts),
-                level[starts + counts[counts > 0] - 1],
-            ]
-        )
-        outcome = tables.post[counts > 0]
-    coefficients, left = arrays.regression(np.column_stack([columns, np.ones(len(columns))]), outcome)
-    values = {f"peak_end_{name}": coefficients[position] for position, name in enumerate(_SUMMARIES)}
-    values["peak_end_share_explained"] = 1 - left / ((outcome - outcome.mean()) ** 2).sum() if len(outcome) else np.nan
-    inflation = np.full(4, np.nan)
-    if np.isfinite(coefficients).all():
-        inflation = np.diag(np.linalg.inv(np.corrcoef(columns, rowvar=False)))
-    return values | {f"peak_end_inflation_{name}": inflation[position] for position, name in enumerate(_SUMMARIES)}
+    return {
+        "prompt_fading": slope(own) - slope(~own),
+        "prompt_fading_within": slope(own & both) - slope(~own & both),
+    }
 
 
 def _outcomes(tables: Tables) -> dict[str, float]:

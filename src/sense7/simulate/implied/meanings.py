@@ -30,10 +30,7 @@ _GROUPS = {
 }
 
 _PAIRED = (
-    ("condition_difference_turns_{kind}_{pair}", "level", "mean over turns of their rated dimensions, {a} minus {b}"),
-    ("condition_difference_turns_{pair}", "level", "mean over turns of their rated dimensions, {a} minus {b}"),
     ("condition_model_difference_{pair}", "level", "mean ground truth of {a} minus that of {b}"),
-    ("condition_difference_{pair}", "level", "mean ground truth of {a} minus that of {b}"),
     ("condition_d_{pair}", "sd", "Cohen's d (pooled sd over conversations) of the ground truth, {a} minus {b}"),
     ("condition_odds_ratio_{pair}", "1", "odds ratio of {a} by {b}, cumulative logit of the overall rating"),
 )
@@ -80,10 +77,9 @@ def _of_pair(key: str, conditions: tuple[str, ...]) -> tuple[str, str, tuple[str
     for a in conditions:
         for b in conditions:
             for pattern, unit, meaning in _PAIRED:
-                for kind in ("naive", "clustered", "resampled"):
-                    if key == pattern.format(pair=f"{a}_{b}", kind=kind):
-                        rests = tuple(f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b))
-                        return unit, meaning.format(a=a, b=b), (*rests, "condition_desired_slope_*")
+                if key == pattern.format(pair=f"{a}_{b}"):
+                    rests = tuple(f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b))
+                    return unit, meaning.format(a=a, b=b), (*rests, "condition_desired_slope_*")
     return None
 
 

@@ -25,9 +25,8 @@ def details_of_poor_turns(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute: other definitions, what follows, and what failures go with."""
     return {
         **_ladder(tables),
-        **_by_length(tables),
         **_around_first_poor(tables),
-        **_failures(tables),
+        **_neighbors(tables),
         **_contrasts(tables),
         **_expectations(tables),
     }
@@ -43,15 +42,14 @@ def _effects(tables: Tables) -> dict[str, float]:
         "poor_turn_share": arrays.mean(overall[overall > 0] <= POOR),
         "poor_turn_conversations": (counts > 0).mean(),
     }
-    for suffix, outcome in (("", tables.post), ("_experience", tables.experience)):
-        for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
-            rows = rated & (poor | (counts == 0))
-            chosen = poor[rows], outcome[rows], tables.study.participant[rows]
-            for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
-                points, spread = effect(*chosen)
-                values[f"poor_turn_d{way}{kind}{suffix}"] = points / spread
-                if not suffix:
-                    values |= {f"poor_turn_points{way}{kind}": points, f"poor_turn_spread{way}{kind}": spread}
+    for kind, poor in (("", counts > 0), ("_exactly_one", counts == 1)):
+        rows = rated & (poor | (counts == 0))
+        chosen = poor[rows], tables.post[rows], tables.study.participant[rows]
+        for way, effect in (("", _between), ("_within", _within), ("_mixed", _mixed)):
+            points, spread = effect(*chosen)
+            values[f"poor_turn_d{way}{kind}"] = points / spread
+            if not kind and effect is not _mixed:
+                values[f"poor_turn_points{way}"] = points
     return values
 
 
@@ -74,17 +72,6 @@ def _ladder(tables: Tables) -> dict[str, float]:
         values[f"poor_turn_ladder_{name}"] = -coefficients[1]
     own, _ = arrays.regression(arrays.centered(columns, person), arrays.centered(outcome, person))
     return values | {"poor_turn_ladder_same_participant": -own[0]}
-
-
-def _by_length(tables: Tables) -> dict[str, float]:
-    """Share of conversations with a poor turn by thirds of their number of rated turns, equal numbers together."""
-    number = len(tables.study.turns)
-    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=number)
-    poor, rated = tables.poor_turns[rated > 0] > 0, rated[rated > 0]
-    cuts = np.quantile(rated, (1 / 3, 2 / 3)) if len(rated) else (0, 0)
-    third = (rated > cuts[0]) + (rated > cuts[1]).astype(int)
-    names = ("shortest", "middle", "longest")
-    return {f"poor_turn_share_{name}_third": arrays.mean(poor[third == place]) for place, name in enumerate(names)}
 
 
 def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
@@ -144,16 +131,10 @@ def _around_first_poor(tables: Tables) -> dict[str, float]:
     # The same with the last turn of each conversation as the first.
     backward = study.turns[of] - 1 - turn
     reverse, chance = (_event_times(values, of, backward) for values in (level, shuffled))
-    values["recovery_after_1_reversed"] = arrays.mean(level[reverse == 1]) - arrays.mean(shuffled[chance == 1])
-    values["lasting_drop_reversed"] = _drop(level, reverse) - _drop(shuffled, chance)
-    for key in ("recovery_after_1", "lasting_drop"):
-        values[f"{key}_minus_reversed"] = values[key] - values[f"{key}_reversed"]
-    bins = np.clip(observed, -3, 4)
-    times = [time for time in range(-3, 5) if time != -1]
-    columns = arrays.centered((bins[:, None] == np.array(times)).astype(float), arrays.compact(of))
-    coefficients, _ = arrays.regression(columns, arrays.centered(level, arrays.compact(of)))
-    for time, coefficient in zip(times, coefficients, strict=True):
-        values[f"event_study_{'after' if time >= 0 else 'before'}_{abs(time)}"] = coefficient
+    after = arrays.mean(level[reverse == 1]) - arrays.mean(shuffled[chance == 1])
+    values["recovery_after_1_minus_reversed"] = values["recovery_after_1"] - after
+    drop = _drop(level, reverse) - _drop(shuffled, chance)
+    values["lasting_drop_minus_reversed"] = values["lasting_drop"] - drop
     return values
 
 
@@ -171,28 +152,20 @@ def _event_times(level: np.ndarray, of: np.ndarray, turn: np.ndarray) -> np.ndar
     return turn - first[of]
 
 
+def _neighbors(tables: Tables) -> dict[str, float]:
+    """Correlation of neighboring turns within conversations minus that of all pairs of their turns."""
+    rated = tables.overall > 0
+    of, turn = arrays.compact(tables.study.conversation[rated]), tables.study.turn[rated]
+    z = arrays.centered(tables.overall[rated].astype(float), of)
+    size = np.bincount(of).astype(float)
+    spread = np.bincount(of, weights=z**2) / size
+    here = np.flatnonzero((of[1:] == of[:-1]) & (turn[1:] == turn[:-1] + 1))
+    pairs = of[here]
+    chance = -spread[pairs] / (size[pairs] - 1)
+    return {"lag_1_minus_permuted_order": float((z[here] * z[here + 1] - chance).sum() / spread[pairs].sum())}
+
+
 # Failures of a dimension --------------------------------------------------------------------------
-
-
-def _failures(tables: Tables) -> dict[str, float]:
-    """Losses where a dimension is rated at most poor: in the turn, in the next, after the conversation."""
-    of, number = tables.study.conversation, len(tables.study.turns)
-    level, following, others = _compared(tables, tables.overall.astype(float))
-    losses = {moment: np.full(7, np.nan) for moment in ("same_turn", "next_turn", "after")}
-    for position, ratings in enumerate(tables.seven.T):
-        failed = (ratings > 0) & (ratings <= POOR)
-        for moment, outcome in (("same_turn", level), ("next_turn", following)):
-            rows = failed & (outcome > 0) & ~np.isnan(others)
-            losses[moment][position] = arrays.mean(others[rows] - outcome[rows])
-        ever_rated = np.bincount(of, weights=ratings > 0, minlength=number) > 0
-        ever_failed = np.bincount(of, weights=failed, minlength=number) > 0
-        good, bad = tables.post[ever_rated & ~ever_failed], tables.post[ever_failed]
-        losses["after"][position] = arrays.mean(good) - arrays.mean(bad)
-    values = {}
-    for moment, loss in losses.items():
-        values |= {f"failure_{moment}_{name}": value for name, value in zip(DIMENSION_NAMES, loss, strict=True)}
-        values[f"failure_{moment}_contrast"] = loss[_RELATIONAL] - np.delete(loss, _RELATIONAL).mean()
-    return values
 
 
 def _compared(tables: Tables, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -220,46 +193,29 @@ def _contrasts(tables: Tables) -> dict[str, float]:
             coefficients, _ = arrays.regression(arrays.with_ones(used), others[rows] - outcome[rows])
         own, rest = coefficients[-1], coefficients[1:-1].mean()
         values[f"continuity_contrast_{moment}_turn"] = own - rest
-        values |= {f"continuity_failure_{moment}_turn": own, f"other_failures_{moment}_turn": rest}
-    return values
+    return values | {"continuity_failure_next_turn": own, "other_failures_next_turn": rest}
 
 
 # Unmet expectations -------------------------------------------------------------------------------
 
 
 def _expectations(tables: Tables) -> dict[str, float]:
-    """How much lower an outcome is where the mean rating is low and high empathy was wished for, by least squares."""
+    """How much lower the judgment is where the mean rating is low and high empathy was wished for, by least squares."""
     rated = ~np.isnan(tables.overall_mean)
-    mean = tables.overall_mean[rated]
+    mean, outcome = tables.overall_mean[rated], tables.post[rated]
     low, high = mean < _LOW_BELOW, tables.study.desired[rated] == _HIGH
     values = {}
-    for suffix, outcome in (("", tables.post[rated]), ("_experience", tables.experience[rated])):
-        for key, held in (
-            ("expectation_difference", ()),
-            ("expectation_difference_adjusted", (mean,)),
-            ("expectation_loss", (low, high, mean)),
-        ):
-            coefficients, _ = arrays.regression(arrays.with_ones(low & high, *held), outcome)
-            values[f"{key}{suffix}"] = -coefficients[1]
-    return values | _response_surface(tables)
-
-
-def _response_surface(tables: Tables) -> dict[str, float]:
-    """Post-task empathy on mean rating and wish, their squares and product, both from -1 to 1."""
-    rated = ~np.isnan(tables.overall_mean)
-    m, w = (tables.overall_mean[rated] - 3) / 2, tables.study.desired[rated] - 2.0
-    b = arrays.regression(arrays.with_ones(m, w, m**2, m * w, w**2), tables.post[rated])[0]
-    return {
-        "response_surface_mean_rating": b[1],
-        "response_surface_wish": b[2],
-        "response_surface_mean_rating_squared": b[3],
-        "response_surface_interaction": b[4],
-        "response_surface_wish_squared": b[5],
-        "response_surface_slope_match": b[1] + b[2],
-        "response_surface_curvature_match": b[3] + b[4] + b[5],
-        "response_surface_slope_mismatch": b[1] - b[2],
-        "response_surface_curvature_mismatch": b[3] - b[4] + b[5],
-    }
+    for key, held in (
+        ("expectation_difference", ()),
+        ("expectation_difference_adjusted", (mean,)),
+        ("expectation_loss", (low, high, mean)),
+    ):
+        coefficients, _ = arrays.regression(arrays.with_ones(low & high, *held), outcome)
+        values[key] = -coefficients[1]
+    # Post-task empathy on mean rating and wish, both from -1 to 1, their squares and product.
+    m, w = (mean - 3) / 2, tables.study.desired[rated] - 2.0
+    b = arrays.regression(arrays.with_ones(m, w, m**2, m * w, w**2), outcome)[0]
+    return values | {"response_surface_interaction": b[4]}
 
 
 # What was caused, by taking it away ---------------------------------------------------------------

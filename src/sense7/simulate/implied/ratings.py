@@ -11,7 +11,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 
 __all__ = ["details_of_ratings", "values_of_ratings"]
 
-TURNS = 10
 _RELATIONAL = DIMENSION_NAMES.index("Relational")
 _STEPS = 500
 _CLOSE = 1e-12
@@ -26,8 +25,7 @@ def details_of_ratings(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute."""
     return {
         **_by_turn(tables),
-        **_agreement_on_same_turns(tables),
-        **_reliability_of_six(tables),
+        **_kappa_differences(tables),
         **_structure(tables),
         **_importance(tables),
         **_levels_of_nesting(tables),
@@ -45,22 +43,24 @@ def _levels(tables: Tables) -> dict[str, float]:
         rated = asked[asked > 0]
         values[f"applicability_{name}"] = arrays.mean(asked > 0)
         values[f"very_poor_of_rated_{name}"] = arrays.mean(rated == 1)
-        values[f"very_poor_of_all_{name}"] = arrays.mean(asked == 1)
         values[f"mean_{name}"] = arrays.mean(rated.astype(float))
-        values[f"applicability_all_turns_{name}"] = arrays.mean(column > 0)
-    for position, name in enumerate(DIMENSION_NAMES):
-        values[f"mean_post_{name}"] = study.post[:, position].mean()
+    relational = tables.seven[:, _RELATIONAL]
+    values["applicability_all_turns_Relational"] = arrays.mean(relational > 0)
+    values["relational_very_poor_of_all"] = arrays.mean(relational[put] == 1)
+    others = [name for name in DIMENSION_NAMES if name != "Relational"]
+    nearest = min(values[f"applicability_{name}"] for name in others)
+    values["relational_applicability_below_nearest"] = nearest - values["applicability_Relational"]
+    nearest = max(values[f"very_poor_of_rated_{name}"] for name in others)
+    values["relational_very_poor_above_nearest"] = values["very_poor_of_rated_Relational"] - nearest
     return values
 
 
 def _by_turn(tables: Tables) -> dict[str, float]:
-    """How often Relational is rated in the first turn, in the second, and so on."""
+    """How often Relational is rated in first turns and in later ones."""
     put, turn = tables.put, tables.study.turn[tables.put]
     rated = tables.seven[put, _RELATIONAL] > 0
-    shares = arrays.mean_by(rated.astype(float), np.minimum(turn, TURNS), TURNS + 1)
-    values = {f"relational_applicability_turn_{number}": shares[number - 1] for number in range(1, TURNS + 1)}
     first, later = arrays.mean(rated[turn == 0]), arrays.mean(rated[turn > 0])
-    values |= {"relational_applicability_first_turn": first, "relational_applicability_later_turns": later}
+    values = {"relational_applicability_first_turn": first, "relational_applicability_later_turns": later}
     return values | {"relational_applicability_later_minus_first": later - first}
 
 
@@ -74,21 +74,19 @@ def _agreement(tables: Tables) -> dict[str, float]:
     return values
 
 
-def _agreement_on_same_turns(tables: Tables) -> dict[str, float]:
-    """Kappas in turns that rate all, and that of Relational minus each other one, in turns that rate both."""
-    values = {}
-    seven, overall = tables.seven[tables.complete], tables.overall[tables.complete]
-    for position, name in enumerate(DIMENSION_NAMES):
-        values[f"kappa_same_turns_{name}"] = arrays.kappa(arrays.crossed(seven[:, position], overall), 1)
+def _kappa_differences(tables: Tables) -> dict[str, float]:
+    """Kappa of Relational minus that of each other dimension, in turns that rate both."""
+    linear, quadratic = {}, {}
     rows = tables.seven[:, _RELATIONAL] > 0
     seven, overall = tables.seven[rows], tables.overall[rows]
     for position, name in enumerate(DIMENSION_NAMES):
         if position != _RELATIONAL:
             shared = np.where(seven[:, position] > 0, overall, 0)
             own, other = (arrays.crossed(seven[:, one], shared) for one in (_RELATIONAL, position))
-            values[f"relational_kappa_minus_{name}"] = arrays.kappa(own, 1) - arrays.kappa(other, 1)
-            values[f"relational_kappa_quadratic_minus_{name}"] = arrays.kappa(own, 2) - arrays.kappa(other, 2)
-    return values
+            linear[f"kappa_difference_{name}"] = arrays.kappa(own, 1) - arrays.kappa(other, 1)
+            quadratic[name] = arrays.kappa(own, 2) - arrays.kappa(other, 2)
+    nearest = {"kappa_difference_nearest": max(linear.values())}
+    return linear | nearest | {"kappa_difference_quadratic_nearest": max(quadratic.values())}
 
 
 def _without(covariance: np.ndarray, position: int) -> np.ndarray:
@@ -99,17 +97,9 @@ def _reliability(tables: Tables) -> dict[str, float]:
     values = {}
     for name, covariance in tables.covariances.items():
         values[f"alpha_{name}"] = arrays.alpha(covariance)
-        for position, left_out in enumerate(DIMENSION_NAMES):
-            values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(_without(covariance, position))
-    return values
-
-
-def _reliability_of_six(tables: Tables) -> dict[str, float]:
-    """Alpha of the turns that rate the other six, for each dimension that is left out."""
-    values = {}
-    for position, left_out in enumerate(DIMENSION_NAMES):
-        covariance = arrays.covariances(_complete(np.delete(tables.seven, position, axis=1)))
-        values[f"alpha_turn_listwise_without_only_{left_out}"] = arrays.alpha(covariance)
+        if name in {"turn", "post"}:
+            for position, left_out in enumerate(DIMENSION_NAMES):
+                values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(_without(covariance, position))
     return values
 
 
@@ -118,23 +108,15 @@ def _structure(tables: Tables) -> dict[str, float]:
     pairs = arrays.pair_correlations(tables.seven)
     for a, b in itertools.combinations(range(7), 2):
         values[f"correlation_turn_{DIMENSION_NAMES[a]}_{DIMENSION_NAMES[b]}"] = pairs[a, b]
-    for name, covariance in matrices.items():
-        # With the sum of the others: its covariance with the item, and its variance, are sums of entries.
-        own, rows = np.diag(covariance), covariance.sum(axis=1)
-        rest = (rows - own) / np.sqrt(own * (covariance.sum() - 2 * rows + own))
-        values |= {f"item_rest_{name}_{item}": rest[place] for place, item in enumerate(DIMENSION_NAMES)}
-        matrix = arrays.correlations(covariance)
-        average = (matrix.sum() - 7) / 42
-        values[f"average_correlation_{name}"] = average
-        values[f"alpha_standardised_{name}"] = 7 * average / (1 + 6 * average)
-        values[f"guttman_lambda6_{name}"] = _lambda6(matrix)
+    # With the sum of the others: its covariance with the item, and its variance, are sums of entries.
+    covariance = matrices["turn"]
+    own, rows = np.diag(covariance), covariance.sum(axis=1)
+    rest = (rows - own) / np.sqrt(own * (covariance.sum() - 2 * rows + own))
+    values |= {f"item_rest_turn_{item}": rest[place] for place, item in enumerate(DIMENSION_NAMES)}
+    values["average_correlation_turn"] = _average(covariance)
     listwise = arrays.correlations(matrices["turn_listwise"])
     loadings = one_factor(listwise)
     values["omega_turn_listwise"] = _omega(loadings)
-    values["omega_turn_without_relational"] = _omega(
-        one_factor(arrays.correlations(arrays.covariances(_complete(tables.seven[:, :6]))))
-    )
-    values["omega_post"] = _omega(one_factor(arrays.correlations(matrices["post"])))
     values |= {f"one_factor_loading_turn_{item}": loadings[column] for column, item in enumerate(DIMENSION_NAMES)}
     eigenvalues = np.linalg.eigvalsh(listwise)[::-1] if np.isfinite(listwise).all() else np.full(7, np.nan)
     values |= {f"eigenvalue_turn_{number}": value for number, value in enumerate(eigenvalues, 1)}
@@ -143,12 +125,6 @@ def _structure(tables: Tables) -> dict[str, float]:
 
 def _complete(ratings: np.ndarray) -> np.ndarray:
     return ratings[(ratings > 0).all(axis=1)]
-
-
-def _lambda6(matrix: np.ndarray) -> float:
-    if not np.isfinite(matrix).all() or np.linalg.eigvalsh(matrix)[0] < 1e-9:
-        return np.nan
-    return 1 - (1 / np.diag(np.linalg.inv(matrix))).sum() / matrix.sum()
 
 
 def one_factor(matrix: np.ndarray) -> np.ndarray:
@@ -171,22 +147,19 @@ def _omega(loadings: np.ndarray) -> float:
 
 
 def _importance(tables: Tables) -> dict[str, float]:
+    """Shares of what the dimensions explain of the overall rating (LMG), over all turns and within conversations."""
+    used = tables.complete & (tables.overall > 0)
+    rows = np.column_stack([tables.seven, tables.overall])[used].astype(float)
+    own = arrays.centered(rows, arrays.compact(tables.study.conversation[used]))
     values = {}
-    names = DIMENSION_NAMES
-    complete = tables.complete & (tables.overall > 0)
-    of_turns = np.column_stack([tables.seven, tables.overall])[complete].astype(float)
-    six = (tables.seven[:, :6] > 0).all(axis=1) & (tables.overall > 0)
-    of_six = np.column_stack([tables.seven[:, :6], tables.overall])[six].astype(float)
-    after = np.column_stack([tables.study.post, tables.experience]).astype(float)
-    for prefix, rows, items in (
-        ("relative_importance", of_turns, names),
-        ("relative_importance_without_relational", of_six, names[:6]),
-        ("relative_importance_experience", after, names),
-    ):
-        shares = shapley_shares(rows)
-        values |= {f"{prefix}_{item}": share for item, share in zip(items, shares, strict=True)}
+    for prefix, columns in (("relative_importance", rows), ("relative_importance_within", own)):
+        shares = shapley_shares(columns)
         values[f"{prefix}_r2"] = shares.sum()
-        values |= {f"{prefix}_share_{item}": share / shares.sum() for item, share in zip(items, shares, strict=True)}
+        if columns is rows:  # what the coverage of intervals is of
+            values |= {f"{prefix}_{item}": share for item, share in zip(DIMENSION_NAMES, shares, strict=True)}
+        values |= {
+            f"{prefix}_share_{item}": share / shares.sum() for item, share in zip(DIMENSION_NAMES, shares, strict=True)
+        }
     return values
 
 
@@ -194,37 +167,14 @@ def _importance(tables: Tables) -> dict[str, float]:
 
 
 def _levels_of_nesting(tables: Tables) -> dict[str, float]:
-    """Reliability of the ratings within conversations and between them, and what makes the overall rating within."""
-    study, seven = tables.study, tables.seven
-    complete = tables.complete
-    within, between = _nested_covariances(seven, study.conversation)
-    of = arrays.compact(study.conversation[complete])
-    within_listwise, between_listwise = _complete_covariances(seven[complete].astype(float), of)
-    six = (seven[:, :6] > 0).all(axis=1)
-    within_six, _ = _complete_covariances(seven[six, :6].astype(float), arrays.compact(study.conversation[six]))
-    values = {
+    """Reliability and correlations of the ratings within conversations and between them."""
+    within, between = _nested_covariances(tables.seven, tables.study.conversation)
+    return {
         "within_alpha": arrays.alpha(within),
-        "within_alpha_listwise": arrays.alpha(within_listwise),
-        "within_alpha_without_relational": arrays.alpha(_without(within, _RELATIONAL)),
         "between_alpha": arrays.alpha(between),
-        "between_alpha_listwise": arrays.alpha(between_listwise),
         "within_average_correlation": _average(within),
-        "within_average_correlation_listwise": _average(within_listwise),
         "between_average_correlation": _average(between),
-        "within_omega_listwise": _omega(one_factor(arrays.correlations(within_listwise))),
-        "within_omega_without_relational": _omega(one_factor(arrays.correlations(within_six))),
     }
-    used = complete & (tables.overall > 0)
-    rows = np.column_stack([seven, tables.overall])[used].astype(float)
-    own = arrays.centered(rows, arrays.compact(study.conversation[used]))
-    shares = shapley_shares(own)
-    for prefix, columns in (("overall_coefficient", rows), ("overall_coefficient_within", own)):
-        coefficients, _ = arrays.regression(arrays.with_ones(columns[:, :-1]), columns[:, -1])
-        values |= {f"{prefix}_{item}": coefficients[1 + place] for place, item in enumerate(DIMENSION_NAMES)}
-    for column, item in enumerate(DIMENSION_NAMES):
-        values[f"relative_importance_within_{item}"] = shares[column]
-        values[f"relative_importance_within_share_{item}"] = shares[column] / shares.sum()
-    return values | {"relative_importance_within_r2": shares.sum()}
 
 
 def _average(covariance: np.ndarray) -> float:
@@ -232,21 +182,8 @@ def _average(covariance: np.ndarray) -> float:
     return (matrix.sum() - len(matrix)) / (len(matrix) * (len(matrix) - 1))
 
 
-def _complete_covariances(rows: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Covariances within groups and between them, of complete rows, by analysis of variance."""
-    counts = np.bincount(of).astype(float)
-    if len(counts) < 2 or len(of) <= len(counts):
-        return np.full((2, rows.shape[1], rows.shape[1]), np.nan)
-    own = arrays.centered(rows, of)
-    whole = rows - rows.mean(axis=0)
-    inside = own.T @ own
-    within = inside / (len(of) - len(counts))
-    size = (len(of) - (counts**2).sum() / len(of)) / (len(counts) - 1)
-    return within, ((whole.T @ whole - inside) / (len(counts) - 1) - within) / size
-
-
 def _nested_covariances(ratings: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same for every two columns over the rows that rate both; zeros are missing."""
+    """Covariances within groups and between them, of every two columns where both are rated; zeros are missing."""
     starts = np.flatnonzero(np.diff(of, prepend=-1))
     values, rated = ratings.astype(float), (ratings > 0).astype(float)
     items = ratings.shape[1]

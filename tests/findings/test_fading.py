@@ -1,0 +1,195 @@
+"""Fading: against models with an indicator of each conversation, and where there is none."""
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from bs4 import BeautifulSoup
+
+import sense7 as s7
+from sense7.estimators import least_squares
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import coefficient
+from sense7.figures.time_course import lines_by_turn
+from sense7.findings.conditions import fading
+from sense7.findings.measures import turn_rating
+from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+
+@functools.cache
+def read(path):
+    """A workbook, read once for all tests."""
+    return read_workbook(path)
+
+
+def bootstrap_of(study, draws=100):
+    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return s7.load("synthetic")
+
+
+def test_levels_are_plain_means_of_each_turn(study):
+    turns = study.turns.assign(y=turn_rating(study.turns, "dimensions"))
+    expected = turns.groupby(["condition", "turn"])["y"].agg(["mean", "count"])
+    for condition, table in fading.levels_by_turn(study, bootstrap_of(study)).items():
+        assert list(table.index) == list(range(1, 11))
+        np.testing.assert_allclose(table["estimate"], expected.loc[condition].loc[1:10, "mean"])
+        assert table["n"].tolist() == expected.loc[condition].loc[1:10, "count"].tolist()
+        assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
+
+
+def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(study):
+    people = study.conversations["participant"].unique()[:12]
+    some = study.subset(participants=list(people))
+    turns = some.turns.assign(y=turn_rating(some.turns, "dimensions")).dropna(subset=["y"]).reset_index(drop=True)
+    prompted = (turns["condition"] == study.prompted_condition).to_numpy()
+    met = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy() == 2
+    assert met.any()
+    found = fading.prompt_fading(some, bootstrap_of(some))
+    for name, used in (("all participants", np.ones(len(turns), dtype=bool)), ("participants who met both", met)):
+        own, kind = turns[used], prompted[used]
+        columns = pd.DataFrame({"p": own["turn"] * kind, "o": own["turn"] * ~kind})
+        indicators = pd.get_dummies(own["conversation"], dtype=float)
+        fit = sm.OLS(own["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
+        assert found.loc[name, "estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
+        assert found.loc[name, "n"] == used.sum()
+
+
+def test_resampling_by_weights_is_that_of_the_turns_copied_out(study):
+    bootstrap = bootstrap_of(study, 2)
+    turns = study.turns.assign(y=turn_rating(study.turns, "dimensions")).dropna(subset=["y"])
+    z = least_squares.within(turns[["turn", "y"]].to_numpy(dtype=float), turns["conversation"])
+    draws = bootstrap.distribution(coefficient(0), z[:, :, None] * z[:, None, :], turns["participant"])
+    for times, draw in zip(bootstrap.weights(), draws, strict=True):
+        count = turns["participant"].map(dict(zip(bootstrap.names, times, strict=True))).astype(int).to_numpy()
+        copies = np.repeat(z, count, axis=0)
+        assert draw == pytest.approx((copies[:, 0] @ copies[:, 1]) / (copies[:, 0] @ copies[:, 0]), abs=1e-12)
+
+
+def test_conversations_that_end_early_do_not_make_a_slope(study):
+    """Low ratings in the short prompted conversations: all turns alike would say that the prompt gains with time."""
+    turns = study.turns.copy()
+    length = turns.groupby("conversation")["turn"].transform("max")
+    prompted = turns["condition"] == study.prompted_condition
+    level = pd.Series(3.0, turns.index).where(~prompted, 1 + length.rank(pct=True) * 4)
+    for name in DIMENSION_NAMES:
+        turns[name] = level.where(turns[name].notna())
+    table = fading.prompt_fading(replace(study, turns=turns), bootstrap_of(study))
+    assert table["estimate"].tolist() == pytest.approx([0, 0], abs=1e-12)
+
+
+# What can't be computed
+
+
+def sound(table):
+    missing = table["estimate"].isna()
+    assert (table.loc[missing, "reason"] != "").all()
+    assert table.loc[missing, ["low", "high"]].isna().all(axis=None)
+    assert (table["method"] != "").all()
+
+
+def all_sound(study):
+    bootstrap = bootstrap_of(study, 100)
+    levels = fading.levels_by_turn(study, bootstrap)
+    for table in [*levels.values(), fading.prompt_fading(study, bootstrap)]:
+        sound(table)
+    lines_by_turn(levels, name="x", label="level", caption="c")
+
+
+@pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
+def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
+    all_sound(read(workbooks[file]))
+
+
+SILENT = dict.fromkeys(("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"))
+DEGENERATE = {
+    "as it is": {},
+    "one participant": {"tasks": {"PID": "P1"}, "participants": None},
+    "one conversation": {"conversations": 1},
+    "three conversations": {"conversations": 3},
+    "one turn each": {"turns": 1},
+    "no condition": {"tasks": {"Model": None}},
+    "one condition": {"tasks": {"Model": "plain-empathy"}},
+    "no dimension rated": {"messages": SILENT},
+    "hostile names": {"tasks": {"Model": ["<b>", "$x$", "<b>", "$x$"]}},
+}
+
+
+@pytest.mark.parametrize("changes", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
+    all_sound(parse_sheets(minimal_sheets(**changes)))
+
+
+def fading_reasons(minimal_sheets, **changes):
+    study = parse_sheets(minimal_sheets(**changes))
+    return set(fading.prompt_fading(study, bootstrap_of(study, 100))["reason"])
+
+
+def test_reasons_say_what_is_missing(minimal_sheets):
+    assert fading_reasons(minimal_sheets, messages=SILENT) == {
+        "the mean of the rated dimensions of a turn was never given in this data set"
+    }
+    assert fading_reasons(minimal_sheets, tasks={"Model": ["a", "b", "a", "b"]}) == {
+        "it is not known which condition has the empathy prompt"
+    }
+    assert "no conversation has two rated turns to compare" in fading_reasons(minimal_sheets, turns=1)
+
+
+def test_without_conditions_all_conversations_are_one_line(minimal_sheets):
+    study = parse_sheets(minimal_sheets(tasks={"Model": None}))
+    levels = fading.levels_by_turn(study, bootstrap_of(study, 100))
+    assert list(levels) == ["all conversations"]
+    assert levels["all conversations"]["n"].tolist() == [4, 4]
+
+
+# The figure
+
+
+def lines(names, estimate=3.5):
+    rows = {turn: estimate_row(estimate, 3.0, 4.0, n=10, unit="level", method="m") for turn in (1, 2)}
+    rows[3] = estimate_row(n=0, unit="level", method="m", reason="no such turn was rated")
+    return {name: estimate_table(rows, "turn") for name in names}
+
+
+def test_the_figure_says_what_is_drawn_and_takes_names_as_text():
+    names = ["<script>alert(1)</script>", "$\\frac{1}$", *(f"c{number}" for number in range(12))]
+    figure = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
+    page = BeautifulSoup(figure.html(), "html.parser")
+    assert not page.find_all(["script", "b", "i"])
+    assert "turn 1: 3.5" in figure.alt
+    assert "turn 3" not in figure.alt
+    assert len(figure.data) == 3 * len(names)
+    again = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
+    assert figure.html() == again.html()
+
+
+def test_with_nothing_to_draw_the_figure_is_a_sentence():
+    sentence = lines_by_turn(lines(["a"], estimate=np.nan), name="x", label="level", caption="c")
+    assert isinstance(sentence, Sentence)
+    assert sentence.text == "No figure of level: no such turn was rated."
+
+
+def test_those_who_met_both_may_be_nobody(minimal_sheets):
+    apart = parse_sheets(
+        minimal_sheets(tasks={"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2})
+    )
+    row = fading.prompt_fading(apart, bootstrap_of(apart, 100)).loc["participants who met both"]
+    assert (row["n"], row["reason"]) == (0, "no participant met both")
+
+
+def test_lines_over_another_scale_say_what_it_is():
+    tables = {"high": lines(["a"])["a"].rename(index=lambda turn: turn / 2)}
+    figure = lines_by_turn(tables, name="x", label="level", caption="c", across="mean rating")
+    assert figure.drawing.axes[0].get_xlabel() == "mean rating"
+    assert "by mean rating" in figure.alt
+    assert "at 0.5:" in figure.alt
+    assert "turn" not in figure.alt

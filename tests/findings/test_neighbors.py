@@ -1,0 +1,121 @@
+"""Neighboring turns: against all orders one by one, against loops, on planted resemblance, and where there are none."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.disrupted.neighbors import lag_1_correlation
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+
+DIFFERENCE = "as rated minus permuted order"
+
+
+def study_of(conversations, people=None):
+    """Conversations as lists of levels, None for a turn without one."""
+    rows = [
+        (f"C{number}", people[number] if people else f"P{number}", turn, level)
+        for number, levels in enumerate(conversations)
+        for turn, level in enumerate(levels, 1)
+    ]
+    turns = pd.DataFrame(rows, columns=["conversation", "participant", "turn", "overall"])
+    turns = turns.astype({"overall": float}).assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    return Study(
+        "made up", turns[["conversation", "participant"]].drop_duplicates(), turns, turns, None, pd.DataFrame()
+    )
+
+
+def found(study, draws=100):
+    return lag_1_correlation(study, ParticipantBootstrap(study.turns["participant"], draws, seed=1))
+
+
+def by_loops(conversations):
+    """Numerator and denominator of the correlation, pair by pair."""
+    products = squares = 0.0
+    for levels in conversations:
+        rated = [level for level in levels if level is not None]
+        mean = sum(rated) / len(rated) if rated else 0
+        spread = sum((level - mean) ** 2 for level in rated) / len(rated) if rated else 0
+        for one, other in itertools.pairwise(levels):
+            if one is not None and other is not None:
+                products += (one - mean) * (other - mean)
+                squares += spread
+    return products, squares
+
+
+conversations_of_levels = st.lists(
+    st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=1, max_size=5), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(conversations_of_levels)
+def test_permuted_order_is_the_mean_over_all_orders(conversations):
+    table = found(study_of(conversations), draws=2)["estimate"]
+    products, squares = by_loops(conversations)
+    if squares < 1e-9:
+        assert table.isna().all()
+        return
+    expected = 0.0
+    for levels in conversations:
+        places = [turn for turn, level in enumerate(levels) if level is not None]
+        orders = list(itertools.permutations([levels[place] for place in places]))
+        for order in orders:
+            given_to = dict(zip(places, order, strict=True))
+            expected += by_loops([[given_to.get(turn) for turn in range(len(levels))]])[0] / len(orders)
+    assert table["as rated"] == pytest.approx(products / squares)
+    assert table["permuted order"] == pytest.approx(expected / squares)
+    assert table[DIFFERENCE] == pytest.approx((products - expected) / squares, abs=1e-9)
+
+
+def chained(resemblance, conversations=400, length=8):
+    generator = np.random.default_rng(3)
+    level, rows = generator.normal(size=conversations), []
+    for _ in range(length):
+        level = resemblance * level + np.sqrt(1 - resemblance**2) * generator.normal(size=conversations)
+        rows.append((3 + level).round().clip(1, 5))
+    return study_of(np.array(rows).T.tolist(), [f"P{number % 60}" for number in range(conversations)])
+
+
+def test_without_resemblance_the_raw_correlation_is_negative_and_the_difference_zero():
+    table = found(chained(0.0), 300)
+    assert table.loc["as rated", "high"] < 0
+    assert table.loc["permuted order", "estimate"] == pytest.approx(-1 / 7, abs=0.01)
+    assert table.loc[DIFFERENCE, "low"] < 0 < table.loc[DIFFERENCE, "high"]
+
+
+def test_neighbors_that_resemble_each_other_are_found():
+    assert found(chained(0.5), 300).loc[DIFFERENCE, "low"] > 0.2
+
+
+def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
+    generator = np.random.default_rng(2)
+    people = [f"P{number % 6}" for number in range(30)]
+    conversations = [generator.integers(1, 6, size=generator.integers(2, 8)).tolist() for _ in range(30)]
+    study = study_of(conversations, people)
+    bootstrap, times = copies_of(ParticipantBootstrap(study.turns["participant"], 50, seed=5))
+    again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
+    np.testing.assert_allclose(resampled(lag_1_correlation(study, bootstrap)), found(again)["estimate"], atol=1e-10)
+
+
+def test_only_the_difference_is_recorded():
+    assert found(study_of([[1, 2, 3], [4, 5]]))["key"].tolist() == ["", "", "lag_1_minus_permuted_order"]
+
+
+@pytest.mark.parametrize(
+    ("conversations", "reason"),
+    [
+        ([[1], [2], [None, 3, None, 4]], "no conversation has two rated turns after each other"),
+        ([[2, 2], [3, 3, 3]], "the turns of each conversation are rated alike"),
+        ([[None, None]], "no conversation has two rated turns after each other"),
+    ],
+)
+def test_where_there_are_no_neighbors_it_says_why(conversations, reason):
+    table = found(study_of(conversations))
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {reason}
