@@ -101,8 +101,8 @@ mutants: judge ## how many small changes of the code the tests miss (long; can b
 	@$(BIN)/python evidence/mutation.py
 
 .PHONY: bench
-bench: judge browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
-	@$(BIN)/python evidence/benchmarks/run.py $(if $(ONLY),--only $(ONLY))
+bench: judge browser ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
+	@$(BIN)/python evidence/bench.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
 coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
