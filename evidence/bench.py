@@ -302,7 +302,7 @@ def kappa(bench: Bench, draws: int, plain: bool) -> list[float]:
     """Limits of linearly weighted kappa of Affective with the overall rating."""
     from sklearn.metrics import cohen_kappa_score
 
-    from sense7.estimators.kappa import weighted_kappa
+    from sense7 import cohens_kappa
 
     both = bench.study.turns.set_index("participant")[["Affective", "overall"]].dropna().astype(int)
     if plain:
@@ -310,7 +310,7 @@ def kappa(bench: Bench, draws: int, plain: bool) -> list[float]:
         return copied(bench, draws, both, lambda rows: linear(rows["Affective"], rows["overall"]))
     counts = np.zeros((len(both), 5, 5))
     counts[np.arange(len(both)), both["Affective"] - 1, both["overall"] - 1] = 1
-    return list(draws_of(bench, draws).estimate(weighted_kappa, counts, pd.Series(both.index))[1:3])
+    return list(draws_of(bench, draws).estimate(cohens_kappa, counts, pd.Series(both.index))[1:3])
 
 
 def conversations(bench: Bench) -> pd.DataFrame:
