@@ -26,12 +26,12 @@ import numpy as np
 import pandas as pd
 import scipy
 from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
 from tqdm import tqdm
 
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.kappa import WEIGHTS
 from sense7.findings.agreement import agreement_with_overall
 from sense7.findings.conditions.means import condition_differences
 from sense7.findings.conditions.mixed_model import mixed_contrasts
@@ -171,18 +171,10 @@ def study_of(numbers: Numbers) -> Study:
 def kappa_error(table: np.ndarray, weights: str) -> tuple[float, float]:
     """Weighted kappa and its asymptotic standard error, pairs as independent.
 
-    Fleiss, J. L., Cohen, J., & Everitt, B. S. (1969). Psychological Bulletin 72, 323-327.
-
     R: vcd::Kappa, tests/reference/reference.R; equal to 1e-7.
     """
-    n, shares = table.sum(), table / table.sum()
-    w = 1 - WEIGHTS[weights] / WEIGHTS[weights].max()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    observed, expected = (w * shares).sum(), rows @ w @ columns
-    kappa = (observed - expected) / (1 - expected)
-    mean_weights = (w @ columns)[:, None] + (rows @ w)[None, :]
-    spread = (shares * (w - mean_weights * (1 - kappa)) ** 2).sum() - (kappa - expected * (1 - kappa)) ** 2
-    return float(kappa), float(np.sqrt(spread / n) / (1 - expected))
+    found = cohens_kappa(table, wt=weights)
+    return float(found.kappa), float(found.std_kappa)
 
 
 def normal_interval(estimate: float, error: float) -> list[float]:
