@@ -80,10 +80,7 @@ class Settings:
 PERCENTILE = "percentile interval over resampled participants"
 MOVED = "percentile interval over resampled participants, moved to the estimate"
 LEFT_OUT = "t interval, standard error by leaving out each participant in turn"
-KAPPAS = (
-    ("kappa of Affective, linear", "kappa_affective"),
-    ("kappa of Affective, quadratic", "kappa_quadratic_affective"),
-)
+ASYMPTOTIC = "asymptotic interval, turns as independent"
 LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
 
 
@@ -107,8 +104,8 @@ STATISTICS = tuple(
         ("alpha after the task", "alpha_post", "Feldt's interval, conversations as independent", LEFT_OUT_ON_SCALE),
         ("condition difference", "condition_difference", "t interval, turns as independent"),
         ("poor turn, Cohen's d", "poor_turn_d", "normal interval, conversations as independent"),
-        (*KAPPAS[0], "asymptotic interval, turns as independent", PERCENTILE, "kappa_linear_Affective"),
-        (*KAPPAS[1], "", PERCENTILE, "kappa_quadratic_Affective"),
+        ("kappa of Affective, linear", "kappa_affective", ASYMPTOTIC, PERCENTILE, "kappa_linear_Affective"),
+        ("kappa of Affective, quadratic", "kappa_quadratic_affective", "", PERCENTILE, "kappa_quadratic_Affective"),
         ("ICC(1) of participants", "icc_1", "F interval, numbers of conversations as equal"),
     )
 )
@@ -506,17 +503,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--part", choices=PARTS, action="append", help="only this one; may be repeated")
     parser.add_argument("--studies", type=int, default=STUDIES, help=f"of each kind ({STUDIES})")
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of participants in each study ({DRAWS})")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"of the run ({SEED})")
-    parser.add_argument("--out", type=Path, default=ROOT / "data" / "coverage.json", help="file of the result")
-    parser.add_argument("--keep", type=Path, default=ROOT / "_build" / "coverage" / "studies.jsonl", help="progress")
-    chosen = parser.parse_args()
-    settings = Settings(chosen.studies, chosen.draws, chosen.seed)
+    chosen, out = parser.parse_args(), ROOT / "data" / "coverage.json"
+    settings = Settings(chosen.studies)
     for part in chosen.part or PARTS:
-        studies = run(settings, chosen.keep, part)
-        old = json.loads(chosen.out.read_text("utf-8")) if chosen.out.is_file() else {}
-        write_json(chosen.out, stored_again(old, settings, studies, part))
-    for row in json.loads(chosen.out.read_text("utf-8"))["results"]:
+        studies = run(settings, ROOT / "_build" / "coverage" / "studies.jsonl", part)
+        write_json(out, stored_again(json.loads(out.read_text("utf-8")), settings, studies, part))
+    for row in json.loads(out.read_text("utf-8"))["results"]:
         print(f"{row['key']:56} {row['count'] / max(1, row['studies']):6.1%} of {row['studies']}")
 
 
