@@ -10,6 +10,7 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row
+from sense7.estimators.order import rounded
 
 __all__ = ["distinct_pairs", "spearman_draws", "spearman_in_draws", "spearman_row", "spearmans_in_draws"]
 
@@ -93,7 +94,7 @@ def spearmans_in_draws(
     codes = np.arange(weights.shape[1]) if codes is None else codes
     if not len(codes):
         return correlations
-    columns = [np.asarray(column) for column in columns]
+    columns = [rounded(np.asarray(column, dtype=float)) for column in columns]
     if missing := sum(int(pd.isna(column).sum()) for column in columns):
         raise UserError(
             f"Spearman's correlation needs every value; {missing:,} of {sum(map(len, columns)):,} are missing. "
