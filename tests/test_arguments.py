@@ -236,9 +236,9 @@ def test_what_may_be_given_stands_in_the_library():
 # What comes with every estimate
 
 SLOW = {
-    "findings.robustness.headlines.multiverse",
-    "findings.individualized.variance_components.variance_parts",
-    "findings.robustness.detectable_difference.headline_estimates",
+    "findings.robustness.multiverse",
+    "findings.individualized.variance_parts",
+    "findings.robustness.headline_estimates",
 }
 OF_OTHER_TABLES = {"findings.words.double_coding.coder_agreement"}
 QUICK = [

@@ -18,7 +18,7 @@ from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings import measures
-from sense7.findings.conditions.pairs import condition_pairs
+from sense7.findings.conditions import condition_pairs
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study

@@ -47,7 +47,7 @@ _PACKAGES = {
         within_correlation
     """,
     "findings": """
-        agreement conditions context coverage dataset disrupted elsewhere examples felt_heard importance
+        agreement conditions context coverage dataset disrupted elsewhere examples importance
         individualized measures poor_turn ratings relative_importance reliability robustness structure
         sufficient_statistics whole whose_empathy words
     """,

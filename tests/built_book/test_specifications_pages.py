@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sense7.findings.robustness.headlines import HEADLINES
+from sense7.findings.robustness import HEADLINES
 from sense7.record import format_value
 
 PAGE = "notebooks/15-robustness"

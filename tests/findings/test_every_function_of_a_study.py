@@ -22,7 +22,7 @@ import sense7.judge
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.measures import turn_ratings
-from sense7.findings.robustness.headlines import IN_STUDIES, multiverse
+from sense7.findings.robustness import IN_STUDIES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.asking.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
@@ -167,9 +167,9 @@ def test_every_order_of_examples_is_that_of_the_data():
 def test_what_folds_and_permutations_give_is_there_to_be_compared():
     baselines = result_of("judge.scoring.baselines.baseline_predictions", 0)
     assert not any(baseline.reason for baseline in baselines.values())
-    tables = ["findings.whole.outcomes.cross_validated_r2", "findings.context.gap.gap_differs_by_topic"]
+    tables = ["findings.whole.outcomes.cross_validated_r2", "findings.context.gap_differs_by_topic"]
     assert all(result_of(name, 0)["estimate"].notna().all() for name in tables)
-    assert result_of("findings.individualized.characteristics.relations", 0).tests["p"].notna().any()
+    assert result_of("findings.individualized.relations", 0).tests["p"].notna().any()
 
 
 def test_resamples_follow_the_order_in_which_participants_appear():

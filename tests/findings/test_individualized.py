@@ -13,7 +13,7 @@ import sense7 as s7
 from helpers.studies import bootstrap_of
 from sense7.estimators import intraclass
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
-from sense7.findings.context.frame import CONTEXT, context_frame
+from sense7.findings.context import CONTEXT, context_frame
 from sense7.findings.individualized import same_person, shares_of_variance, variance_components
 from sense7.findings.measures import conversation_ratings
 from sense7.simulate import Parameters, draw

@@ -7,7 +7,7 @@ from statsmodels.multivariate.factor import Factor
 
 import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.conditions.invariance import largest_loading_difference
+from sense7.findings.conditions import largest_loading_difference
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import parse_sheets

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
@@ -303,6 +302,3 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
         add(f"{key}_listwise", moments, counts, "listwise")
     return rows
-
-
-check_arguments(globals())
