@@ -30,7 +30,7 @@ from tqdm import tqdm
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.kappa import WEIGHTS
+from sense7.estimators.rater_agreement import WEIGHTS
 from sense7.findings.agreement import agreement_with_overall
 from sense7.findings.conditions.means import condition_differences
 from sense7.findings.conditions.mixed_model import mixed_contrasts

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.estimators import estimates, mixed, multiplicity
+from sense7.estimators import estimates, mixed
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.conditions import design as design_module
@@ -328,7 +328,7 @@ def test_a_p_value_that_is_missing_is_shown_as_nothing():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_between_p_and_bonferroni(p):
     p = np.array(p)
-    adjusted = multiplicity.holm(p)
+    adjusted = estimates.holm(p)
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()

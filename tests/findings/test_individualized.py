@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sense7 as s7
 from helpers.studies import bootstrap_of
-from sense7.estimators import intraclass
+from sense7.estimators import rater_agreement
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.findings.context.frame import CONTEXT, context_frame
 from sense7.findings.individualized import same_person, shares_of_variance, variance_components
@@ -183,13 +183,15 @@ def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
 
 def test_icc_1_is_that_of_r(turns, golden):
     golden.check(
-        "icc1_anova_participant", intraclass.icc_1(turns["overall"].to_numpy(), turns["participant"]), abs=CLOSED_FORM
+        "icc1_anova_participant",
+        rater_agreement.icc_1(turns["overall"].to_numpy(), turns["participant"]),
+        abs=CLOSED_FORM,
     )
 
 
 def test_the_six_iccs_are_those_of_psych(study, golden):
     ratings = study.conversations.filter(like="post_").dropna().to_numpy()
-    table = intraclass.intraclass_correlations(ratings)
+    table = rater_agreement.intraclass_correlations(ratings)
     for name, row in table.iterrows():
         golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
         golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
@@ -197,7 +199,7 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
 
 def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
     table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    found = intraclass.intraclass_correlations(table)
+    found = rater_agreement.intraclass_correlations(table)
     assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
     assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
 
@@ -206,9 +208,9 @@ def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
     """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
     frame = conversation_ratings(ieval)
     y = frame[["Affective", "Response"]].mean(axis=1)
-    assert intraclass.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
+    assert rater_agreement.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
     rest = y - y.groupby(frame["condition"]).transform("mean")
-    assert intraclass.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
+    assert rater_agreement.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
 
 
 def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
@@ -227,11 +229,11 @@ def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
     who = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
     y = generator.normal(size=6)[who] + generator.normal(size=15)
     times = np.append(generator.integers(0, 4, 5), 2)
-    sums = np.tensordot(times, intraclass.icc_sums(y, who, 6), axes=1)
+    sums = np.tensordot(times, rater_agreement.icc_sums(y, who, 6), axes=1)
     rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
     index, copy = np.array(rows).T
-    expected = intraclass.icc_1(y[index], pd.Series(who[index] * 10 + copy))
-    assert intraclass.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    expected = rater_agreement.icc_1(y[index], pd.Series(who[index] * 10 + copy))
+    assert rater_agreement.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_conversations_of_one_condition_are_counted_pair_by_pair(study):

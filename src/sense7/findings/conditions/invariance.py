@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
+from sense7.estimators.alpha import correlations_from_covariances, covariances_from_sums, moments_by_participant, usable
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
-from sense7.estimators.item_analysis import correlations_from_covariances, usable
 from sense7.findings.measures import turn_ratings
 from sense7.study import Study
 

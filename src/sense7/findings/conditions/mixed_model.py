@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from sense7.arguments import check_arguments
-from sense7.estimators.estimates import estimate_row, estimate_table, p_in_words
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words
 from sense7.estimators.mixed import (
     Nested,
     NestedSums,
@@ -16,7 +16,6 @@ from sense7.estimators.mixed import (
     satterthwaite,
     satterthwaite_f,
 )
-from sense7.estimators.multiplicity import holm
 from sense7.findings.conditions.means import compared_conversations, why_not_compared
 from sense7.findings.conditions.pairs import condition_pairs, no_pairs, ordered_conditions, pairs_in_keys
 from sense7.study import Study

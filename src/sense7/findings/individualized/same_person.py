@@ -6,7 +6,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.intraclass import icc_of_sums, icc_sums
+from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.individualized.variance_components import ONE_EACH, rated_conversations
 from sense7.study import Study
 from sense7.terminal import count_of

@@ -13,8 +13,8 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
+from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.ranks import spearman_row
-from sense7.estimators.within_correlation import within_correlation
 from sense7.findings.agreement import kappa_row
 from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
