@@ -14,9 +14,9 @@ from measuring import ROOT, Counts, Row, in_turn, timed
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings import measures
 from sense7.findings.conditions import condition_pairs
 from sense7.findings.ground_truth import ground_truth, labels

@@ -6,7 +6,7 @@ import pytest
 
 from sense7.book.partitioned import read_part, statistics_of_parts
 from sense7.errors import UserError
-from sense7.estimators import alpha, kappa
+from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import safe_names
 from sense7.findings import agreement, measures, ratings
@@ -49,7 +49,7 @@ def in_one_piece(study, scores=None):
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         definitions.poor_turn_effects(study, bootstrap).iloc[:1],
-        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in kappa.WEIGHTS),
+        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in rater_agreement.WEIGHTS),
         conditions_means.condition_means(study, bootstrap),
         outcomes.empathy_and_experience(study, bootstrap).loc[list(outcomes.EXPERIENCE)],
     ]

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-__all__ = ["in_order_of_appearance", "rounded"]
-
 
 def rounded(values):
     """Return computed values as ranks, ties, median splits, largest ones and thresholds compare them: to nine decimals.

@@ -9,16 +9,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
+from sense7.estimators.alpha import correlations_from_covariances, covariances_from_sums, moments_by_participant, usable
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
 from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
-from sense7.estimators.item_analysis import correlations_from_covariances, usable
 from sense7.estimators.least_squares import coefficient, within
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
-from sense7.estimators.multiplicity import holm
 from sense7.findings.core import Number, need, resampled, share, tabulate
 from sense7.findings.measures import conversation_ratings, turn_rating, turn_ratings
 from sense7.study import Study

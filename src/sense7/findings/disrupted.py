@@ -146,7 +146,7 @@ def dropped(level, sums: np.ndarray) -> np.ndarray:
 
 def in_resamples(bootstrap: ParticipantBootstrap, statistic, event: Event, values: np.ndarray) -> np.ndarray:
     """A statistic of sums of an event's turns, of those that have any."""
-    filled = (values.reshape(len(values), -1, 4)[:, :, [1, 3]] > 0).any(axis=(1, 2))
+    filled = (values[..., [1, 3]] > 0).any(axis=tuple(range(1, values.ndim)))
     return resampled(bootstrap, statistic, values[filled], event.turns["participant"][filled])
 
 
@@ -284,8 +284,8 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     )
     numbers = []
     for name, key, values_of, why_not, statistic in parts:
-        values = values_of(backward)
-        rows = backward.turns[values.reshape(len(values), -1, 4)[:, -1, 1] > 0]
+        after = values_of(backward)[..., 1]
+        rows = backward.turns[(after if after.ndim == 1 else after[:, -1]) > 0]
         method = f"{name} minus permuted order, turns as they came minus turns in reversed order"
         compute, row = partial(direction, values_of, why_not, statistic), f"{name}, as it happened minus reversed"
         numbers.append(Number(row, compute, DIFFERENCE, method, rows, key, UNDEFINED))

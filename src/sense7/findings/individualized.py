@@ -10,10 +10,10 @@ from scipy import stats
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
-from sense7.estimators.intraclass import icc_of_sums, icc_sums
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
 from sense7.findings.core import Number, need, resampled, tabulate
 from sense7.findings.measures import conversation_ratings

@@ -19,8 +19,8 @@ from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.ranks import spearman_row
-from sense7.estimators.within_correlation import within_correlation
 from sense7.findings.agreement import kappa_row
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT

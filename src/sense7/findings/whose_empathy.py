@@ -25,9 +25,9 @@ Kumar, A., and others (2025). arXiv 2506.10150. Yin, Y., Jia, N., & Wakslak, C. 
 (1904). American Journal of Psychology 15, 72-101. Thorndike, R. L. (1949). Personnel selection. Wiley.
 """
 
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -52,23 +52,32 @@ SEEN, NOT_SETTLED, OPPOSITE = "seen in these data", "not settled by these data",
 RHO, DIFFERENCE, MEANS = "Spearman's rho", "difference of Spearman's rho", "scores are means of six questions"
 
 
-class Panel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Panel:
     """Conversations rated by the person who was answered and by observers.
 
     Attributes
     ----------
     items : DataFrame
         One row per conversation; columns (rater, question), ratings from 1 to 7 without a gap.
-    scores : DataFrame
-        Mean over the questions: a column per rater, and ``experts`` and ``models`` (means of three) and
-        ``without_expert1`` (mean of the other two experts). Nine decimals, so that equal means are ties.
     answers : DataFrame
         Who answered (``response``) under which ``label``: ``ai`` or ``human``.
     """
 
     items: pd.DataFrame
-    scores: pd.DataFrame
     answers: pd.DataFrame
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Mean over the questions: one column per rater and per mean of raters.
+
+        ``experts`` and ``models`` are means of three, ``without_expert1`` is that of the other two experts. Nine
+        decimals, so that equal means are ties.
+        """
+        scores = pd.DataFrame({rater: self.items[rater].mean(axis=1) for rater in RATERS})
+        experts, models = scores[list(EXPERTS)], scores[list(JUDGES)]
+        others = {f"without_{one}": experts.drop(columns=one).mean(axis=1) for one in EXPERTS}
+        return scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others).round(9)
 
 
 def panel() -> Panel:
@@ -84,11 +93,7 @@ def panel() -> Panel:
     table = table[(table["corpus"] == "perceived_empathy") & table[PERSON].notna()]
     items = table.pivot_table(index="conversation", columns="question", values=list(RATERS)).astype(float)
     items = items.loc[:, [(rater, question) for rater in RATERS for question in FEELINGS]]
-    scores = pd.DataFrame({rater: items[rater].mean(axis=1) for rater in RATERS})
-    experts, models = scores[list(EXPERTS)], scores[list(JUDGES)]
-    others = {f"without_{one}": experts.drop(columns=one).mean(axis=1) for one in EXPERTS}
-    scores = scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others).round(9)
-    return Panel(items, scores, felt_heard().set_index("participant").loc[items.index, ["label", "response"]])
+    return Panel(items, felt_heard().set_index("participant").loc[items.index, ["label", "response"]])
 
 
 def experts_agreement(r: Resamples) -> np.ndarray:
