@@ -275,16 +275,6 @@ def test_shares_add_up_and_lie_inside_their_limits(study):
     assert (parts.shares["estimate"] <= parts.shares["high"]).all()
 
 
-def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
-    parts = individualized.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
-    reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
-    assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
-    for part, value in zip(("participant", "pm", "conversation", "Residual"), parts.variances["estimate"], strict=True):
-        golden.check(f"lmm_pmc_var_{part}", value, abs=MIXED_MODEL)
-    assert parts.shares["estimate"].tolist() == pytest.approx(np.array(reference) / sum(reference), abs=MIXED_MODEL)
-    assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
-
-
 def test_parts_that_the_design_cannot_distinguish_say_so(workbooks, ieval):
     lend = read_workbook(workbooks["lend_an_ear"])
     part = individualized.variance_parts(lend, bootstrap_of(lend), draws=20).variances
@@ -452,8 +442,6 @@ def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_
     inner = without[["conversation", "turn", "noise within a turn"]].sum()
     assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
     assert (parts.on_one_base["low"] <= base).all()
-    turns = individualized.variance_parts(synthetic, bootstrap_of(synthetic), rating="turn_mean", draws=2)
-    assert turns.on_one_base.empty
 
 
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):

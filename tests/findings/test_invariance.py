@@ -80,7 +80,6 @@ def test_a_resample_is_that_of_the_turns_copied_out():
     ("changes", "reason"),
     [
         ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "which condition is prompted is not known"),
-        ({}, "a factor needs 3 dimensions that were rated and vary"),
         ({"messages": dict.fromkeys(SEVEN)}, "a factor needs 3 dimensions that were rated and vary"),
         (
             {"messages": {name: [None, "poor", None, "good", None, "neutral"] * 3 for name in SEVEN}},

@@ -629,11 +629,14 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
         f"{factor:.2f} standard errors (power {power:.0%}, two-sided level {level:.0%}); "
         "standard error from the width of the participant-bootstrap interval"
     )
-    keys = ("smallest_detectable_condition_difference", "smallest_detectable_poor_turn_d")
+    keys = {
+        "best minus worst condition": "smallest_detectable_condition_difference",
+        "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
+    }
     rows = {}
-    for (name, row), key in zip(estimates.iterrows(), keys, strict=True):
+    for name, row in estimates.iterrows():
         width = row["high"] - row["low"]
         reason = "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
         smallest = np.nan if reason else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
-        rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason, key=key)
-    return estimate_table(rows, "statistic")
+        rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason)
+    return estimate_table(rows, "statistic", {name: keys.get(name, "") for name in rows})
